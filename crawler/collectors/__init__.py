@@ -1,0 +1,1 @@
+"""One module per evidence source; each turns a server into records."""

@@ -1,0 +1,1 @@
+"""One module per registry shape; each yields pages of ServerRef."""

@@ -1,0 +1,1 @@
+"""The guarded HTTP engine, MCP framing with transcript, and the sandbox."""

@@ -1,0 +1,1 @@
+"""What was seen and what could not be seen; append-only."""

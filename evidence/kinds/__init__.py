@@ -1,0 +1,1 @@
+"""One module per evidence kind: schema number, typed tolerant view, upcaster."""

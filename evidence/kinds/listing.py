@@ -1,0 +1,206 @@
+"""Kind `listing`: what a server said of itself and its four lists, as received.
+
+Body, schema 1 (UTF-8 JSON; every `RESULT` and `ERROR` is spliced in byte for byte as the server sent it):
+
+    {"target": {"type": TARGET_TYPE, "identifier": STRING, "version": STRING | null},
+     "transport": "streamable-http" | "sse" | "stdio", "era": "legacy" | "modern", "protocolVersion": STRING | null,
+     "sandbox": STRING,            "none" for an unsandboxed command, "" for a remote
+     "opening": RESULT,            of `initialize` (legacy) or `server/discover` (modern)
+     "lists": {"tools" | "resources" | "resourceTemplates" | "prompts":
+         {"declared": BOOL, "end": END, "error": ERROR | STRING | null, "pages": [RESULT, ...]}}}
+
+END says how the walk over the pages ended; see `End`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "listing"
+SCHEMA: Final = 1
+
+LISTS: Final = ("tools", "resources", "resourceTemplates", "prompts")
+
+
+class End(StrEnum):
+    """How the walk over one list's pages ended."""
+
+    COMPLETE = "complete"
+    NOT_ASKED = "not_asked"  # the capability is not declared
+    ERROR = "error"  # the server answered with a JSON-RPC error
+    FAILED = "failed"  # no usable answer: timeout, status, undecodable body
+    CAPPED = "capped"  # more pages, items or bytes than the probe reads
+    CURSOR_REPEATED = "cursor_repeated"
+
+
+class Undefined(StrEnum):
+    """JavaScript's `undefined`: the member is not there, which is not the same as null."""
+
+    UNDEFINED = "undefined"
+
+
+UNDEFINED: Final = Undefined.UNDEFINED
+
+
+@dataclass(frozen=True)
+class Item:
+    """One entry of a list, tolerant of every shape. `raw` is what the server sent, not always an object."""
+
+    raw: Json
+    index: int
+
+    def get(self, member: str) -> Json | Undefined:
+        """A member as sent, or UNDEFINED when it is missing or the item is not an object."""
+        return self.raw.get(member, UNDEFINED) if isinstance(self.raw, Mapping) else UNDEFINED
+
+    def text(self, member: str) -> str:
+        """A member when it is a string, else the empty string."""
+        value = self.raw.get(member) if isinstance(self.raw, Mapping) else None
+        return value if isinstance(value, str) else ""
+
+    @property
+    def name(self) -> str:
+        """The name, or the empty string when there is no string name."""
+        return self.text("name")
+
+    @property
+    def description(self) -> str:
+        """The description, or the empty string when there is no string description."""
+        return self.text("description")
+
+
+@dataclass(frozen=True)
+class ItemList:
+    """One of the four lists with its page boundaries and the way its walk ended."""
+
+    declared: bool
+    end: End
+    error: Json
+    pages: tuple[tuple[Item, ...], ...]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Items of all pages in order."""
+        return tuple(item for page in self.pages for item in page)
+
+    @property
+    def first_page(self) -> tuple[Item, ...]:
+        """Items of the first page only, which is all that some published linters read."""
+        return self.pages[0] if self.pages else ()
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Typed, tolerant view of a listing body."""
+
+    body: Mapping[str, Json]
+
+    @classmethod
+    def parse(cls, body: bytes) -> Listing:
+        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        value = parse_json(body)
+        return cls(value if isinstance(value, Mapping) else {})
+
+    @property
+    def transport(self) -> str:
+        """`streamable-http`, `sse` or `stdio`."""
+        return _text(self.body.get("transport"))
+
+    @property
+    def era(self) -> str:
+        """`legacy` (initialize) or `modern` (server/discover, 2026-07-28 and later)."""
+        return _text(self.body.get("era"))
+
+    @property
+    def protocol_version(self) -> str | None:
+        """Negotiated protocol version, None when the server named none."""
+        version = self.body.get("protocolVersion")
+        return version if isinstance(version, str) else None
+
+    @property
+    def sandbox(self) -> str:
+        """Runtime that contained the server; `none` when the user asked to run it as is, empty for a remote."""
+        return _text(self.body.get("sandbox"))
+
+    @property
+    def opening(self) -> Mapping[str, Json]:
+        """Result of initialize or server/discover; empty when it was not an object."""
+        return _object(self.body.get("opening"))
+
+    @property
+    def capabilities(self) -> Mapping[str, Json]:
+        """Declared capabilities; empty when they were not an object."""
+        return _object(self.opening.get("capabilities"))
+
+    @property
+    def server_info(self) -> Mapping[str, Json]:
+        """`serverInfo`, where the era puts it (2026-07-28: in the result's `_meta`)."""
+        meta = _object(self.opening.get("_meta"))
+        return _object(self.opening.get("serverInfo")) or _object(meta.get("io.modelcontextprotocol/serverInfo"))
+
+    @property
+    def instructions(self) -> str:
+        """Instructions to the model, or the empty string."""
+        return _text(self.opening.get("instructions"))
+
+    def list_of(self, name: str) -> ItemList:
+        """One of LISTS; a list that the body lacks was not asked for."""
+        return self._lists[name]
+
+    @property
+    def tools(self) -> ItemList:
+        """The tools list."""
+        return self.list_of("tools")
+
+    @property
+    def resources(self) -> ItemList:
+        """The resources list."""
+        return self.list_of("resources")
+
+    @property
+    def resource_templates(self) -> ItemList:
+        """The resource templates list."""
+        return self.list_of("resourceTemplates")
+
+    @property
+    def prompts(self) -> ItemList:
+        """The prompts list."""
+        return self.list_of("prompts")
+
+    @cached_property
+    def _lists(self) -> dict[str, ItemList]:
+        lists = _object(self.body.get("lists"))
+        return {name: _item_list(name, _object(lists.get(name))) for name in LISTS}
+
+
+def _item_list(name: str, part: Mapping[str, Json]) -> ItemList:
+    pages: list[tuple[Item, ...]] = []
+    count = 0
+    for page in _array(part.get("pages")):
+        raw_items = _array(_object(page).get(name))
+        pages.append(tuple(Item(raw, count + offset) for offset, raw in enumerate(raw_items)))
+        count += len(raw_items)
+    return ItemList(
+        declared=part.get("declared") is True,
+        end=End(_text(part.get("end")) or End.NOT_ASKED),
+        error=part.get("error"),
+        pages=tuple(pages),
+    )
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _array(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,54 @@
+"""Kind `registration`: every registry entry that names the server, as received.
+
+Body, schema 1 (UTF-8 JSON; `ENTRY` is spliced in byte for byte):
+
+    {"refs": [{"registry": STRING, "name": STRING, "version": STRING, "status": STATUS, "entry": ENTRY}, ...]}
+
+sorted by registry and name. An entry that does not match its schema makes the record Absent(invalid_registration).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+from evidence.model import Absent, Observed, Reason, ServerRef, Status
+
+KIND: Final = "registration"
+SCHEMA: Final = 1
+
+
+def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
+    """The record content for all refs of one server; Absent when no ref is valid."""
+    valid = sorted((ref for ref in refs if ref.status is not Status.INVALID), key=lambda ref: (ref.registry, ref.name))
+    if not valid:
+        errors = sorted(f"{ref.registry}: {ref.error or 'no registry entry'}" for ref in refs)
+        return Absent(Reason.INVALID_REGISTRATION, "; ".join(errors) or "no registry entry")
+    return Observed(b'{"refs":[' + b",".join(_compose_ref(ref) for ref in valid) + b"]}")
+
+
+def _compose_ref(ref: ServerRef) -> bytes:
+    head = {"registry": ref.registry, "name": ref.name, "version": ref.version, "status": ref.status.value}
+    return json.dumps(head, separators=(",", ":")).encode()[:-1] + b',"entry":' + ref.entry + b"}"
+
+
+@dataclass(frozen=True)
+class Registration:
+    """Typed, tolerant view of a registration body."""
+
+    refs: tuple[Mapping[str, Json], ...]
+
+    @classmethod
+    def parse(cls, body: bytes) -> Registration:
+        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        value = parse_json(body)
+        refs = value.get("refs") if isinstance(value, Mapping) else None
+        return cls(tuple(ref for ref in refs if isinstance(ref, Mapping)) if isinstance(refs, list) else ())
+
+    @property
+    def entries(self) -> tuple[Mapping[str, Json], ...]:
+        """The registry entries (server.json shape) that are objects, in the body's order."""
+        return tuple(entry for ref in self.refs if isinstance(entry := ref.get("entry"), Mapping))

@@ -1,0 +1,214 @@
+"""The nouns of evidence: Server, ServerRef, Target, Record, Observed, Absent, Reason, Dossier. Frozen values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import TypeAlias
+
+from evidence.canonical import Json, canonical_digest, canonical_json, sha256
+
+ServerId: TypeAlias = str
+
+
+class Reason(StrEnum):
+    """Why there is no payload. A closed list: a new reason bumps the evidence schema's minor version."""
+
+    OAUTH_REQUIRED = "oauth_required"
+    PAYMENT_REQUIRED = "payment_required"
+    SANDBOX_RESTRICTED = "sandbox_restricted"
+    TRANSPORT_UNSUPPORTED = "transport_unsupported"
+    WRITE_ONLY = "write_only"
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    RATE_LIMITED = "rate_limited"
+    BLOCKED_BY_WAF = "blocked_by_waf"
+    NOT_MCP = "not_mcp"
+    NO_REPOSITORY = "no_repository"
+    NO_PACKAGE = "no_package"
+    TOO_LARGE = "too_large"
+    OPTED_OUT = "opted_out"
+    CREDENTIALS_REQUIRED = "credentials_required"
+    FORBIDDEN = "forbidden"
+    INSTALL_FAILED = "install_failed"
+    INSTALL_SCRIPTS_REQUIRED = "install_scripts_required"
+    RUNTIME_UNSUPPORTED = "runtime_unsupported"
+    START_FAILED = "start_failed"
+    TLS_ERROR = "tls_error"
+    BLOCKED_ADDRESS = "blocked_address"
+    INVALID_REGISTRATION = "invalid_registration"
+    QUARANTINED = "quarantined"
+    COLLECTOR_ERROR = "collector_error"
+    NOT_COLLECTED = "not_collected"
+
+
+class TargetType(StrEnum):
+    """How a server is reached: over HTTP, or as a package that is started."""
+
+    STREAMABLE_HTTP = "streamable-http"
+    SSE = "sse"
+    NPM = "npm"
+    PYPI = "pypi"
+    OCI = "oci"
+    NUGET = "nuget"
+    CARGO = "cargo"
+    MCPB = "mcpb"
+    COMMAND = "command"
+
+    @property
+    def is_remote(self) -> bool:
+        """True for a URL that is probed over the network."""
+        return self in {TargetType.STREAMABLE_HTTP, TargetType.SSE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One way to reach a server.
+
+    `identifier` is the URL of a remote, the name of a package, or the working directory of a command.
+    `arguments` follow the package's own entry point (or are the command itself); `environment` holds
+    declared, non-secret values; `headers` are declared literal headers of a remote.
+    """
+
+    type: TargetType
+    identifier: str
+    version: str | None = None
+    arguments: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Status(StrEnum):
+    """Lifecycle status of a registry entry, plus `invalid` for one that does not match its schema."""
+
+    ACTIVE = "active"
+    DEPRECATED = "deprecated"
+    DELETED = "deleted"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerRef:
+    """One registry's entry for a server, as it was received.
+
+    `entry` is the entry's bytes verbatim; `error` is the schema error of an invalid entry. `targets` are in
+    order of preference, the first one decides the server's identity.
+    """
+
+    registry: str
+    name: str
+    version: str
+    status: Status
+    entry: bytes
+    targets: tuple[Target, ...] = ()
+    repository: str | None = None
+    updated_at: datetime | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """One thing worth scoring. `ref` is the canonical reference (`npm:NAME`, `pypi:NAME`, a URL, ...).
+
+    `id` is derived from `ref`, so two databases that saw the same server name it alike.
+    """
+
+    ref: str
+    name: str
+    targets: tuple[Target, ...] = ()
+    repository: str | None = None
+    seen_in: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> ServerId:
+        """Stable identifier: `srv_` and 20 hexadecimal digits of the SHA-256 of the canonical reference."""
+        return server_id(self.ref)
+
+
+def server_id(ref: str) -> ServerId:
+    """The server id of a canonical reference."""
+    return f"srv_{sha256(ref.encode('utf-8'))[:20]}"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A payload: the body's bytes as received after framing, without request ids, dates or timings."""
+
+    body: bytes
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the body's bytes; addresses the blob."""
+        return sha256(self.body)
+
+    @cached_property
+    def canonical(self) -> str | None:
+        """SHA-256 of the RFC 8785 form, or None when the body is uncanonicalisable."""
+        return canonical_digest(self.body)
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Why there is no payload. `detail` is stable between runs: no ids, dates, timings or secrets."""
+
+    reason: Reason
+    detail: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the reason and detail, so that an absence can be cited like a body."""
+        return sha256(canonical_json({"absent": self.reason.value, "detail": self.detail}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One piece of evidence. `observation` holds what changes on every visit (durations, ids, volatile headers)."""
+
+    server: ServerId
+    kind: str
+    schema: int
+    collector: str
+    collector_version: int
+    observed_at: datetime
+    content: Observed | Absent
+    observation: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Digest of the content, by which findings and scorecards cite this record."""
+        return self.content.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dossier:
+    """All records of one server in one run, at most one per kind."""
+
+    server: Server
+    as_of: datetime
+    records: Mapping[str, Record] = field(default_factory=dict)
+
+    def read(self, kind: str) -> Observed | Absent:
+        """The content of a kind; a kind that nobody collected is absent, never empty."""
+        record = self.records.get(kind)
+        return record.content if record else Absent(Reason.NOT_COLLECTED, f"no {kind} record in this run")
+
+
+class Trigger(StrEnum):
+    """What started a run."""
+
+    NIGHTLY = "nightly"
+    RETEST = "retest"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One execution, everything pinned. `id` sorts by time; `pins` maps a versioned part to its version."""
+
+    id: str
+    trigger: Trigger
+    as_of: datetime
+    pins: Mapping[str, str]

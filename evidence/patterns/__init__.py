@@ -1,0 +1,1 @@
+"""Secret and poisoning patterns, each with good and bad samples."""

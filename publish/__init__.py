@@ -1,0 +1,1 @@
+"""What the public sees: snapshots, datasets, reports; it computes no score."""

@@ -1,0 +1,1 @@
+"""Pure scoring: a dossier goes in, scorecards come out."""

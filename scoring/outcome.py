@@ -1,0 +1,62 @@
+"""What a rule answers: Measured with findings, or NotMeasured with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+
+class Severity(StrEnum):
+    """How bad a finding is; rubrics map it to points."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    SUGGESTION = "suggestion"
+    INFO = "info"
+
+
+class Level(StrEnum):
+    """Requirement level of a conformance rule (RFC 2119)."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    MAY = "MAY"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where the answer is bad. `at` is a path such as `tools/search/query`."""
+
+    rule: str
+    at: str
+    message: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """One thing that could not be examined, and why."""
+
+    at: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The rule looked at `checked` things. `checked == 0` means there was nothing to check."""
+
+    checked: int
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotMeasured:
+    """The rule could not look. `reason` is an evidence Reason's value or a rubric's own word."""
+
+    reason: str
+    detail: str = ""
+
+
+Outcome: TypeAlias = Measured | NotMeasured

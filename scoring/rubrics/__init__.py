@@ -1,0 +1,1 @@
+"""One published methodology per module."""

@@ -1,0 +1,1 @@
+"""One rule per file, in family folders, named for the pattern that is wrong."""

@@ -1,0 +1,1 @@
+"""The only place that wires things together and starts processes."""
