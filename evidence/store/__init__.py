@@ -1,0 +1,1 @@
+"""The evidence store: SQLModel tables, queries by noun, migrations."""
