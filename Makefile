@@ -1,0 +1,84 @@
+# Make is the door: what CI runs, a laptop runs. `make help` lists the targets.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+HALLMARK := $(BIN)/hallmark
+REPORT ?= report
+ARGS ?=
+PYTEST := $(BIN)/python -m pytest
+# A venv has its own pip; uv, itself from the hashed lock, is much faster and falls back to pip where it cannot read
+# the index configuration.
+INSTALL = $(BIN)/python infra/install.py
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format live soak bench docs impact lock up clean setup-run setup-dev
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: setup-run ## discover the starter registry, probe and score its servers, print the table and write the report
+	$(HALLMARK) run --registry starter --report $(REPORT) $(ARGS)
+
+test: check ## what CI runs: checks, then every test that needs no network (fixed seeds, small counts)
+	@infra/system-packages bwrap=bubblewrap
+	$(HALLMARK) sandbox build
+	$(PYTEST) -n 2 --dist loadgroup -m "not live and not soak" $(ARGS)
+
+check: setup-dev ## ruff, mypy --strict, import contracts, generated docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo 2>/dev/null || $(BIN)/lint-imports --no-cache
+	$(BIN)/python -m publish.handbook --check docs
+
+format: setup-dev ## let ruff format and fix
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+live: setup-dev ## tests that use the package registries
+	@infra/system-packages bwrap=bubblewrap
+	$(HALLMARK) sandbox build
+	HALLMARK_REQUIRE=sandbox $(PYTEST) -m live $(ARGS)
+
+soak: setup-dev ## the full counts: 50 kills, long fault runs
+	@infra/system-packages bwrap=bubblewrap
+	$(PYTEST) -m soak --timeout 3600 $(ARGS)
+
+bench: setup-dev ## measure: probe, store, lint (ratios against a named peer in the same run)
+	$(BIN)/python -m bench.probe
+	$(BIN)/python -m bench.store
+	$(BIN)/python -m bench.lint
+
+docs: setup-dev ## write the generated pages in docs/
+	$(BIN)/python -m publish.handbook --write docs
+
+lock: ## write requirements/*.txt with hashes from pyproject.toml
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command "make lock" --extra dev pyproject.toml -o requirements/dev.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command "make lock" pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+
+up: ## start PostgreSQL, Redis, beat and workers with Docker Compose
+	docker compose -f infra/compose.yaml up --build
+
+clean: ## remove the virtual environment and the report; evidence and cache stay
+	rm -rf $(VENV) $(REPORT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+setup-run: $(VENV)/.run
+	@infra/system-packages bwrap=bubblewrap
+	@$(HALLMARK) sandbox build
+
+setup-dev: $(VENV)/.dev
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml infra/install.py | $(VENV)/bin/python
+	$(INSTALL) requirements/dev.txt
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.run: requirements/run.txt pyproject.toml infra/install.py | $(VENV)/bin/python
+	$(INSTALL) requirements/run.txt
+	@touch $@
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed, {v[0]}.{v[1]} was found: make PYTHON=python3.x")'
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { infra/system-packages ensurepip=python3-venv; $(PYTHON) -m venv $(VENV); }
