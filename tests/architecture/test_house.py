@@ -1,0 +1,49 @@
+"""Rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("crawler", "evidence", "publish", "scoring", "workers")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+NAMES_WITHOUT_MEANING = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+PACKAGE_REGISTRY_HOST = re.compile(r"registry\.npm[j]s|pyp[i]\.org|pythonhoste[d]|deb\.debia[n]|security\.debia[n]")
+
+
+def _handlers(path: Path) -> list[ast.ExceptHandler]:
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ExceptHandler)]
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(part is None or ast.unparse(part) in {"Exception", "BaseException"} for part in named)
+
+
+def test_the_collector_boundary_is_the_only_broad_except() -> None:
+    broad = [path.relative_to(ROOT).as_posix() for path in MODULES for handler in _handlers(path) if _is_broad(handler)]
+    assert broad == ["workers/pipeline.py"]
+
+
+def test_no_module_has_a_name_without_meaning() -> None:
+    assert [path for path in MODULES if path.stem in NAMES_WITHOUT_MEANING] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_module_is_one_idea(path: Path) -> None:
+    lines = len(path.read_text().splitlines())
+    assert lines <= 400, f"{lines} lines: look for the missing noun"
+
+
+def test_no_committed_file_names_a_package_registry_host() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    files = [ROOT / name for name in listed.split("\0") if name] or MODULES
+    named = [
+        path for path in files if path.is_file() and PACKAGE_REGISTRY_HOST.search(path.read_text(errors="replace"))
+    ]
+    assert named == []

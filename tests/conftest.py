@@ -1,0 +1,46 @@
+"""Every test runs with sockets closed except loopback; `live` tests, which need the package registries, are exempt."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+_connect = socket.socket.connect
+_connect_ex = socket.socket.connect_ex
+
+
+def _refuse_other_hosts(address: Any) -> None:
+    if not isinstance(address, tuple):
+        return  # a Unix socket
+    host = str(address[0]).partition("%")[0]
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = host == "localhost"
+    if not loopback:
+        raise RuntimeError(
+            f"a test tried to reach {host}: tests talk to loopback only (mark it `live`, or write a server)"
+        )
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    if "live" in request.keywords:
+        yield
+        return
+
+    def connect(self: socket.socket, address: Any) -> None:
+        _refuse_other_hosts(address)
+        _connect(self, address)
+
+    def connect_ex(self: socket.socket, address: Any) -> int:
+        _refuse_other_hosts(address)
+        return _connect_ex(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket.socket, "connect_ex", connect_ex)
+    yield
