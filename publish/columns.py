@@ -1,0 +1,121 @@
+"""The columns of the CSV dataset, each declared once with its meaning; docs/guide/dataset.md is generated from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from evidence.model import Absent, Record, Run, Server
+from publish.display import visible
+
+CELL_LIMIT = 1_000
+
+# A spreadsheet runs a cell that starts with one of these, also in their full-width form and after spaces.
+_FORMULA = frozenset("=+-@＝＋－＠")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one row is made from: a server under one rubric. `card` is the receipt as JSON values."""
+
+    run: Run
+    server: Server
+    records: Mapping[str, Record]
+    card: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. `volatile` ones differ between equal runs, and the comparable form leaves them out."""
+
+    name: str
+    meaning: str
+    value: Callable[[Row], str]
+    volatile: bool = False
+
+    def cell(self, row: Row) -> str:
+        """The cell's text, which no spreadsheet takes for a formula."""
+        return safe_cell(self.value(row))
+
+
+def safe_cell(text: str) -> str:
+    """Text with nothing hidden in it that a spreadsheet shows and does not run."""
+    shown = visible(text, limit=CELL_LIMIT)
+    return f"'{shown}" if shown.lstrip()[:1] in _FORMULA and shown.strip() else shown
+
+
+def column_reference() -> str:
+    """The Markdown table of all columns."""
+    rows = (f"| `{column.name}` | {column.meaning}{_NOT_COMPARABLE[column.volatile]} |" for column in COLUMNS)
+    return "\n".join(("| column | meaning |", "|---|---|", *rows)) + "\n"
+
+
+def _score(row: Row) -> str:
+    score = row.card.get("score")
+    return str(score) if isinstance(score, (str, int, float)) else ""
+
+
+def _not_measured(row: Row, member: str) -> str:
+    score = row.card.get("score")
+    return str(score.get(member, "")) if isinstance(score, Mapping) else ""
+
+
+def _of_card(member: str) -> Callable[[Row], str]:
+    return lambda row: "" if row.card.get(member) is None else str(row.card[member])
+
+
+def _weights(row: Row) -> str:
+    pairs = ((part.get("name"), part.get("effective_weight")) for part in row.card.get("dimensions", ()))
+    return ";".join(f"{name}={weight}" for name, weight in pairs)
+
+
+def _statuses(row: Row) -> str:
+    return ";".join(f"{part.get('name')}={part.get('status')}" for part in row.card.get("dimensions", ()))
+
+
+def _digest(kind: str) -> Callable[[Row], str]:
+    return lambda row: row.records[kind].digest if kind in row.records else ""
+
+
+def _absent(kind: str) -> Callable[[Row], str]:
+    def reason(row: Row) -> str:
+        record = row.records.get(kind)
+        if record is None:
+            return "not_collected"
+        return record.content.reason.value if isinstance(record.content, Absent) else ""
+
+    return reason
+
+
+def _absent_detail(row: Row) -> str:
+    record = row.records.get("listing")
+    return record.content.detail if record and isinstance(record.content, Absent) else ""
+
+
+_NOT_COMPARABLE: Final = {False: "", True: ". Not in the comparable form"}
+
+COLUMNS: Final = (
+    Column("run", "Id of the run", lambda row: row.run.id, volatile=True),
+    Column("as_of", "Time the run stands for, ISO 8601", lambda row: row.run.as_of.isoformat(), volatile=True),
+    Column("server", "Id of the server, derived from `ref`", lambda row: row.server.id),
+    Column("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …", lambda row: row.server.ref),
+    Column("name", "Name in the registry", lambda row: row.server.name),
+    Column("seen_in", "Registries that list it, joined by `;`", lambda row: ";".join(sorted(row.server.seen_in))),
+    Column("rubric", "Methodology", _of_card("rubric")),
+    Column("rubric_version", "Our version of the methodology", _of_card("version")),
+    Column("source_version", "Version of the publication it follows", _of_card("source_version")),
+    Column("score", "Score; empty when nothing could be measured, which is not zero", _score),
+    Column("grade", "Grade or level; empty when there is none", _of_card("grade")),
+    Column("not_measured", "Why there is no score; empty when there is one", lambda row: _not_measured(row, "reason")),
+    Column("not_measured_detail", "The same in words", lambda row: _not_measured(row, "detail")),
+    Column("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _of_card("coverage")),
+    Column("effective_weights", "Weight each dimension really had, `name=weight` joined by `;`", _weights),
+    Column("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),
+    Column("lines", "Lines on the receipt of the whole server", lambda row: str(len(row.card.get("lines", ())))),
+    Column("registration_digest", "SHA-256 of the registration evidence", _digest("registration")),
+    Column("registration_absent", "Why there is none; empty when there is", _absent("registration")),
+    Column("listing_digest", "SHA-256 of the listing evidence", _digest("listing")),
+    Column("listing_absent", "Why there is none; empty when there is", _absent("listing")),
+    Column("listing_absent_detail", "The same in words", _absent_detail),
+)

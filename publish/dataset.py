@@ -1,0 +1,127 @@
+"""Export of one run as a dataset: JSON Lines with everything that may be shown, or a flat CSV of the scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Literal, TypeAlias
+
+from evidence.model import Absent, Dossier, Record, Run, Server, ServerId
+from evidence.store import Store, StoredCard
+from publish.columns import COLUMNS, Row
+from publish.disclosure import Shown, disclose
+
+Format: TypeAlias = Literal["jsonl", "csv"]
+
+BATCH = 200
+_TIMES = ("as_of",)
+
+
+class UnknownRun(LookupError):
+    """The store has no run of that id; the message is for people."""
+
+
+def export(store: Store, run_id: str, out: Path | IO[bytes], *, format: Format, comparable: bool = False) -> int:  # noqa: A002
+    """Write one run to `out`, sorted by server id, and return the number of servers written.
+
+    The same store gives the same bytes. The comparable form leaves out the run's id, clock times and durations, so two
+    runs that saw and concluded the same are equal byte for byte. Servers are read in batches: memory does not grow
+    with the run. A file appears under its name only when it is complete.
+    """
+    stored = store.run(run_id)
+    if stored is None:
+        raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
+    with _sink(out) as sink:
+        if format == "csv":
+            sink.write(_csv_line([column.name for column in COLUMNS if not (comparable and column.volatile)]))
+        count = 0
+        for batch in _batches(store.planned(run_id)):
+            for dossier, shown, cards in _shown(store, run_id, batch):
+                write = _csv_lines if format == "csv" else _json_line
+                sink.write(write(stored.run, dossier.server, shown, cards, comparable))
+                count += 1
+        return count
+
+
+def scorecard_body(card: StoredCard, *, comparable: bool = False) -> dict[str, Any]:
+    """A stored receipt as JSON values; the comparable form lacks its clock times."""
+    body: dict[str, Any] = json.loads(card.body)
+    return {name: value for name, value in body.items() if not (comparable and name in _TIMES)}
+
+
+def _batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
+    ordered = sorted(servers)
+    for start in range(0, len(ordered), BATCH):
+        yield ordered[start : start + BATCH]
+
+
+def _shown(
+    store: Store, run_id: str, batch: Sequence[ServerId]
+) -> Iterator[tuple[Dossier, Shown, Sequence[StoredCard]]]:
+    cards: dict[ServerId, list[StoredCard]] = {}
+    for card in store.scorecards(run_id, servers=batch):
+        cards.setdefault(card.server, []).append(card)
+    for dossier in sorted(store.dossiers(run_id, batch), key=lambda item: item.server.id):
+        shown = disclose(dossier)
+        if isinstance(shown, Shown):
+            ordered = sorted(cards.get(dossier.server.id, []), key=lambda card: (card.rubric, card.version))
+            yield dossier, shown, ordered
+
+
+def _json_line(run: Run, server: Server, shown: Shown, cards: Sequence[StoredCard], comparable: bool) -> bytes:
+    line: dict[str, Any] = {
+        "server": {"id": server.id, "ref": server.ref, "name": server.name, "seen_in": sorted(server.seen_in)},
+        "records": {kind: _record(record, comparable) for kind, record in shown.records.items()},
+        "scorecards": [scorecard_body(card, comparable=comparable) for card in cards],
+    }
+    if not comparable:
+        line["run"] = {"id": run.id, "as_of": run.as_of.isoformat()}
+    return json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+def _record(record: Record, comparable: bool) -> dict[str, Any]:
+    content = record.content
+    absent = {"reason": content.reason.value, "detail": content.detail} if isinstance(content, Absent) else None
+    row: dict[str, Any] = {
+        "schema": record.schema,
+        "collector": record.collector,
+        "collector_version": record.collector_version,
+        "digest": content.digest,
+        "canonical": None if isinstance(content, Absent) else content.canonical,
+        "absent": absent,
+    }
+    if not comparable:
+        row["observed_at"] = record.observed_at.isoformat()
+        row["observation"] = dict(record.observation)
+    return row
+
+
+def _csv_lines(run: Run, server: Server, shown: Shown, cards: Sequence[StoredCard], comparable: bool) -> bytes:
+    columns = [column for column in COLUMNS if not (comparable and column.volatile)]
+    rows = (Row(run, server, shown.records, scorecard_body(card)) for card in cards)
+    return b"".join(_csv_line([column.cell(row) for column in columns]) for row in rows)
+
+
+def _csv_line(cells: Sequence[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue().encode("utf-8", "backslashreplace")
+
+
+@contextmanager
+def _sink(out: Path | IO[bytes]) -> Iterator[IO[bytes]]:
+    if not isinstance(out, Path):
+        yield out
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = out.with_name(f".{out.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
