@@ -1,0 +1,79 @@
+"""Clocks: where the dates of evidence and the deadlines of work come from."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """`now` dates what is recorded; `wall` is real time, shared by processes; `monotonic` measures durations."""
+
+    def now(self) -> datetime:
+        """The date that evidence, runs and scorecards carry; timezone-aware UTC."""
+        ...
+
+    def wall(self) -> datetime:
+        """Real UTC time, for leases that other processes read."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start, for durations and deadlines of this process."""
+        ...
+
+
+class SystemClock:
+    """Real time."""
+
+    def now(self) -> datetime:
+        """Real UTC time."""
+        return datetime.now(UTC)  # noqa: TID251
+
+    def wall(self) -> datetime:
+        """Real UTC time."""
+        return datetime.now(UTC)  # noqa: TID251
+
+    def monotonic(self) -> float:
+        """The system's monotonic clock."""
+        return time.monotonic()
+
+
+class FixedClock(SystemClock):
+    """One date for everything that is recorded, so that two runs can be compared; real time for everything else."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at.astimezone(UTC)
+
+    def now(self) -> datetime:
+        """The fixed date."""
+        return self._at
+
+
+class SteppingClock:
+    """A clock that a test moves by hand; all three readings agree."""
+
+    def __init__(self, start: datetime) -> None:
+        self._start = start.astimezone(UTC)
+        self._passed = timedelta()
+
+    def step(self, by: timedelta) -> None:
+        """Let time pass."""
+        self._passed += by
+
+    def now(self) -> datetime:
+        """The start plus what has passed."""
+        return self._start + self._passed
+
+    def wall(self) -> datetime:
+        """The same as `now`."""
+        return self.now()
+
+    def monotonic(self) -> float:
+        """Seconds that have passed."""
+        return self._passed.total_seconds()
+
+
+def clock_at(fixed: datetime | None) -> Clock:
+    """The clock of these settings: fixed when a test set a date, else real."""
+    return SystemClock() if fixed is None else FixedClock(fixed)

@@ -1,0 +1,129 @@
+"""Bounded concurrency: pull work, do many pieces at the same time, write results in groups, stop when asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Generic, TypeAlias, TypeVar
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+Halt: TypeAlias = asyncio.Event
+
+# A group is written when it is full, or this long after its first result: a kill loses no more than that.
+_LINGER_SECONDS = 0.5
+
+
+async def flow(
+    pull: Callable[[], Awaitable[Sequence[Work]]],
+    do: Callable[[Work], Awaitable[Result]],
+    write: Callable[[Sequence[Result]], Awaitable[None]],
+    *,
+    lanes: int,
+    group: int,
+    halt: Halt,
+    grace: float,
+) -> None:
+    """Pull until nothing comes, do up to `lanes` pieces at the same time, write results in groups of up to `group`.
+
+    When `halt` is set nothing more is pulled, pieces in flight get `grace` seconds and are then cancelled, and what
+    was done is written. What `pull`, `do` or `write` raises ends the flow and is raised.
+    """
+    feed = _Feed(pull, halt)
+    results: asyncio.Queue[Result | None] = asyncio.Queue(maxsize=4 * group)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_write_groups(results, write, group))
+            workers = [tasks.create_task(_lane(feed, do, results)) for _ in range(lanes)]
+            guard = tasks.create_task(_cancel_late(workers, halt, grace))
+            await asyncio.wait(workers)
+            guard.cancel()
+            await results.put(None)
+    except ExceptionGroup as several:
+        raise first_error(several) from several
+
+
+def first_error(several: ExceptionGroup[Exception]) -> Exception:
+    """The first exception of a group of groups: what failed first, the others are mostly its consequences."""
+    error = several.exceptions[0]
+    return first_error(error) if isinstance(error, ExceptionGroup) else error
+
+
+async def unless_halted(work: Coroutine[object, object, Result], halt: Halt, grace: float) -> Result | None:
+    """The work's result, or None when `halt` was set and the work did not end within `grace` seconds after it."""
+    task = asyncio.create_task(work)
+    halted = asyncio.create_task(halt.wait())
+    try:
+        await asyncio.wait({task, halted}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            await asyncio.wait({task}, timeout=grace)
+        if task.done():
+            return task.result()
+        return None
+    finally:
+        halted.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+
+
+class _Feed(Generic[Work]):
+    """Hands out pieces one by one and pulls more when it runs dry; one lane at a time pulls."""
+
+    def __init__(self, pull: Callable[[], Awaitable[Sequence[Work]]], halt: Halt) -> None:
+        self._pull = pull
+        self._halt = halt
+        self._waiting: deque[Work] = deque()
+        self._dry = False
+        self._pulling = asyncio.Lock()
+
+    async def next(self) -> Work | None:
+        async with self._pulling:
+            if not self._waiting and not self._dry and not self._halt.is_set():
+                self._waiting.extend(await self._pull())
+                self._dry = not self._waiting
+            if self._halt.is_set() or not self._waiting:
+                return None
+            return self._waiting.popleft()
+
+
+async def _lane(
+    feed: _Feed[Work], do: Callable[[Work], Awaitable[Result]], results: asyncio.Queue[Result | None]
+) -> None:
+    while (piece := await feed.next()) is not None:
+        await results.put(await do(piece))
+
+
+async def _write_groups(
+    results: asyncio.Queue[Result | None], write: Callable[[Sequence[Result]], Awaitable[None]], size: int
+) -> None:
+    while (first := await results.get()) is not None:
+        ready = [first]
+        ended = await _fill(ready, results, size)
+        await write(ready)
+        if ended:
+            return
+
+
+async def _fill(ready: list[Result], results: asyncio.Queue[Result | None], size: int) -> bool:
+    """Add results until the group is full or lingered long enough; True when there will be no more."""
+    deadline = asyncio.get_running_loop().time() + _LINGER_SECONDS
+    try:
+        async with asyncio.timeout_at(deadline):
+            while len(ready) < size:
+                result = await results.get()
+                if result is None:
+                    return True
+                ready.append(result)
+    except TimeoutError:
+        pass
+    return False
+
+
+async def _cancel_late(workers: Sequence[asyncio.Task[None]], halt: Halt, grace: float) -> None:
+    await halt.wait()
+    await asyncio.wait(workers, timeout=grace)
+    for worker in workers:
+        worker.cancel()

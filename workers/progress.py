@@ -1,0 +1,97 @@
+"""How far a run is: what the pipeline tells whoever watches it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from workers.clock import Clock
+
+StageName: TypeAlias = Literal["discover", "collect", "score", "publish"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """One moment of one stage.
+
+    `done` of `planned` (None while unknown) are finished, of which `resumed` were before this process began. `rate` is
+    per second of this process and `eta` seconds to go, both None until something was finished. `absent` counts the
+    `listing` records without a payload by reason; `failed` counts servers whose step raised.
+    """
+
+    stage: StageName
+    done: int
+    planned: int | None
+    resumed: int = 0
+    rate: float | None = None
+    eta: float | None = None
+    absent: Mapping[str, int] = field(default_factory=dict)
+    failed: int = 0
+    note: str = ""
+
+
+class Progress(Protocol):
+    """Who watches. `show` is called often, from the event loop's thread, and must not block."""
+
+    def show(self, status: Status) -> None:
+        """Take notice of a new status."""
+        ...
+
+
+class Unwatched:
+    """Nobody watches."""
+
+    def show(self, status: Status) -> None:
+        """Do nothing."""
+
+
+class Tally:
+    """Counts one stage and shows every change."""
+
+    def __init__(self, progress: Progress, clock: Clock, stage: StageName, planned: int | None, resumed: int = 0):
+        self._progress = progress
+        self._clock = clock
+        self._stage: StageName = stage
+        self._planned = planned
+        self._resumed = resumed
+        self._began = clock.monotonic()
+        self._done = 0
+        self._failed = 0
+        self._absent: Counter[str] = Counter()
+        self.show()
+
+    @property
+    def failed(self) -> int:
+        """Servers whose step raised."""
+        return self._failed
+
+    def add(self, done: int = 0, *, absent: Mapping[str, int] | None = None, failed: int = 0, note: str = "") -> None:
+        """Count what was finished and show the new status."""
+        self._done += done
+        self._failed += failed
+        self._absent.update(absent or {})
+        self.show(note)
+
+    def show(self, note: str = "") -> None:
+        """Show the status as it is now."""
+        rate = self._rate()
+        left = None if self._planned is None else max(0, self._planned - self._resumed - self._done)
+        self._progress.show(
+            Status(
+                stage=self._stage,
+                done=self._resumed + self._done,
+                planned=self._planned,
+                resumed=self._resumed,
+                rate=rate,
+                eta=None if rate is None or left is None else left / rate,
+                absent=dict(self._absent),
+                failed=self._failed,
+                note=note,
+            )
+        )
+
+    def _rate(self) -> float | None:
+        passed = self._clock.monotonic() - self._began
+        return self._done / passed if self._done and passed > 0 else None

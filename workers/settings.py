@@ -1,0 +1,186 @@
+"""Everything an operator can set, read from `HALLMARK_*` environment variables; nothing else reads the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import time, timedelta
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final, Literal, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX: Final = "HALLMARK_"
+DISTRIBUTION: Final = "mcp-hallmark"
+
+# What pip, uv, npm and bun read to find their index. The sandbox asks the tools where packages come from.
+_TOOL_PREFIXES = ("pip_", "uv_", "npm_config_", "bun_config_")
+_TOOL_NAMES = frozenset(
+    {"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+)
+
+
+class RegistrySetting(BaseModel):
+    """One registry to walk: a short name, where it is, and headers that may hold a token."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    url: str
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+
+
+def _data_home() -> Path:
+    return _xdg("XDG_DATA_HOME", ".local/share") / "hallmark"
+
+
+def _cache_home() -> Path:
+    return _xdg("XDG_CACHE_HOME", ".cache") / "hallmark"
+
+
+def _xdg(name: str, fallback: str) -> Path:
+    value = os.environ.get(name, "")  # noqa: TID251
+    return Path(value) if Path(value).is_absolute() else Path.home() / fallback
+
+
+class Settings(BaseSettings):
+    """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+
+    home: Path = Field(
+        default_factory=_data_home,
+        description="Folder of the embedded database. Default: `hallmark` in `$XDG_DATA_HOME` or `~/.local/share`.",
+    )
+    cache: Path = Field(
+        default_factory=_cache_home,
+        description="Folder of the sandbox and of installed packages; may be deleted at any time. "
+        "Default: `hallmark` in `$XDG_CACHE_HOME` or `~/.cache`.",
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="`postgresql+psycopg://USER:PASSWORD@HOST/NAME` or `sqlite:////path/to/file.db`. "
+        "Default: `hallmark.db` in the home folder.",
+    )
+    redis_url: SecretStr = Field(
+        default=SecretStr("redis://127.0.0.1:6379/0"),
+        description="Broker of the Celery mode. The embedded mode does not use it.",
+    )
+    registries: tuple[str | RegistrySetting, ...] = Field(
+        default=("starter",),
+        min_length=1,
+        description="JSON list of what to walk: `starter`, `official`, `docker`, a URL, the path of a file or folder "
+        'of server.json documents, or `{"name": ..., "url": ..., "headers": {...}}`.',
+    )
+    registry_overlap: timedelta = Field(
+        default=timedelta(hours=1),
+        description="How far before the last complete walk an incremental walk starts, against late registry writes.",
+    )
+    contact_url: str = Field(
+        default="",
+        description="Where a server's operator reads who is calling. Part of the User-Agent; set it before crawling.",
+    )
+    allow_private: bool = Field(
+        default=False,
+        description="Also contact loopback and private addresses. For tests and for registries of your own network.",
+    )
+    host_gap: float = Field(
+        default=0.6, ge=0, description="Seconds between two requests to one host. Always 0 for loopback addresses."
+    )
+    connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect, TLS handshake included.")
+    read_timeout: float = Field(default=20.0, gt=0, description="Seconds without a byte before an answer is given up.")
+    server_timeout: float = Field(
+        default=120.0, gt=0, description="Seconds one collector may spend on one remote server, everything included."
+    )
+    in_flight: int = Field(default=200, ge=1, le=4000, description="Servers looked at at the same time per process.")
+    sandbox_slots: int = Field(
+        default=2, ge=1, le=64, description="Packages installed and started at the same time per process."
+    )
+    write_batch: int = Field(
+        default=50, ge=1, le=2000, description="Finished servers written in one transaction, which a kill can lose."
+    )
+    stop_grace: float = Field(
+        default=3.0, ge=0, description="Seconds that servers in flight get to finish after Ctrl-C."
+    )
+    lease_ttl: timedelta = Field(
+        default=timedelta(minutes=15),
+        description="How long a Celery worker may hold a server before another takes it over. "
+        "Longer than one server can take.",
+    )
+    lease_chunk: int = Field(default=200, ge=1, le=5000, description="Servers leased in one query by a Celery worker.")
+    shards: int = Field(
+        default=2, ge=1, le=256, description="Probe and score tasks kept waiting per run: one per core."
+    )
+    shard_time: timedelta = Field(
+        default=timedelta(minutes=10),
+        description="After this long a task leases no more servers; the next task goes on. Below `visibility_timeout`.",
+    )
+    visibility_timeout: timedelta = Field(
+        default=timedelta(hours=1), description="When Redis hands an unacknowledged task to another worker."
+    )
+    nightly_at: time = Field(default=time(3), description="UTC time of day at which a nightly run is due.")
+    plan_every: timedelta = Field(
+        default=timedelta(minutes=10),
+        description="How often beat asks whether the run that is due exists. Extra questions are harmless.",
+    )
+    sweep_every: timedelta = Field(
+        default=timedelta(seconds=30),
+        description="How often beat issues tasks for servers that are due, and publishes what is done.",
+    )
+    run_deadline: timedelta = Field(
+        default=timedelta(hours=20), description="A nightly run is published as it is after this long."
+    )
+    max_attempts: int = Field(default=3, ge=1, description="Failures after which a step of one server is given up.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least severe event that is logged."
+    )
+    log_format: Literal["auto", "json", "console"] = Field(
+        default="auto", description="`auto` is `console` on a terminal and `json` elsewhere."
+    )
+    commit: str = Field(
+        default="", description="Commit of the running code, pinned in every run. Default: that of the git checkout."
+    )
+    clock: AwareDatetime | None = Field(
+        default=None,
+        description="For tests: the date that evidence and scorecards carry. Leases, gaps and timeouts stay real.",
+    )
+
+    @model_validator(mode="after")
+    def _tasks_end_before_redelivery(self) -> Self:
+        if self.shard_time >= self.visibility_timeout:
+            raise ValueError(
+                f"shard_time is {self.shard_time}, expected less than visibility_timeout ({self.visibility_timeout}): "
+                "otherwise Redis hands a running task to a second worker"
+            )
+        return self
+
+    @property
+    def store_url(self) -> str:
+        """URL of the store, with its password: not for logs."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{self.home.absolute() / 'hallmark.db'}"
+
+    @property
+    def user_agent(self) -> str:
+        """The honest User-Agent of every request."""
+        return f"hallmark/{code_version()}" + (f" (+{self.contact_url})" if self.contact_url else "")
+
+
+def code_version() -> str:
+    """Version of the installed distribution, `0+source` when it runs from a bare checkout."""
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "0+source"
+
+
+def tool_environment() -> Mapping[str, str]:
+    """The variables by which pip, uv, npm and bun find their index: the only environment that the sandbox may see."""
+    return {
+        name: value
+        for name, value in os.environ.items()  # noqa: TID251
+        if name in _TOOL_NAMES or name.lower().startswith(_TOOL_PREFIXES)
+    }
