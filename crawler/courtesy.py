@@ -1,0 +1,99 @@
+"""Politeness: one request at a time per host, a gap between requests, and Retry-After honoured."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import email.utils
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+GAP: Final = 0.6  # seconds; a census at higher rates was answered with 429 (docs/decisions/0022)
+LONGEST_PAUSE: Final = 30.0
+_SWEEP: Final = 4096  # hosts kept before idle ones are forgotten
+
+
+@dataclass(slots=True)
+class _Host:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    ready_at: float = 0.0
+
+
+class Courtesy:
+    """Turns at hosts, in this process. `tick` is a monotonic clock in seconds and `sleep` waits; both are injected."""
+
+    def __init__(
+        self,
+        *,
+        gap: float = GAP,
+        longest_pause: float = LONGEST_PAUSE,
+        tick: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._gap = gap
+        self._longest_pause = longest_pause
+        self._tick = tick
+        self._sleep = sleep
+        self._hosts: dict[str, _Host] = {}
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts are remembered."""
+        return len(self._hosts)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait on the injected clock."""
+        await self._sleep(seconds)
+
+    @asynccontextmanager
+    async def turn(self, host: str, *, gapless: bool = False) -> AsyncIterator[None]:
+        """Wait for this host's turn and hold it. `gapless`: the operator's own target, which needs no gap."""
+        entry = self._hosts.setdefault(host, _Host())
+        entry.users += 1
+        try:
+            async with entry.lock:
+                wait = entry.ready_at - self._tick()
+                if wait > 0:
+                    await self._sleep(wait)
+                try:
+                    yield
+                finally:
+                    gap = 0.0 if gapless else self._gap
+                    entry.ready_at = max(entry.ready_at, self._tick() + gap)
+        finally:
+            entry.users -= 1
+            self._forget_idle()
+
+    def defer(self, host: str, seconds: float) -> None:
+        """Let nobody have a turn at the host for so long, at most `longest_pause`."""
+        entry = self._hosts.setdefault(host, _Host())
+        entry.ready_at = max(entry.ready_at, self._tick() + min(max(seconds, 0.0), self._longest_pause))
+
+    def accepts(self, seconds: float) -> bool:
+        """True when a Retry-After is short enough to be waited for."""
+        return seconds <= self._longest_pause
+
+    def _forget_idle(self) -> None:
+        if len(self._hosts) < _SWEEP:
+            return
+        now = self._tick()
+        for name in [name for name, entry in self._hosts.items() if not entry.users and entry.ready_at <= now]:
+            del self._hosts[name]
+
+
+def retry_after(value: str, now: dt.datetime) -> float | None:
+    """Seconds of a Retry-After header (delta or HTTP date), never negative; None when there is none."""
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=dt.UTC)
+    return max(0.0, (moment - now).total_seconds())
