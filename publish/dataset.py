@@ -7,11 +7,12 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
-from evidence.model import Absent, Dossier, Record, Run, Server, ServerId
-from evidence.store import Store, StoredCard
+from evidence.model import Absent, Dossier, Record, Run, ServerId
+from evidence.store import Store, StoredCard, UnknownRun
 from publish.columns import COLUMNS, Row
 from publish.disclosure import Shown, disclose
 
@@ -19,10 +20,6 @@ Format: TypeAlias = Literal["jsonl", "csv"]
 
 BATCH = 200
 _TIMES = ("as_of",)
-
-
-class UnknownRun(LookupError):
-    """The store has no run of that id; the message is for people."""
 
 
 def export(store: Store, run_id: str, out: Path | IO[bytes], *, format: Format, comparable: bool = False) -> int:  # noqa: A002
@@ -39,12 +36,24 @@ def export(store: Store, run_id: str, out: Path | IO[bytes], *, format: Format, 
         if format == "csv":
             sink.write(_csv_line([column.name for column in COLUMNS if not (comparable and column.volatile)]))
         count = 0
-        for batch in _batches(store.planned(run_id)):
-            for dossier, shown, cards in _shown(store, run_id, batch):
-                write = _csv_lines if format == "csv" else _json_line
-                sink.write(write(stored.run, dossier.server, shown, cards, comparable))
-                count += 1
+        for dossier, cards in published(store, run_id):
+            write = _csv_lines if format == "csv" else _json_line
+            sink.write(write(stored.run, dossier, cards, comparable))
+            count += 1
         return count
+
+
+def published(store: Store, run_id: str) -> Iterator[tuple[Dossier, Sequence[StoredCard]]]:
+    """What may be shown of each server of a run and its receipts, in order of server id, read in batches."""
+    for batch in _batches(store.planned(run_id)):
+        cards: dict[ServerId, list[StoredCard]] = {}
+        for card in store.scorecards(run_id, servers=batch):
+            cards.setdefault(card.server, []).append(card)
+        for dossier in sorted(store.dossiers(run_id, batch), key=lambda item: item.server.id):
+            shown = disclose(dossier)
+            if isinstance(shown, Shown):
+                ordered = sorted(cards.get(dossier.server.id, []), key=lambda card: (card.rubric, card.version))
+                yield replace(dossier, records=shown.records), ordered
 
 
 def scorecard_body(card: StoredCard, *, comparable: bool = False) -> dict[str, Any]:
@@ -59,23 +68,11 @@ def _batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
         yield ordered[start : start + BATCH]
 
 
-def _shown(
-    store: Store, run_id: str, batch: Sequence[ServerId]
-) -> Iterator[tuple[Dossier, Shown, Sequence[StoredCard]]]:
-    cards: dict[ServerId, list[StoredCard]] = {}
-    for card in store.scorecards(run_id, servers=batch):
-        cards.setdefault(card.server, []).append(card)
-    for dossier in sorted(store.dossiers(run_id, batch), key=lambda item: item.server.id):
-        shown = disclose(dossier)
-        if isinstance(shown, Shown):
-            ordered = sorted(cards.get(dossier.server.id, []), key=lambda card: (card.rubric, card.version))
-            yield dossier, shown, ordered
-
-
-def _json_line(run: Run, server: Server, shown: Shown, cards: Sequence[StoredCard], comparable: bool) -> bytes:
+def _json_line(run: Run, dossier: Dossier, cards: Sequence[StoredCard], comparable: bool) -> bytes:
+    server = dossier.server
     line: dict[str, Any] = {
         "server": {"id": server.id, "ref": server.ref, "name": server.name, "seen_in": sorted(server.seen_in)},
-        "records": {kind: _record(record, comparable) for kind, record in shown.records.items()},
+        "records": {kind: _record(record, comparable) for kind, record in dossier.records.items()},
         "scorecards": [scorecard_body(card, comparable=comparable) for card in cards],
     }
     if not comparable:
@@ -100,9 +97,9 @@ def _record(record: Record, comparable: bool) -> dict[str, Any]:
     return row
 
 
-def _csv_lines(run: Run, server: Server, shown: Shown, cards: Sequence[StoredCard], comparable: bool) -> bytes:
+def _csv_lines(run: Run, dossier: Dossier, cards: Sequence[StoredCard], comparable: bool) -> bytes:
     columns = [column for column in COLUMNS if not (comparable and column.volatile)]
-    rows = (Row(run, server, shown.records, scorecard_body(card)) for card in cards)
+    rows = (Row(run, dossier.server, dossier.records, scorecard_body(card)) for card in cards)
     return b"".join(_csv_line([column.cell(row) for column in columns]) for row in rows)
 
 

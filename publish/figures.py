@@ -1,0 +1,63 @@
+"""Numbers as people read them, and the geometry of the two plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+MINUS = "−"
+
+_WIDTH, _TOP, _BASE, _LEFT = 360, 22, 168, 8
+
+
+def number(value: Decimal, places: int = 2) -> str:
+    """A number with at most `places` decimals, rounded half up, without trailing zeros."""
+    rounded = value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    text = f"{rounded:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in {"-0", ""} else text.replace("-", MINUS)
+
+
+def signed(value: Decimal) -> str:
+    """A number of points with its sign; nothing gained or lost is 0."""
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def percent(share: Decimal | float) -> str:
+    """A share of 1 in per cent, with one decimal where it is not whole."""
+    return f"{number(Decimal(str(share)) * 100, 1)} %"
+
+
+def share(part: int, whole: int) -> Decimal:
+    """A part of a whole, 0 of an empty one."""
+    return Decimal(part) / Decimal(whole) if whole else Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a histogram in plot units, and what it stands for."""
+
+    label: str
+    count: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        """Where its labels are centred."""
+        return round(self.x + self.width / 2, 1)
+
+
+def bars(counts: Sequence[int], labels: Sequence[str]) -> tuple[Bar, ...]:
+    """Bars side by side; the tallest fills the plot, and every count above zero can be seen."""
+    tallest = max(counts, default=0) or 1
+    step = (_WIDTH - 2 * _LEFT) / max(1, len(counts))
+    heights = [max(2.0, (_BASE - _TOP) * count / tallest) if count else 0.0 for count in counts]
+    xs = [round(_LEFT + index * step + 1, 1) for index in range(len(counts))]
+    return tuple(
+        Bar(label, count, x, round(_BASE - height, 1), round(step - 2, 1), round(height, 1))
+        for label, count, x, height in zip(labels, counts, xs, heights, strict=True)
+    )

@@ -1,0 +1,189 @@
+"""What a whole run adds up to: shares, distributions, reasons, common failures. One small row per server is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from evidence.canonical import NotJson
+from evidence.kinds import listing
+from evidence.kinds.listing import LISTS, End, Listing
+from evidence.model import Absent, Dossier, Reason, ServerId
+from scoring.scorecard import Line, Scorecard
+
+BINS = 10
+_WHOLE = {End.COMPLETE, End.NOT_ASKED}
+
+
+class State(StrEnum):
+    """How much of what a server says of itself was seen."""
+
+    MEASURED = "measured"
+    PARTIAL = "partial"
+    NOT_TESTABLE = "not testable"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One rubric's verdict in a table row; no score is not a zero."""
+
+    rubric: str
+    version: int
+    score: Decimal | None
+    grade: str | None
+    coverage: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRow:
+    """One server in a table."""
+
+    id: ServerId
+    name: str
+    ref: str
+    state: State
+    reason: Reason | None
+    detail: str
+    tools: int | None
+    marks: tuple[Mark, ...]
+
+    def mark(self, rubric: str, version: int) -> Mark | None:
+        """The verdict of one version of one rubric."""
+        return next((mark for mark in self.marks if (mark.rubric, mark.version) == (rubric, version)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A criterion that cost points: on how many servers, how often, and how many points in all."""
+
+    rubric: str
+    version: int
+    cites: str
+    rule: str | None
+    servers: int
+    times: int
+    points: Decimal
+    example: str
+
+
+@dataclass
+class Overview:
+    """Collects rows and counts while a run streams by; memory is a few hundred bytes per server."""
+
+    rows: list[ServerRow] = field(default_factory=list)
+    _failures: dict[tuple[str, int, str], Failure] = field(default_factory=dict)
+    _dimensions: Counter[tuple[str, int, str, str]] = field(default_factory=Counter)
+
+    def add(self, dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
+        """Count one server and return its row."""
+        row = _row(dossier, cards)
+        self.rows.append(row)
+        for card in cards:
+            self._count_lines(card)
+            for part in card.dimensions:
+                self._dimensions[card.rubric, card.version, part.name, part.status] += 1
+        return row
+
+    @property
+    def states(self) -> dict[State, int]:
+        """Servers per state, all states named."""
+        counts = Counter(row.state for row in self.rows)
+        return {state: counts[state] for state in State}
+
+    @property
+    def reasons(self) -> list[tuple[Reason, int]]:
+        """Why listings are absent, the most common first."""
+        counts = Counter(row.reason for row in self.rows if row.reason)
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0].value))
+
+    def scores(self, rubric: str, version: int) -> list[Decimal]:
+        """All scores of one rubric; servers without one are not in it."""
+        marks = (row.mark(rubric, version) for row in self.rows)
+        return sorted(mark.score for mark in marks if mark and mark.score is not None)
+
+    def grades(self, rubric: str, version: int) -> list[tuple[str, int]]:
+        """Servers per grade, by name."""
+        marks = (row.mark(rubric, version) for row in self.rows)
+        return sorted(Counter(mark.grade for mark in marks if mark and mark.grade).items())
+
+    def dimensions(self, rubric: str, version: int) -> list[tuple[str, dict[str, int]]]:
+        """Status counts of each dimension, in the rubric's order."""
+        table: dict[str, dict[str, int]] = {}
+        for (of, number, name, status), count in self._dimensions.items():
+            if (of, number) == (rubric, version):
+                table.setdefault(name, {})[status] = count
+        return list(table.items())
+
+    def failures(self, rubric: str, version: int, limit: int = 12) -> list[Failure]:
+        """What cost points on most servers."""
+        found = [item for item in self._failures.values() if (item.rubric, item.version) == (rubric, version)]
+        return sorted(found, key=lambda item: (-item.servers, -item.times, item.cites))[:limit]
+
+    def _count_lines(self, card: Scorecard) -> None:
+        here: set[str] = set()
+        for line in all_lines(card):
+            if line.points >= 0:
+                continue
+            key = (card.rubric, card.version, line.cites)
+            known = self._failures.get(key) or Failure(*key, line.rule, 0, 0, Decimal(0), line.why)
+            self._failures[key] = replace(
+                known,
+                servers=known.servers + (line.cites not in here),
+                times=known.times + 1,
+                points=known.points + line.points,
+            )
+            here.add(line.cites)
+
+
+def all_lines(card: Scorecard) -> Iterator[Line]:
+    """Every line of a receipt, at whatever level it stands."""
+    yield from card.lines
+    for part in card.dimensions:
+        yield from part.lines
+        for component in part.components:
+            yield from component.lines
+
+
+def histogram(scores: Sequence[Decimal], bins: int = BINS) -> list[int]:
+    """Servers per equal part of 0 to 100; 100 falls into the last part."""
+    counts = [0] * bins
+    for score in scores:
+        counts[max(0, min(bins - 1, int(score * bins / 100)))] += 1
+    return counts
+
+
+def _row(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
+    content = dossier.read(listing.KIND)
+    absent = content if isinstance(content, Absent) else None
+    seen = None if isinstance(content, Absent) else _parse(content.body)
+    return ServerRow(
+        id=dossier.server.id,
+        name=dossier.server.name,
+        ref=dossier.server.ref,
+        state=_state(seen),
+        reason=absent.reason if absent else None,
+        detail=absent.detail if absent else "",
+        tools=len(seen.tools.items) if seen and seen.tools.end in _WHOLE else None,
+        marks=tuple(_mark(card) for card in cards),
+    )
+
+
+def _parse(body: bytes) -> Listing | None:
+    try:
+        return Listing.parse(body)
+    except NotJson:
+        return None
+
+
+def _state(seen: Listing | None) -> State:
+    if seen is None:
+        return State.NOT_TESTABLE
+    return State.MEASURED if all(seen.list_of(name).end in _WHOLE for name in LISTS) else State.PARTIAL
+
+
+def _mark(card: Scorecard) -> Mark:
+    score = card.score if isinstance(card.score, Decimal) else None
+    return Mark(card.rubric, card.version, score, card.grade, card.coverage)
