@@ -30,6 +30,7 @@ MARKER: Final = ".hallmark-report"
 ASSETS: Final = ("style.css", "icon.svg")
 ROWS_ON_OVERVIEW = 100
 LINES_ON_PAGE = 400
+NAME_LIMIT = 160
 
 _SITE = Path(__file__).resolve().parent / "site"
 _RANGES = tuple(f"{start}–{start + 9 if start < 90 else 100}" for start in range(0, 100, 100 // BINS))
@@ -194,7 +195,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    jinja.filters |= {"number": number, "signed": signed, "percent": percent, "capitalize_first": _capitalize_first}
+    jinja.filters |= {
+        "number": number,
+        "signed": signed,
+        "percent": percent,
+        "capitalize_first": _capitalize_first,
+        "short": _short,
+    }
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)
     jinja.globals["has_lines"] = lambda card: next(all_lines(card), None) is not None
     return jinja
@@ -206,6 +213,10 @@ def _finalize(value: object) -> object:
     if isinstance(value, Prose):
         return visible(value, limit=2 * RAW_LIMIT, multiline=True)
     return visible(value)
+
+
+def _short(text: str) -> str:
+    return visible(text, limit=NAME_LIMIT)
 
 
 def _capitalize_first(text: str) -> str:
