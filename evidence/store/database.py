@@ -1,0 +1,121 @@
+"""Connections, transactions and their failures: the only module that knows which database it talks to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
+
+from evidence.store.errors import NotMigrated, StoreError, StoreUnavailable
+
+BUSY_MILLISECONDS: Final = 60_000
+
+# Larger than SQLite's default, so that compressed bodies of 2 to 3 KB do not leave half of every page empty.
+_PAGE_BYTES: Final = 16_384
+_CACHE_KIB: Final = 65_536
+
+# "hallmark" as eight ASCII bytes, to not meet another program's lock in a shared database.
+_MIGRATION_LOCK: Final = int.from_bytes(b"hallmark", "big")
+
+_WRITES: Final = {"hallmark_writes": True}
+
+
+class Database:
+    """One database behind one URL. Creating it connects to nothing."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            self.url = make_url(url)
+            self._engine = _create_engine(url)
+        except (ValueError, ImportError) as error:
+            raise StoreError(f"not a database URL: {error}") from error
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        # SQLite has one writer; threads of this process queue here instead of polling for its lock.
+        self._writer: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
+
+    def close(self) -> None:
+        """Close every idle connection."""
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads; on SQLite it sees one snapshot."""
+        with _named_failures(), self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that is committed when the block ends and rolled back when it raises."""
+        with _named_failures(), self._writer, self._engine.connect() as connection:
+            connection.execution_options(**_WRITES)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """A write transaction that no other process can be in at the same time."""
+        if self.is_sqlite and self.url.database:
+            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        with self.writing() as connection:
+            if not self.is_sqlite:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+            yield connection
+
+
+def _create_engine(url: str) -> Engine:
+    if make_url(url).get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24)
+    arguments = {"timeout": BUSY_MILLISECONDS / 1000, "check_same_thread": False, "isolation_level": None}
+    engine = create_engine(url, connect_args=arguments, pool_size=8, max_overflow=24)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in (
+        f"busy_timeout = {BUSY_MILLISECONDS}",
+        f"page_size = {_PAGE_BYTES}",
+        "journal_mode = WAL",
+        # In WAL mode NORMAL syncs at checkpoints only: a killed process loses nothing, a power cut the newest commits.
+        "synchronous = NORMAL",
+        "foreign_keys = ON",
+        f"cache_size = -{_CACHE_KIB}",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Take the write lock first: a transaction that upgrades from reading fails instead of waiting."""
+    writes = connection.get_execution_options().get("hallmark_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def _named_failures() -> Iterator[None]:
+    try:
+        yield
+    except (OperationalError, ProgrammingError) as error:
+        if "no such " in str(error.orig) or getattr(error.orig, "sqlstate", None) in {"42P01", "42703"}:
+            raise NotMigrated(f"the database has not been migrated: {error.orig}") from error
+        if isinstance(error, OperationalError):
+            raise StoreUnavailable(f"the database is not available: {error.orig}") from error
+        raise
+    except InterfaceError as error:
+        raise StoreUnavailable(f"the database is not available: {error.orig}") from error
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        # COPY talks to the driver directly, past SQLAlchemy's own wrapping.
+        raise StoreUnavailable(f"the database is not available: {error}") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise StoreUnavailable(f"the connection to the database was lost: {error.orig}") from error
+        raise

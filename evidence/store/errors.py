@@ -1,0 +1,27 @@
+"""What can go wrong in the store, by name."""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """Base of everything the store raises on purpose."""
+
+
+class StoreUnavailable(StoreError):
+    """The database did not answer or is locked: our infrastructure, so retrying may help."""
+
+
+class NotMigrated(StoreError):
+    """The database lacks our tables or columns: run the migrations."""
+
+
+class CorruptBlob(StoreError):
+    """A stored body cannot be read back to the bytes that its digest names."""
+
+
+class UnknownRun(StoreError):
+    """No run has this id."""
+
+
+class UnknownServer(StoreError):
+    """No server has this id, or it is not part of the run."""

@@ -1,0 +1,1 @@
+"""Alembic migrations, run by `Store.migrate`. The newest revision and the tables are compared by a test."""

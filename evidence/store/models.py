@@ -1,0 +1,210 @@
+"""The tables. Runs, servers and blobs have small integer keys, so that a night without changes costs few bytes.
+
+Append-only: evidence_blob, evidence_record, scorecard, snapshot. The others hold state that moves.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import Boolean as Bool
+from sqlalchemy import CheckConstraint, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, SmallInteger, Table
+from sqlmodel import Field, SQLModel
+
+from evidence.store.columns import Moment, Words
+
+_NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Tables(SQLModel):
+    """Base of all tables; their metadata is ours alone."""
+
+    metadata: ClassVar[MetaData] = MetaData(naming_convention=_NAMES)
+
+
+class ServerTable(Tables, table=True):
+    """One server; `targets` and `seen_in` are ASCII JSON."""
+
+    __tablename__ = "server"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(Words, nullable=False, unique=True))
+    ref: str = Field(sa_column=Column(Words, nullable=False))
+    name: str = Field(sa_column=Column(Words, nullable=False))
+    targets: str = Field(sa_column=Column(Words, nullable=False))
+    repository: str | None = Field(sa_column=Column(Words))
+    seen_in: str = Field(sa_column=Column(Words, nullable=False))
+
+    # A b-tree of PostgreSQL refuses names above 2.7 KB, which a hostile registry may send.
+    __table_args__ = (Index("ix_server_name", "name", postgresql_using="hash"),)
+
+
+class ServerRefTable(Tables, table=True):
+    """The newest entry that one registry has for a server; `entry_key` is the blob of its bytes."""
+
+    __tablename__ = "server_ref"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    registry_: str = Field(sa_column=Column("registry", Words, nullable=False))
+    name: str = Field(sa_column=Column(Words, nullable=False))
+    name_digest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False, index=True))
+    version: str = Field(sa_column=Column(Words, nullable=False))
+    status: str = Field(sa_column=Column(Words, nullable=False))
+    entry_key: int = Field(sa_column=Column(ForeignKey("evidence_blob.key"), nullable=False))
+    targets: str = Field(sa_column=Column(Words, nullable=False))
+    repository: str | None = Field(sa_column=Column(Words))
+    updated_at: datetime | None = Field(sa_column=Column(Moment))
+    error: str | None = Field(sa_column=Column(Words))
+
+    __table_args__ = (Index("uq_server_ref_registry_name_digest", "registry", "name_digest", unique=True),)
+
+
+class RunTable(Tables, table=True):
+    """One run; `pins` and `options` are ASCII JSON."""
+
+    __tablename__ = "run"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(Words, nullable=False, unique=True))
+    trigger: str = Field(sa_column=Column(Words, nullable=False))
+    as_of: datetime = Field(sa_column=Column(Moment, nullable=False))
+    pins: str = Field(sa_column=Column(Words, nullable=False))
+    options: str = Field(sa_column=Column(Words, nullable=False))
+    state: str = Field(sa_column=Column(Words, nullable=False))
+    planned_at: datetime | None = Field(sa_column=Column(Moment))
+    published_at: datetime | None = Field(sa_column=Column(Moment))
+
+
+class WalkTable(Tables, table=True):
+    """How far a run's walk over one registry has come."""
+
+    __tablename__ = "walk"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    registry_: str = Field(sa_column=Column("registry", Words, primary_key=True))
+    cursor: str | None = Field(sa_column=Column(Words))
+    pages: int = Field(sa_column=Column(Integer, nullable=False))
+    entries: int = Field(sa_column=Column(Integer, nullable=False))
+    invalid: int = Field(sa_column=Column(Integer, nullable=False))
+    done: bool = Field(sa_column=Column(Bool, nullable=False))
+    error: str | None = Field(sa_column=Column(Words))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+
+
+class WatermarkTable(Tables, table=True):
+    """When the newest complete walk over a registry began."""
+
+    __tablename__ = "watermark"
+
+    registry_: str = Field(sa_column=Column("registry", Words, primary_key=True))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+
+
+class RunItemTable(Tables, table=True):
+    """One server's progress through one stage of one run."""
+
+    __tablename__ = "run_item"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    stage: str = Field(sa_column=Column(Words, primary_key=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
+    attempts: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    last_error: str | None = Field(sa_column=Column(Words))
+    done_at: datetime | None = Field(sa_column=Column(Moment))
+    leased_by: str | None = Field(sa_column=Column(Words))
+    leased_until: datetime | None = Field(sa_column=Column(Moment))
+
+
+class EvidenceBlobTable(Tables, table=True):
+    """Bytes addressed by their SHA-256. `canonical` is null when they are uncanonicalisable; see blobs.Codec."""
+
+    __tablename__ = "evidence_blob"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    digest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    canonical: bytes | None = Field(sa_column=Column(LargeBinary))
+    codec: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    size: int = Field(sa_column=Column(Integer, nullable=False))
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+    __table_args__ = (Index("uq_evidence_blob_digest", "digest", unique=True),)
+
+
+class EvidenceRecordTable(Tables, table=True):
+    """One record: a blob, or the reason why there is none. `observation` is compact JSON."""
+
+    __tablename__ = "evidence_record"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
+    kind: str = Field(sa_column=Column(Words, primary_key=True))
+    schema_: int = Field(sa_column=Column("schema", SmallInteger, nullable=False))
+    collector: str = Field(sa_column=Column(Words, nullable=False))
+    collector_version: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    observed_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    blob_key: int | None = Field(sa_column=Column(ForeignKey("evidence_blob.key")))
+    reason: str | None = Field(sa_column=Column(Words))
+    detail: str | None = Field(sa_column=Column(Words))
+    observation: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+    __table_args__ = (
+        CheckConstraint("(blob_key IS NULL) <> (reason IS NULL)", name="observed_or_absent"),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class ScorecardTable(Tables, table=True):
+    """One receipt. `score` is an exact decimal as text; `body` is stored like a blob's."""
+
+    __tablename__ = "scorecard"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
+    rubric: str = Field(sa_column=Column(Words, primary_key=True))
+    version: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    score: str | None = Field(sa_column=Column(Words))
+    grade: str | None = Field(sa_column=Column(Words))
+    codec: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    size: int = Field(sa_column=Column(Integer, nullable=False))
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class SnapshotTable(Tables, table=True):
+    """The manifest of a published run."""
+
+    __tablename__ = "snapshot"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    manifest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+
+
+def _table(model: type[Tables]) -> Table:
+    table: Any = model.__table__  # type: ignore[attr-defined]
+    assert isinstance(table, Table)
+    return table
+
+
+METADATA = Tables.metadata
+SERVER = _table(ServerTable)
+SERVER_REF = _table(ServerRefTable)
+RUN = _table(RunTable)
+WALK = _table(WalkTable)
+WATERMARK = _table(WatermarkTable)
+RUN_ITEM = _table(RunItemTable)
+BLOB = _table(EvidenceBlobTable)
+RECORD = _table(EvidenceRecordTable)
+SCORECARD = _table(ScorecardTable)
+SNAPSHOT = _table(SnapshotTable)
+
+# Leasing looks at what is not done yet, which must not cost more as more is done.
+_OPEN = RUN_ITEM.c.done_at.is_(None)
+Index("ix_run_item_open", *RUN_ITEM.primary_key.columns, sqlite_where=_OPEN, postgresql_where=_OPEN)

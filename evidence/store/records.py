@@ -1,0 +1,122 @@
+"""Evidence records: written in batches, read back as dossiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, Row, Select, select
+
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerId
+from evidence.store.blobs import put_blobs, read_blobs
+from evidence.store.bulk import batches, insert
+from evidence.store.errors import UnknownServer
+from evidence.store.keys import run_key, server_keys
+from evidence.store.mapping import to_json, to_object
+from evidence.store.models import RECORD, RUN, SERVER
+from evidence.store.progress import mark_done
+from evidence.store.rows import Stage
+from evidence.store.servers import servers_by_key
+
+_COLUMNS = (
+    "run_key",
+    "server_key",
+    "kind",
+    "schema",
+    "collector",
+    "collector_version",
+    "observed_at",
+    "blob_key",
+    "reason",
+    "detail",
+    "observation",
+)
+
+
+def put_records(
+    connection: Connection, run_id: str, records: Sequence[Record], *, done: Sequence[ServerId], at: datetime
+) -> None:
+    """Store new bodies and records and mark the collect stage of `done`. The first record of a kind stays."""
+    run = run_key(connection, run_id)
+    servers = server_keys(connection, {*(record.server for record in records), *done})
+    blobs = put_blobs(connection, [record.content for record in records if isinstance(record.content, Observed)])
+    rows = [_row(record, run, servers[record.server], blobs) for record in records]
+    insert(connection, RECORD, _COLUMNS, rows, unique=["run_key", "server_key", "kind"])
+    mark_done(connection, run, Stage.COLLECT, (servers[server] for server in done), at)
+
+
+def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> list[Dossier]:
+    """Dossiers of servers in the order asked; a server without records has an empty one."""
+    run = connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key == run_key(connection, run_id))).one()
+    servers = servers_by_key(connection, ids)
+    records = _read(connection, run.key, servers)
+    dossiers = {
+        server.id: Dossier(server=server, as_of=run.as_of, records=records[key]) for key, server in servers.items()
+    }
+    if missing := [server for server in ids if server not in dossiers]:
+        raise UnknownServer(f"no server {missing[0]} in this store (and {len(missing) - 1} others)")
+    return [dossiers[server] for server in ids]
+
+
+def read_earlier(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Dossier]:
+    """For each server that has any, its dossier in the newest run before this one that has records of it."""
+    run_key(connection, run_id)
+    servers = servers_by_key(connection, ids)
+    by_run: dict[int, list[int]] = {}
+    for batch in batches(list(servers)):
+        for server, run in connection.execute(_newest_earlier(run_id, batch)).tuples():
+            if run is not None:
+                by_run.setdefault(run, []).append(server)
+    as_of = dict(connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key.in_(by_run))).tuples().all())
+    found: dict[ServerId, Dossier] = {}
+    for run, keys in by_run.items():
+        for key, records in _read(connection, run, {key: servers[key] for key in keys}).items():
+            found[servers[key].id] = Dossier(server=servers[key], as_of=as_of[run], records=records)
+    return found
+
+
+def _newest_earlier(run_id: str, servers: Sequence[int]) -> Select[int, int | None]:
+    """Per server the newest earlier run with records: a few probes of the primary key, and no index of its own."""
+    recorded = select(RECORD.c.kind).where(RECORD.c.run_key == RUN.c.key, RECORD.c.server_key == SERVER.c.key)
+    newest = select(RUN.c.key).where(RUN.c.id < run_id, recorded.correlate(RUN, SERVER).exists())
+    newest_key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
+    return select(SERVER.c.key, newest_key).where(SERVER.c.key.in_(servers))
+
+
+def _read(connection: Connection, run: int, servers: Mapping[int, Server]) -> dict[int, dict[str, Record]]:
+    found: dict[int, dict[str, Record]] = {key: {} for key in servers}
+    for batch in batches(list(servers)):
+        query = select(RECORD).where(RECORD.c.run_key == run, RECORD.c.server_key.in_(batch)).order_by(RECORD.c.kind)
+        rows = connection.execute(query).all()
+        blobs = read_blobs(connection, _blob_keys(rows))
+        for row in rows:
+            found[row.server_key][row.kind] = _record(row, servers[row.server_key].id, blobs)
+    return found
+
+
+def _blob_keys(rows: Iterable[Row[tuple[object, ...]]]) -> list[int]:
+    return [row.blob_key for row in rows if row.blob_key is not None]
+
+
+def _row(record: Record, run: int, server: int, blobs: Mapping[str, int]) -> tuple[object, ...]:
+    head = (run, server, record.kind, record.schema, record.collector, record.collector_version, record.observed_at)
+    observation = to_json(record.observation).encode("ascii")
+    match record.content:
+        case Observed():
+            return (*head, blobs[record.content.digest], None, None, observation)
+        case Absent(reason, detail):
+            return (*head, None, reason.value, detail, observation)
+
+
+def _record(row: Row[tuple[object, ...]], server: ServerId, blobs: Mapping[int, Observed]) -> Record:
+    absent = row.blob_key is None
+    return Record(
+        server=server,
+        kind=row.kind,
+        schema=row.schema,
+        collector=row.collector,
+        collector_version=row.collector_version,
+        observed_at=row.observed_at,
+        content=Absent(Reason(row.reason), row.detail) if absent else blobs[row.blob_key],
+        observation=to_object(row.observation),
+    )

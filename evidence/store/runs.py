@@ -1,0 +1,83 @@
+"""Runs and their states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import Connection, Row, select, update
+
+from evidence.canonical import Json
+from evidence.model import Run, Trigger
+from evidence.store.bulk import insert
+from evidence.store.errors import UnknownRun
+from evidence.store.keys import run_key
+from evidence.store.mapping import from_json, to_json, to_object
+from evidence.store.models import RUN, SNAPSHOT
+from evidence.store.rows import RunRow, RunState
+
+_COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state")
+_FINAL = [state.value for state in RunState if state.is_final]
+
+
+def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> None:
+    """Store a new run; one that is there already stays as it is."""
+    row = (run.id, run.trigger.value, run.as_of, to_json(run.pins), to_json(options), RunState.DISCOVERING.value)
+    insert(connection, RUN, _COLUMNS, [row], unique=["id"])
+
+
+def find_run(connection: Connection, run_id: str) -> RunRow | None:
+    """One run by id."""
+    row = connection.execute(select(RUN).where(RUN.c.id == run_id)).one_or_none()
+    return None if row is None else _run_row(row)
+
+
+def list_runs(connection: Connection, limit: int) -> list[RunRow]:
+    """Runs, newest first; ids sort by time."""
+    return [_run_row(row) for row in connection.execute(select(RUN).order_by(RUN.c.id.desc()).limit(limit))]
+
+
+def unfinished_run(connection: Connection, trigger: Trigger) -> RunRow | None:
+    """The newest run of a trigger that is neither published nor abandoned."""
+    query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))
+    row = connection.execute(query.order_by(RUN.c.id.desc()).limit(1)).one_or_none()
+    return None if row is None else _run_row(row)
+
+
+def set_state(connection: Connection, run_id: str, state: RunState, at: datetime) -> None:
+    """Move a run to a state. A final state stays, so that a redelivered step cannot reopen a published run."""
+    values: dict[str, object] = {"state": state.value}
+    if state is RunState.PLANNED:
+        values["planned_at"] = at
+    if state is RunState.PUBLISHED:
+        values["published_at"] = at
+    changed = connection.execute(
+        update(RUN).where(RUN.c.id == run_id, RUN.c.state.not_in([*_FINAL, state.value])).values(values)
+    )
+    if not changed.rowcount and find_run(connection, run_id) is None:
+        raise UnknownRun(f"no run {run_id} in this store")
+
+
+def put_snapshot(connection: Connection, run_id: str, manifest: bytes, at: datetime) -> None:
+    """Store a run's manifest; the first one stays."""
+    row = (run_key(connection, run_id), manifest, at)
+    insert(connection, SNAPSHOT, ("run_key", "manifest", "at"), [row], unique=["run_key"])
+
+
+def find_snapshot(connection: Connection, run_id: str) -> bytes | None:
+    """A run's manifest, None before it is published."""
+    manifest: bytes | None = connection.scalar(
+        select(SNAPSHOT.c.manifest).where(SNAPSHOT.c.run_key == run_key(connection, run_id))
+    )
+    return manifest
+
+
+def _run_row(row: Row[tuple[object, ...]]) -> RunRow:
+    run = Run(id=row.id, trigger=Trigger(row.trigger), as_of=row.as_of, pins=from_json(row.pins))
+    return RunRow(
+        run=run,
+        state=RunState(row.state),
+        options=to_object(row.options),
+        planned_at=row.planned_at,
+        published_at=row.published_at,
+    )

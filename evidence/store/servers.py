@@ -1,0 +1,94 @@
+"""Servers and the registry entries that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Row, or_, select
+
+from evidence.model import Server, ServerId, ServerRef, Status, server_id
+from evidence.store.blobs import read_blobs
+from evidence.store.bulk import batches
+from evidence.store.columns import escape_text
+from evidence.store.mapping import from_json, targets_from_json
+from evidence.store.models import SERVER, SERVER_REF
+
+
+def find_servers(connection: Connection, ids: Sequence[ServerId]) -> list[Server]:
+    """Those of the servers that are stored, sorted by id."""
+    return [server for _, server in sorted(servers_by_key(connection, ids).items(), key=lambda item: item[1].id)]
+
+
+def servers_by_key(connection: Connection, ids: Sequence[ServerId]) -> dict[int, Server]:
+    """Those of the servers that are stored, by their key."""
+    found: dict[int, Server] = {}
+    for batch in batches(ids):
+        rows = connection.execute(select(SERVER).where(SERVER.c.id.in_(batch)))
+        found |= {row.key: _server(row) for row in rows}
+    return found
+
+
+def active_servers(connection: Connection, registries: Sequence[str] | None) -> list[Server]:
+    """Servers with a reference that is not deleted, in these registries or in any, sorted by id."""
+    refs = select(SERVER_REF.c.server_key).where(SERVER_REF.c.status != Status.DELETED.value)
+    if registries is not None:
+        refs = refs.where(SERVER_REF.c.registry.in_(registries))
+    query = select(SERVER).where(SERVER.c.key.in_(refs)).order_by(SERVER.c.id)
+    return [_server(row) for row in connection.execute(query)]
+
+
+def search(connection: Connection, text: str, limit: int) -> list[Server]:
+    """Servers whose id, ref or name is the text; if there are none, those whose ref or name contains it."""
+    exact = or_(SERVER.c.id.in_(_possible_ids(text)), SERVER.c.name == text)
+    rows = connection.execute(select(SERVER).where(exact).order_by(SERVER.c.id).limit(limit)).all()
+    if not rows:
+        part = escape_text(text)
+        similar = or_(SERVER.c.ref.icontains(part, autoescape=True), SERVER.c.name.icontains(part, autoescape=True))
+        rows = connection.execute(select(SERVER).where(similar).order_by(SERVER.c.id).limit(limit)).all()
+    return [_server(row) for row in rows]
+
+
+def find_refs(connection: Connection, servers: Sequence[ServerId]) -> dict[ServerId, list[ServerRef]]:
+    """Every server's references, sorted by registry and name; a server without any has an empty list."""
+    found: dict[ServerId, list[ServerRef]] = {server: [] for server in servers}
+    for batch in batches(servers):
+        query = select(SERVER.c.id.label("server_id"), SERVER_REF).join(SERVER, SERVER.c.key == SERVER_REF.c.server_key)
+        rows = connection.execute(query.where(SERVER.c.id.in_(batch))).all()
+        entries = read_blobs(connection, [row.entry_key for row in rows])
+        for row in rows:
+            found[row.server_id].append(_ref(row, entries[row.entry_key].body))
+    for refs in found.values():
+        refs.sort(key=lambda ref: (ref.registry, ref.name))
+    return found
+
+
+def _possible_ids(text: str) -> list[ServerId]:
+    """The text as an id, and the id of the text as a canonical reference."""
+    try:
+        return [text, server_id(text)]
+    except UnicodeEncodeError:
+        return [text]
+
+
+def _server(row: Row[tuple[object, ...]]) -> Server:
+    return Server(
+        ref=row.ref,
+        name=row.name,
+        targets=targets_from_json(row.targets),
+        repository=row.repository,
+        seen_in=tuple(from_json(row.seen_in)),
+    )
+
+
+def _ref(row: Row[tuple[object, ...]], entry: bytes) -> ServerRef:
+    return ServerRef(
+        registry=row.registry,
+        name=row.name,
+        version=row.version,
+        status=Status(row.status),
+        entry=entry,
+        targets=targets_from_json(row.targets),
+        repository=row.repository,
+        updated_at=row.updated_at,
+        error=row.error,
+    )

@@ -1,0 +1,214 @@
+"""The Store: one method per question or change, each one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from evidence.canonical import Json
+from evidence.model import Dossier, Record, Run, Server, ServerId, ServerRef, Trigger
+from evidence.store import discovery, migrating, progress, runs, scorecards, verification
+from evidence.store import records as evidence_records
+from evidence.store import servers as known_servers
+from evidence.store.database import Database
+from evidence.store.rows import Progress, RunRow, RunState, Stage, StoredCard, Walk
+
+
+def open_store(url: str) -> Store:
+    """The store at `sqlite:///PATH` or `postgresql+psycopg://...`; nothing is opened before it is used."""
+    return Store(Database(url))
+
+
+class Store:
+    """Versioned evidence. Every writing method may be repeated: a replay changes nothing. Threads may share it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def migrate(self) -> None:
+        """Create or upgrade the tables; several processes may do so at once."""
+        with self._database.migrating() as connection:
+            migrating.upgrade(connection)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._database.close()
+
+    def verify(self) -> list[str]:
+        """Recompute every digest and follow every reference; what is wrong, or an empty list."""
+        with self._database.reading() as connection:
+            return verification.verify(connection)
+
+    # Runs
+
+    def add_run(self, run: Run, *, options: Mapping[str, Json] | None = None) -> None:
+        """Add a run in state `discovering`, unless its id is there already."""
+        with self._database.writing() as connection:
+            runs.add_run(connection, run, options or {})
+
+    def run(self, run_id: str) -> RunRow | None:
+        """One run."""
+        with self._database.reading() as connection:
+            return runs.find_run(connection, run_id)
+
+    def runs(self, limit: int = 20) -> list[RunRow]:
+        """Runs, newest first."""
+        with self._database.reading() as connection:
+            return runs.list_runs(connection, limit)
+
+    def unfinished_run(self, trigger: Trigger) -> RunRow | None:
+        """The newest run of a trigger that is neither published nor abandoned."""
+        with self._database.reading() as connection:
+            return runs.unfinished_run(connection, trigger)
+
+    def set_state(self, run_id: str, state: RunState, at: datetime) -> None:
+        """Move a run to a state; a final state stays."""
+        with self._database.writing() as connection:
+            runs.set_state(connection, run_id, state, at)
+
+    def put_snapshot(self, run_id: str, manifest: bytes, at: datetime) -> None:
+        """Store the manifest of a published run; the first one stays."""
+        with self._database.writing() as connection:
+            runs.put_snapshot(connection, run_id, manifest, at)
+
+    def snapshot(self, run_id: str) -> bytes | None:
+        """The manifest of a run, None before it is published."""
+        with self._database.reading() as connection:
+            return runs.find_snapshot(connection, run_id)
+
+    # Discovery
+
+    def walk(self, run_id: str, registry: str) -> Walk:
+        """How far a run's walk over a registry has come."""
+        with self._database.reading() as connection:
+            return discovery.find_walk(connection, run_id, registry)
+
+    def put_page(
+        self,
+        run_id: str,
+        registry: str,
+        refs: Sequence[tuple[Server, ServerRef]],
+        *,
+        cursor: str | None,
+        done: bool,
+        at: datetime,
+    ) -> None:
+        """Store a page of a registry and advance the walk to `cursor`, in one transaction."""
+        with self._database.writing() as connection:
+            discovery.put_page(connection, run_id, registry, refs, cursor=cursor, done=done, at=at)
+
+    def fail_walk(self, run_id: str, registry: str, error: str, at: datetime) -> None:
+        """Note why a walk stopped; the next page clears it."""
+        with self._database.writing() as connection:
+            discovery.fail_walk(connection, run_id, registry, error, at)
+
+    def watermark(self, registry: str) -> datetime | None:
+        """When the newest complete walk over a registry began."""
+        with self._database.reading() as connection:
+            return discovery.find_watermark(connection, registry)
+
+    def set_watermark(self, registry: str, at: datetime) -> None:
+        """Note when a complete walk began; never moves back."""
+        with self._database.writing() as connection:
+            discovery.set_watermark(connection, registry, at)
+
+    # Servers
+
+    def server(self, server_id: ServerId) -> Server | None:
+        """One server."""
+        found = self.servers([server_id])
+        return found[0] if found else None
+
+    def servers(self, ids: Sequence[ServerId]) -> list[Server]:
+        """Those of the servers that are stored, sorted by id."""
+        with self._database.reading() as connection:
+            return known_servers.find_servers(connection, ids)
+
+    def active_servers(self, registries: Sequence[str] | None = None) -> list[Server]:
+        """Servers with a reference that is not deleted (an invalid one counts), sorted by id."""
+        with self._database.reading() as connection:
+            return known_servers.active_servers(connection, registries)
+
+    def find(self, text: str, limit: int = 20) -> list[Server]:
+        """Servers by exact id, ref or name; if there are none, by a part of ref or name."""
+        with self._database.reading() as connection:
+            return known_servers.search(connection, text, limit)
+
+    def refs(self, servers: Sequence[ServerId]) -> dict[ServerId, list[ServerRef]]:
+        """The registry entries of each server, sorted by registry and name."""
+        with self._database.reading() as connection:
+            return known_servers.find_refs(connection, servers)
+
+    # Progress
+
+    def plan(self, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
+        """Fix the servers of a run and move it to `planned`; a planned run keeps its plan."""
+        with self._database.writing() as connection:
+            progress.plan(connection, run_id, servers, at)
+
+    def pending(self, run_id: str, stage: Stage, servers: Sequence[ServerId] | None = None) -> list[ServerId]:
+        """Planned servers, all or of the given ones, that have not passed a stage; sorted."""
+        with self._database.reading() as connection:
+            return progress.pending(connection, run_id, stage, servers)
+
+    def lease(
+        self, run_id: str, stage: Stage, worker: str, *, limit: int, now: datetime, until: datetime
+    ) -> list[ServerId]:
+        """Take up to `limit` servers to work on until `until`; nobody else gets them before."""
+        with self._database.writing() as connection:
+            return progress.lease(connection, run_id, stage, worker, limit=limit, now=now, until=until)
+
+    def release(self, run_id: str, stage: Stage, worker: str) -> None:
+        """Give back every lease of a worker."""
+        with self._database.writing() as connection:
+            progress.release(connection, run_id, stage, worker)
+
+    def fail(self, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
+        """Count a failed attempt and give the server back; the number of attempts so far."""
+        with self._database.writing() as connection:
+            return progress.fail(connection, run_id, server, stage, error)
+
+    def progress(self, run_id: str) -> Progress:
+        """Counts of a run."""
+        with self._database.reading() as connection:
+            return progress.progress(connection, run_id)
+
+    # Evidence
+
+    def put_records(
+        self, run_id: str, records: Sequence[Record], *, done: Sequence[ServerId] = (), at: datetime
+    ) -> None:
+        """Store records and mark the collect stage of `done`, in one transaction; the first of a kind stays."""
+        with self._database.writing() as connection:
+            evidence_records.put_records(connection, run_id, records, done=done, at=at)
+
+    def dossiers(self, run_id: str, servers: Sequence[ServerId]) -> list[Dossier]:
+        """Dossiers in the order asked; raise CorruptBlob when a body does not match its digest."""
+        with self._database.reading() as connection:
+            return evidence_records.read_dossiers(connection, run_id, servers)
+
+    def earlier(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, Dossier]:
+        """The newest dossier of each server before this run, of those that have one."""
+        with self._database.reading() as connection:
+            return evidence_records.read_earlier(connection, run_id, servers)
+
+    # Scorecards
+
+    def put_scorecards(
+        self, run_id: str, cards: Sequence[StoredCard], *, done: Sequence[ServerId] = (), at: datetime
+    ) -> None:
+        """Store scorecards and mark the score stage of `done`, in one transaction; the first of a version stays."""
+        with self._database.writing() as connection:
+            scorecards.put_scorecards(connection, run_id, cards, done=done, at=at)
+
+    def scorecards(
+        self,
+        run_id: str,
+        *,
+        servers: Sequence[ServerId] | None = None,
+        rubric: str | None = None,
+        version: int | None = None,
+    ) -> list[StoredCard]:
+        """Scorecards of a run, sorted by server, rubric and version."""
+        with self._database.reading() as connection:
+            return scorecards.read_scorecards(connection, run_id, servers=servers, rubric=rubric, version=version)
