@@ -1,0 +1,247 @@
+"""Addresses in one spelling: URLs, npm and PyPI names, OCI references, repositories and bundles.
+
+Every function returns the canonical spelling or raises Unusable; none of them opens anything.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import idna
+
+MAX_ADDRESS: Final = 2048
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f-\x9f\\<>\"^`{|}\ud800-\udfff]")
+_UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_IPV4_LIKE: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+# https://docs.npmjs.com/cli/configuring-npm/package-json#name; capitals are legal in names older than the rule.
+_NPM: Final = re.compile(r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
+# https://packaging.python.org/en/latest/specifications/name-normalization/
+_PYPI: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+# https://github.com/distribution/reference: path components, tag, digest.
+_OCI_PART: Final = re.compile(r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*")
+_OCI_TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+_OCI_DIGEST: Final = re.compile(r"[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-f]{32,}")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+_SCP_LIKE: Final = re.compile(r"(?:[\w.-]+@)?([\w.-]+\.[\w.-]+):(?!//)(.+)")
+_SHORTHAND: Final = re.compile(r"(github|gitlab|bitbucket):([\w.-]+/[\w./-]+)")
+_FORGES: Final = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org"}
+_BROWSING: Final = re.compile(r"^(/.+?)/(?:-/)?(?:tree|blob|src)/([^/]+)(?:/(.*))?$")
+_RELEASE: Final = re.compile(r"^(/.+?)/(?:-/)?releases/(?:download/([^/]+)|([^/]+)/downloads)/(.+)$")
+
+
+class Unusable(ValueError):
+    """The text is not an address of its kind; the message is what was expected, as in "an npm package name"."""
+
+
+@dataclass(frozen=True, slots=True)
+class OciReference:
+    """An image: its repository with registry host, and apart from it the tag and the digest."""
+
+    repository: str
+    tag: str | None = None
+    digest: str | None = None
+
+
+def normalise_url(url: str) -> str:
+    """An http(s) URL in one spelling, without fragment and without slashes at the end of its path."""
+    parts = _split(url, schemes=("http", "https"))
+    if parts.username is not None or parts.password is not None:
+        raise Unusable("a URL without user name and password")
+    path = _remove_dots(_normalise_escapes(parts.path)).rstrip("/")
+    query = f"?{_normalise_escapes(parts.query)}" if parts.query else ""
+    return f"{parts.scheme}://{_authority(parts)}{path}{query}"
+
+
+def is_local(url: str) -> bool:
+    """True for a URL that means another machine to everybody who reads it: loopback, private or without a domain."""
+    host = urlsplit(normalise_url(url)).hostname or ""
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal", ".test", ".invalid"))
+
+
+def npm_name(name: str) -> str:
+    """An npm package name, with its scope; npm names have one spelling."""
+    if len(name) > 214 or not _NPM.fullmatch(name):
+        raise Unusable("an npm package name")
+    return name
+
+
+def pypi_name(name: str) -> str:
+    """A Python package name, normalised as the packaging specification says (PEP 503)."""
+    if len(name) > 214 or not _PYPI.fullmatch(name):
+        raise Unusable("a Python package name")
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def plain_name(name: str) -> str:
+    """A name as NuGet and Cargo allow it, unchanged."""
+    if len(name) > 214 or not _PLAIN_NAME.fullmatch(name):
+        raise Unusable("a package name")
+    return name
+
+
+def oci_reference(text: str) -> OciReference:
+    """An image reference with its defaults spelled out (`time` is `docker.io/library/time`), tag and digest apart."""
+    if len(text) > MAX_ADDRESS:
+        raise Unusable("an image reference")
+    text = text.removeprefix("docker://").removeprefix("https://")
+    rest, _, digest = text.partition("@")
+    head, colon, tag = rest.rpartition(":")
+    if not colon or "/" in tag:
+        head, tag = rest, ""
+    host, path = _oci_host(head)
+    parts = path.split("/")
+    valid = all(_OCI_PART.fullmatch(part) for part in parts) and (not tag or _OCI_TAG.fullmatch(tag))
+    if not valid or ("@" in text and not _OCI_DIGEST.fullmatch(digest)):
+        raise Unusable("an image reference")
+    return OciReference(f"{host}/{path}", tag or None, digest or None)
+
+
+def repository_address(text: str) -> str:
+    """A source repository as `https://HOST/PATH`, and `#FOLDER` when it names a folder inside."""
+    address, _, folder = text.partition("#")
+    url = _as_https(address.strip())
+    parts = _split(url, schemes=("https",))
+    path = _remove_dots(_normalise_escapes(parts.path)).rstrip("/")
+    if browsing := _BROWSING.match(path):
+        path, folder = browsing[1], folder or browsing[3] or ""
+    path = path.removesuffix(".git").rstrip("/")
+    host = _authority(parts).removeprefix("www.")
+    if host in _FORGES.values():
+        path = path.lower()
+    if path.count("/") < 2 and host in _FORGES.values():
+        raise Unusable("a repository with owner and name")
+    folder = clean_folder(folder)
+    return f"https://{host}{path}" + (f"#{folder}" if folder else "")
+
+
+def clean_folder(folder: str) -> str:
+    """A relative folder without empty, `.` and `..` steps at either end; raise Unusable when it leaves its root."""
+    steps = [step for step in folder.split("/") if step not in {"", "."}]
+    if ".." in steps or _FORBIDDEN.search(folder) or len(folder) > MAX_ADDRESS:
+        raise Unusable("a folder inside the repository")
+    return "/".join(steps)
+
+
+def bundle_address(url: str) -> str:
+    """A bundle's download URL; of a release asset the version is left out, so that releases are one server."""
+    address = normalise_url(url)
+    parts = urlsplit(address)
+    release = _RELEASE.match(parts.path)
+    if not release:
+        return address
+    tag, asset = unquote(release[2] or release[3]), unquote(release[4])
+    version = tag.rpartition("@")[2].removeprefix("v")
+    return f"{parts.scheme}://{parts.netloc}{release[1].lower()}#{asset.replace(version, '*') if version else asset}"
+
+
+def _split(url: str, *, schemes: tuple[str, ...]) -> SplitResult:
+    expected = f"an {' or '.join(schemes)} URL"
+    if len(url) > MAX_ADDRESS or _FORBIDDEN.search(url) or _BAD_ESCAPE.search(url):
+        raise Unusable(expected)
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - reading it is what checks it
+    except ValueError as error:
+        raise Unusable(f"{expected} ({error})") from error
+    if parts.scheme not in schemes or not parts.hostname:
+        raise Unusable(expected)
+    return parts
+
+
+def _authority(parts: SplitResult) -> str:
+    host = _normalise_host(parts.hostname or "")
+    if parts.port is None or parts.port == _DEFAULT_PORTS.get(parts.scheme):
+        return host
+    if parts.port == 0:
+        raise Unusable("a port from 1 to 65535")
+    return f"{host}:{parts.port}"
+
+
+def _normalise_host(host: str) -> str:
+    if ":" in host:
+        try:
+            return f"[{ipaddress.IPv6Address(host).compressed}]"
+        except ValueError as error:
+            raise Unusable(f"a host ({error})") from error
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError) as error:
+            raise Unusable(f"a host name ({error})") from error
+    host = host.lower().removesuffix(".")
+    labels = host.split(".")
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise Unusable("a host name")
+    # Every spelling of an IPv4 address but the dotted one (0x7f.1, 2130706433) is only ever used to hide it.
+    if _IPV4_LIKE.fullmatch(labels[-1]):
+        try:
+            return str(ipaddress.IPv4Address(host))
+        except ValueError as error:
+            raise Unusable(f"a host ({error})") from error
+    return host
+
+
+def _normalise_escapes(text: str) -> str:
+    """Percent-encode what must be, in capitals, and decode what need not be (RFC 3986, 6.2.2.2)."""
+    encoded = "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in text)
+    return _ESCAPE.sub(_normalise_escape, encoded)
+
+
+def _normalise_escape(found: re.Match[str]) -> str:
+    char = chr(int(found[0][1:], 16))
+    return char if char in _UNRESERVED else found[0].upper()
+
+
+def _remove_dots(path: str) -> str:
+    """Resolve `.` and `..` steps (RFC 3986, 5.2.4)."""
+    steps: list[str] = []
+    for step in path.split("/")[1:]:
+        if step == "..":
+            del steps[-1:]
+        elif step != ".":
+            steps.append(step)
+    return "".join(f"/{step}" for step in steps)
+
+
+def _oci_host(name: str) -> tuple[str, str]:
+    first, slash, rest = name.partition("/")
+    if not slash or not ("." in first or ":" in first or first == "localhost"):
+        first, rest = "docker.io", name
+    host = first.lower()
+    if host in {"index.docker.io", "registry-1.docker.io", "hub.docker.com"}:
+        host = "docker.io"
+    bare, _, port = host.partition(":")
+    if port and not (port.isascii() and port.isdigit() and len(port) < 6):
+        raise Unusable("an image reference")
+    _normalise_host(bare)
+    return host, f"library/{rest}" if host == "docker.io" and "/" not in rest else rest
+
+
+def _as_https(address: str) -> str:
+    address = address.removeprefix("git+")
+    if shorthand := _SHORTHAND.fullmatch(address):
+        return f"https://{_FORGES[shorthand[1]]}/{shorthand[2]}"
+    scheme, separator, rest = address.partition("://")
+    if separator and scheme.lower() in {"http", "https", "git", "ssh"}:
+        authority, slash, path = rest.partition("/")
+        authority = authority.rpartition("@")[2]
+        if scheme.lower() in {"git", "ssh", "http"}:
+            authority = authority.partition(":")[0]
+        return f"https://{authority}{slash}{path.partition('?')[0]}"
+    if scp := _SCP_LIKE.fullmatch(address):
+        return f"https://{scp[1]}/{scp[2]}"
+    raise Unusable("the URL of a repository")

@@ -1,0 +1,145 @@
+"""From one registry entry's bytes to a ServerRef: checked against its schema, or recorded as invalid with the reason.
+
+The evidence of an entry is its server object exactly as received. What a registry adds around it (`_meta`: dates,
+popularity, flags) only fills `status` and `updated_at`, so an unchanged server has unchanged evidence
+(docs/decisions/0040).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from crawler.addresses import Unusable, clean_folder, repository_address
+from crawler.registries.json_spans import members
+from crawler.registries.server_schemas import choose
+from crawler.registries.shapes import Mismatch, check, describe
+from crawler.registries.targets import reach
+from evidence.canonical import Json, NotJson, parse_json, sha256
+from evidence.model import ServerRef, Status
+
+MAX_ENTRY: Final = 1024 * 1024
+MAX_DEPTH: Final = 64
+
+_OFFICIAL: Final = "io.modelcontextprotocol.registry/official"
+_STATUSES: Final = {status.value: status for status in (Status.ACTIVE, Status.DEPRECATED, Status.DELETED)}
+_READABLE_NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+class NotLatest(Exception):
+    """The registry says of this entry that a newer version exists."""
+
+
+def read_entry(registry: str, data: bytes) -> ServerRef:
+    """The reference of one entry, bare (`{name, ...}`) or wrapped (`{server, _meta}`).
+
+    Never raises for what an entry contains, except NotLatest for an old version in a list of newest ones.
+    """
+    if len(data) > MAX_ENTRY:
+        return invalid(registry, data, f"entry: expected at most {MAX_ENTRY} bytes, found {len(data)}")
+    try:
+        document = parse_json(data, max_depth=MAX_DEPTH)
+    except NotJson as error:
+        return invalid(registry, data, f"entry: {error}")
+    if not isinstance(document, Mapping):
+        return invalid(registry, data, str(Mismatch("", "an object", describe(document))))
+    official = _official(document)
+    if official.get("isLatest", official.get("is_latest")) is False:
+        raise NotLatest
+    if "server" not in document:
+        return _read_server(registry, data, document, official)
+    server = document["server"]
+    entry = dict(members(data))["server"]
+    if not isinstance(server, Mapping):
+        return invalid(registry, data, str(Mismatch("server", "an object", describe(server))))
+    return _read_server(registry, entry, server, official)
+
+
+def invalid(registry: str, data: bytes, error: str, name: Json = None) -> ServerRef:
+    """The reference of an entry that cannot be used. An oversized entry is kept as its size and digest only."""
+    readable = isinstance(name, str) and _READABLE_NAME.fullmatch(name)
+    kept = data if len(data) <= MAX_ENTRY else json.dumps({"bytes": len(data), "sha256": sha256(data)}).encode()
+    return ServerRef(
+        registry=registry,
+        name=str(name) if readable else f"unnamed-{sha256(data)[:12]}",
+        version="",
+        status=Status.INVALID,
+        entry=kept,
+        error=error,
+    )
+
+
+def _read_server(registry: str, entry: bytes, server: Mapping[str, Json], official: Mapping[str, Json]) -> ServerRef:
+    name = server.get("name")
+    version, shape = choose(server)
+    if mismatch := check(server, shape):
+        return invalid(registry, entry, f"{mismatch} (schema {version})", name)
+    declared = official.get("status", server.get("status", "active"))
+    status = _STATUSES.get(declared) if isinstance(declared, str) else None
+    if status is None:
+        mismatch = Mismatch("_meta.status", "one of " + ", ".join(_STATUSES), describe(declared))
+        return invalid(registry, entry, str(mismatch), name)
+    reached = reach(server)
+    if reached.unusable and not reached.targets and not _has_template(server):
+        return invalid(registry, entry, reached.unusable[0], name)
+    return ServerRef(
+        registry=registry,
+        name=str(name),
+        version=_version(server),
+        status=status,
+        entry=entry,
+        targets=reached.targets,
+        repository=_repository(server),
+        updated_at=_updated_at(official),
+    )
+
+
+def _official(document: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What the registry itself says about an entry; the first API versions put it inside the server object."""
+    for holder in (document, document.get("server")):
+        meta = holder.get("_meta") if isinstance(holder, Mapping) else None
+        official = meta.get(_OFFICIAL) if isinstance(meta, Mapping) else None
+        if isinstance(official, Mapping):
+            return official
+    return {}
+
+
+def _has_template(server: Mapping[str, Json]) -> bool:
+    """A server that everybody hosts for himself is a valid entry, although there is nothing to open."""
+    remotes = server.get("remotes")
+    return isinstance(remotes, list) and any(
+        isinstance(item, Mapping) and isinstance(url := item.get("url"), str) and "{" in url for item in remotes
+    )
+
+
+def _version(server: Mapping[str, Json]) -> str:
+    detail = server.get("version_detail")
+    version = detail.get("version") if isinstance(detail, Mapping) else server.get("version")
+    return version if isinstance(version, str) else ""
+
+
+def _repository(server: Mapping[str, Json]) -> str | None:
+    declared = server.get("repository")
+    if not isinstance(declared, Mapping) or not isinstance(url := declared.get("url"), str):
+        return None
+    try:
+        address = repository_address(url)
+        folder = declared.get("subfolder")
+        inside = clean_folder(folder) if isinstance(folder, str) else ""
+    except Unusable:
+        return None
+    return f"{address.partition('#')[0]}#{inside}" if inside else address
+
+
+def _updated_at(official: Mapping[str, Json]) -> datetime | None:
+    text = official.get("updatedAt", official.get("updated_at"))
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,96 @@
+"""From the name of a source, as a person writes it, to its registry."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from crawler.addresses import Unusable, normalise_url
+from crawler.registries.docker import DockerCatalogue
+from crawler.registries.documents import DocumentRegistry
+from crawler.registries.fetching import Clock, Fetcher, Sleep
+from crawler.registries.generic import GenericRegistry
+from crawler.registries.registry import Registry
+
+OFFICIAL_URL: Final = "https://registry.modelcontextprotocol.io"
+DOCKER_URL: Final = "https://desktop.docker.com/mcp/catalog/v3/catalog.json"
+STARTER: Final = Path(__file__).parent / "starter"
+
+
+class UnknownSource(ValueError):
+    """A source that is neither a known name, nor a path that exists, nor a URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a registry is: `starter`, `official`, `docker`, `docker:PATH-OR-URL`, a path or the base URL of a registry.
+
+    `headers` are sent to a URL and may hold secrets, so they are left out of every representation. `name` replaces
+    the name that evidence gives the registry.
+    """
+
+    location: str
+    name: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def build(source: str | Source, client: httpx.AsyncClient, *, clock: Clock, sleep: Sleep = asyncio.sleep) -> Registry:
+    """The registry of a source; raise UnknownSource with what is possible. Opens nothing."""
+    wanted = Source(source) if isinstance(source, str) else source
+    location = wanted.location.strip()
+    fetcher = Fetcher(client, clock=clock, sleep=sleep, headers=wanted.headers)
+    if location == "starter":
+        return starter_registry()
+    if location == "official":
+        return GenericRegistry(wanted.name or "official", OFFICIAL_URL, fetcher)
+    kind, separator, rest = location.partition(":")
+    if kind == "docker":
+        place = rest if separator else DOCKER_URL
+        found = place if _is_url(place) else _existing(place)
+        return DockerCatalogue(found, fetcher=fetcher, name=wanted.name or "docker")
+    if _is_url(location):
+        return GenericRegistry(wanted.name or _url_name(location), location, fetcher)
+    return DocumentRegistry(_existing(location), name=wanted.name)
+
+
+def build_all(
+    sources: Sequence[str | Source], client: httpx.AsyncClient, *, clock: Clock, sleep: Sleep = asyncio.sleep
+) -> list[Registry]:
+    """One registry per source; raise UnknownSource when two have the same name, since walks are kept by name."""
+    registries = [build(source, client, clock=clock, sleep=sleep) for source in sources]
+    names = [registry.name for registry in registries]
+    if double := sorted({name for name in names if names.count(name) > 1}):
+        raise UnknownSource(f"two sources are named {double[0]}: give one of them another name")
+    return registries
+
+
+def starter_registry() -> DocumentRegistry:
+    """The servers that ship with the project, so that a first run needs no registry."""
+    return DocumentRegistry(STARTER, name="starter")
+
+
+def _is_url(location: str) -> bool:
+    return location.lower().startswith(("http://", "https://"))
+
+
+def _url_name(location: str) -> str:
+    """The base URL without anything that could be a secret."""
+    try:
+        parts = urlsplit(normalise_url(location))
+    except Unusable as error:
+        raise UnknownSource(f"{error} expected as the base of a registry") from error
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def _existing(location: str) -> Path:
+    path = Path(location).expanduser()
+    if not path.exists():
+        expected = "starter, official, docker, a URL, or a file or folder of server.json"
+        raise UnknownSource(f"registry {location!r} is not known: expected {expected}")
+    return path
