@@ -32,6 +32,16 @@ def plan(connection: Connection, run_id: str, servers: Sequence[ServerId], at: d
     set_state(connection, run_id, RunState.PLANNED, at)
 
 
+def planned(connection: Connection, run_id: str) -> list[ServerId]:
+    """Every planned server, whatever has become of it; sorted."""
+    query = (
+        select(SERVER.c.id)
+        .join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+        .where(RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.stage == Stage.COLLECT.value)
+    )
+    return sorted(connection.scalars(query))
+
+
 def pending(connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId] | None) -> list[ServerId]:
     """Planned servers, all or some, that have not passed a stage; sorted."""
     query = (

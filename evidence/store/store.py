@@ -146,6 +146,11 @@ class Store:
         with self._database.writing() as connection:
             progress.plan(connection, run_id, servers, at)
 
+    def planned(self, run_id: str) -> list[ServerId]:
+        """Every planned server of a run, whatever has become of it; sorted."""
+        with self._database.reading() as connection:
+            return progress.planned(connection, run_id)
+
     def pending(self, run_id: str, stage: Stage, servers: Sequence[ServerId] | None = None) -> list[ServerId]:
         """Planned servers, all or of the given ones, that have not passed a stage; sorted."""
         with self._database.reading() as connection:
