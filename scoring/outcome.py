@@ -26,12 +26,16 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place where the answer is bad. `at` is a path such as `tools/search/query`."""
+    """One place where the answer is bad. `at` is a path such as `tools/search/query`.
+
+    `position` is the place of the thing in the order of the evidence, which receipts follow.
+    """
 
     rule: str
     at: str
     message: str
     evidence: str
+    position: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ sorted by registry and name. An entry that does not match its schema makes the r
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,4 +51,66 @@ class Registration:
     @property
     def entries(self) -> tuple[Mapping[str, Json], ...]:
         """The registry entries (server.json shape) that are objects, in the body's order."""
-        return tuple(entry for ref in self.refs if isinstance(entry := ref.get("entry"), Mapping))
+        return tuple(entry for ref in self.refs if (entry := _unwrap(ref.get("entry"))) is not None)
+
+    @property
+    def packages(self) -> tuple[Declaration, ...]:
+        """Declared packages of all entries, equal ones once, in the body's order."""
+        return _distinct(
+            Declaration(_first_text(package, "identifier", "name") or "package", package)
+            for entry in self.entries
+            for package in _objects(entry, "packages")
+        )
+
+    @property
+    def remotes(self) -> tuple[Declaration, ...]:
+        """Declared remotes of all entries, equal ones once, in the body's order."""
+        return _distinct(
+            Declaration(_first_text(remote, "url") or "remote", remote)
+            for entry in self.entries
+            for remote in _objects(entry, "remotes")
+        )
+
+    @property
+    def settings(self) -> tuple[Declaration, ...]:
+        """What a user has to provide: environment variables of packages and headers of remotes, equal ones once."""
+        holders = [*self.packages, *self.remotes]
+        members = ("environmentVariables", "environment_variables", "headers")
+        return _distinct(
+            Declaration(_first_text(setting, "name") or "setting", setting)
+            for holder in holders
+            for member in members
+            for setting in _objects(holder.raw, member)
+        )
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One object declared by a registry entry, and the name to call it by."""
+
+    label: str
+    raw: Mapping[str, Json]
+
+
+def _unwrap(entry: Json) -> Mapping[str, Json] | None:
+    """An entry as `server.json`; registries that answer `{"server": ..., "_meta": ...}` wrap it."""
+    if not isinstance(entry, Mapping):
+        return None
+    inner = entry.get("server")
+    return inner if isinstance(inner, Mapping) and "name" not in entry else entry
+
+
+def _objects(holder: Mapping[str, Json], member: str) -> Iterator[Mapping[str, Json]]:
+    values = holder.get(member)
+    return (value for value in values if isinstance(value, Mapping)) if isinstance(values, list) else iter(())
+
+
+def _first_text(holder: Mapping[str, Json], *members: str) -> str:
+    return next((value for member in members if isinstance(value := holder.get(member), str) and value), "")
+
+
+def _distinct(declarations: Iterable[Declaration]) -> tuple[Declaration, ...]:
+    kept: dict[str, Declaration] = {}
+    for declaration in declarations:
+        kept.setdefault(json.dumps(declaration.raw, sort_keys=True), declaration)
+    return tuple(kept.values())

@@ -1,0 +1,77 @@
+"""Run the rules over a dossier: each distinct question once, absent evidence as NotMeasured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import TracebackType
+
+from evidence.model import Absent, Dossier
+from scoring import catalogue, path, rule
+from scoring.assessment import Assessment, Question
+from scoring.outcome import Finding, Measured, NotMeasured, Outcome
+from scoring.rubric import Rubric
+from scoring.rule import Answer, Rule
+from scoring.scope import Scope
+from scoring.walk import Pages, Walk
+
+
+def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessment:
+    """Ask everything that the rubrics (by default all of the catalogue) cite.
+
+    A rule that raises stops the whole assessment, with the rule and the server named in a note: a partial score
+    must never be published.
+    """
+    walks = _walks(dossier)
+    questions = catalogue.questions() if rubrics is None else catalogue.questions_of(rubrics)
+    known = rule.discover()
+    outcomes: dict[Question, Outcome] = {}
+    for question in questions:
+        twin = Question(question.rule, question.params, Pages.ALL)
+        if walks[question.pages] is walks[Pages.ALL] and twin in outcomes:
+            outcomes[question] = outcomes[twin]
+        else:
+            with _Blame(question.rule, dossier.server.id):
+                outcomes[question] = _ask(known[question.rule], question, walks[question.pages], dossier)
+    return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=catalogue.versions())
+
+
+def ask(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:
+    """The findings of one rule about one thing."""
+    return tuple(_finding(declared, thing, answer, evidence) for answer in declared.judge(thing, **params))
+
+
+def _walks(dossier: Dossier) -> dict[Pages, Walk]:
+    whole = Walk(dossier)
+    return {Pages.ALL: whole, Pages.FIRST: Walk(dossier, Pages.FIRST) if whole.paginated else whole}
+
+
+def _ask(declared: Rule, question: Question, walk: Walk, dossier: Dossier) -> Outcome:
+    content = dossier.read(declared.reads)
+    if isinstance(content, Absent):
+        return NotMeasured(content.reason.value, content.detail)
+    things = walk.of(declared.scope)
+    judge, params, digest = declared.judge, dict(question.params), content.digest
+    findings = tuple(_finding(declared, thing, answer, digest) for thing in things for answer in judge(thing, **params))
+    return Measured(len(things), findings, walk.skipped(declared.scope))
+
+
+def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
+    suffix, message = ("", answer) if isinstance(answer, str) else answer
+    at = path.join(thing.at, path.escape(suffix[: path.MAX_SEGMENT])) if suffix else thing.at
+    return Finding(declared.id, at, path.visible(message), evidence, thing.position)
+
+
+class _Blame:
+    """Names the rule and the server on any error that passes, and lets it pass."""
+
+    def __init__(self, rule_id: str, server: str) -> None:
+        self._note = f"raised by rule {rule_id} while assessing server {server}; no score was made"
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            error.add_note(self._note)

@@ -1,0 +1,52 @@
+"""What the rules answered about one dossier: the input of every rubric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from evidence.model import Dossier, ServerId
+from scoring.outcome import Outcome
+from scoring.rule import ParamValue
+from scoring.walk import Pages, Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A rule with every parameter set, over all pages or the first page of each list."""
+
+    rule: str
+    params: tuple[tuple[str, ParamValue], ...] = ()
+    pages: Pages = Pages.ALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assessment:
+    """The outcome of every question about one dossier. Rubrics are pure functions of it."""
+
+    dossier: Dossier
+    outcomes: Mapping[Question, Outcome]
+    walks: Mapping[Pages, Walk]
+    versions: Mapping[str, str]
+
+    @property
+    def server(self) -> ServerId:
+        """Id of the server that was assessed."""
+        return self.dossier.server.id
+
+    @property
+    def as_of(self) -> datetime:
+        """The moment the evidence stands for."""
+        return self.dossier.as_of
+
+    @property
+    def evidence(self) -> dict[str, str]:
+        """Digest of the content of every kind in the dossier, absences included."""
+        return {kind: record.digest for kind, record in sorted(self.dossier.records.items())}
+
+    def outcome(self, question: Question) -> Outcome:
+        """The answer to a question that was asked; raise LookupError for one that was not."""
+        if question not in self.outcomes:
+            raise LookupError(f"{question} was not asked; assess() asks what the catalogue's rubrics cite")
+        return self.outcomes[question]

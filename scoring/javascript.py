@@ -1,0 +1,83 @@
+"""JavaScript's reading of JSON values, on which scores of references written in JavaScript depend."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from evidence.canonical import Json, canonical_json
+from evidence.kinds.listing import UNDEFINED, Undefined
+
+# ECMA-262 WhiteSpace and LineTerminator. Python's own strip() knows U+0085 and U+001C..1F, and does not know U+FEFF.
+WHITESPACE: Final = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+
+# A number that JSON.stringify may print differently from Python: a fraction, an exponent, beyond 2**53.
+_ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:\d{16}|\d+[.eE])")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def utf16_length(text: str) -> int:
+    """`text.length`: UTF-16 code units, so that an emoji counts 2."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def trim(text: str) -> str:
+    """`text.trim()`."""
+    return text.strip(WHITESPACE)
+
+
+def truthy(value: Json | Undefined) -> bool:
+    """`Boolean(value)`: empty lists and objects are true; `undefined`, null, 0 and the empty string are not."""
+    if value is UNDEFINED:
+        return False
+    return isinstance(value, (list, Mapping)) or bool(value)
+
+
+def is_object(value: Json | Undefined) -> bool:
+    """`typeof value === "object" && value !== null`, which is true of a list."""
+    return isinstance(value, (list, Mapping))
+
+
+def entries(value: Json | Undefined) -> Mapping[str, Json]:
+    """`Object.entries(value)` of an object; a list has its indices as keys, anything else has none."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, list):
+        return {str(index): item for index, item in enumerate(value)}
+    return {}
+
+
+def stringified_length(value: Json | Undefined) -> int:
+    """`String(JSON.stringify(value)).length`: UTF-16 code units, `undefined` counts as its nine letters."""
+    if value is UNDEFINED:
+        return len("undefined")
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if _ODD_NUMBER.search(text):
+        text = json.dumps(_with_plain_numbers(value), ensure_ascii=False, separators=(",", ":"))
+    surrogates = 0 if text.isascii() else len(_LONE_SURROGATE.findall(text))
+    return utf16_length(text) + 5 * surrogates  # a lone surrogate is printed as \udXXX
+
+
+def _with_plain_numbers(value: Json) -> Json:
+    """The value with every number replaced by an integer that prints as many characters as JavaScript would."""
+    if isinstance(value, Mapping):
+        return {key: _with_plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_plain_numbers(item) for item in value]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    return int("1" * len(_number(value)))
+
+
+def _number(value: float) -> str:
+    try:
+        double = float(value)
+    except OverflowError:
+        return "null"
+    return canonical_json(double).decode() if math.isfinite(double) else "null"

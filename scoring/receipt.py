@@ -1,0 +1,104 @@
+"""The scorecard as bytes: canonical JSON, exact both ways, and the score recomputed from the lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from evidence.canonical import Json, canonical_json, parse_json
+from scoring import arithmetic, weighing
+from scoring.outcome import NotMeasured
+from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+
+START: Final = "start"
+"""Fact that holds the points a server starts with, when a rubric adds lines to a start."""
+
+
+class NotAReceipt(ValueError):
+    """The bytes are not an encoded scorecard; the message says what was expected."""
+
+
+def encode(card: Scorecard) -> bytes:
+    """The card as RFC 8785 JSON; decimals are strings, so nothing is rounded."""
+    body = _plain(card)
+    if any(max(key, default="") > "\uffff" for key in card.facts):
+        return canonical_json(body)  # only the order of astral keys differs from what the faster encoder writes
+    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8")
+
+
+def decode(data: bytes) -> Scorecard:
+    """The card that was encoded; raise NotAReceipt on anything else."""
+    body = parse_json(data)
+    try:
+        return _card(dict(body) if isinstance(body, Mapping) else {})
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise NotAReceipt(f"not a scorecard: {type(error).__name__} at {error}") from error
+
+
+def recompute(card: Scorecard) -> Decimal | NotMeasured:
+    """The score that the card's own lines give; equals `card.score` unless the card was tampered with."""
+    if isinstance(card.score, NotMeasured):
+        return card.score
+    if card.dimensions:
+        overall = weighing.overall([weighing.recompute_dimension(part) for part in card.dimensions])
+        return overall if overall is not None else NotMeasured("nothing_measured")
+    return arithmetic.plain(arithmetic.deduct(Decimal(card.facts[START]), (line.points for line in card.lines)))
+
+
+def _plain(value: Any) -> Json:
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, NotMeasured):
+        return {"not_measured": value.reason, "detail": value.detail}
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return value.isoformat() if isinstance(value, datetime) else _members(value)
+
+
+def _members(value: Any) -> Json:
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _card(body: dict[str, Any]) -> Scorecard:
+    return Scorecard(
+        **{
+            **body,
+            "score": _result(body["score"]),
+            "as_of": datetime.fromisoformat(body["as_of"]),
+            "coverage": Decimal(body["coverage"]),
+            "lines": tuple(_line(line) for line in body["lines"]),
+            "dimensions": tuple(_dimension(dimension) for dimension in body["dimensions"]),
+            "caveats": tuple(body["caveats"]),
+        }
+    )
+
+
+def _line(body: dict[str, Any]) -> Line:
+    return Line(**{**body, "points": Decimal(body["points"])})
+
+
+def _dimension(body: dict[str, Any]) -> DimensionScore:
+    components = tuple(ComponentScore(**_weighted(component)) for component in body["components"])
+    return DimensionScore(**{**_weighted(body), "components": components})
+
+
+def _weighted(body: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **body,
+        "base_weight": Decimal(body["base_weight"]),
+        "effective_weight": Decimal(body["effective_weight"]),
+        "result": _result(body["result"]),
+        "lines": tuple(_line(line) for line in body["lines"]),
+    }
+
+
+def _result(value: str | dict[str, str]) -> Decimal | NotMeasured:
+    return Decimal(value) if isinstance(value, str) else NotMeasured(value["not_measured"], value["detail"])

@@ -1,0 +1,64 @@
+"""A published methodology: which rules it cites, at what price, and how it adds them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Final
+
+from scoring.assessment import Assessment, Question
+from scoring.outcome import Severity
+from scoring.rule import ParamValue, Rule, discover
+from scoring.scorecard import Scorecard
+from scoring.walk import Pages
+
+NO_PARAMS: Final[Mapping[str, ParamValue]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One rubric's use of a rule. `cites` is the published id, `points` what one finding costs (or its weight)."""
+
+    cites: str
+    rule: str
+    severity: Severity
+    points: Decimal = Decimal(0)
+    params: Mapping[str, ParamValue] = field(default_factory=lambda: NO_PARAMS)
+    pages: Pages = Pages.ALL
+
+    @property
+    def declared(self) -> Rule:
+        """The rule that is cited; KeyError when no rule has this id."""
+        return discover()[self.rule]
+
+    @property
+    def question(self) -> Question:
+        """The question to ask; raise InvalidRule on a parameter that the rule does not have."""
+        return Question(self.rule, self.declared.with_defaults(self.params), self.pages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """One version of a methodology. `settled` lists what the published text leaves open and we decided."""
+
+    id: str
+    version: int
+    source_version: str
+    title: str
+    summary: str
+    source: str
+    criteria: tuple[Criterion, ...]
+    settled: tuple[str, ...]
+    judge: Callable[[Assessment], Scorecard]
+    default: bool = False
+
+    @property
+    def name(self) -> str:
+        """Id and version, such as `lint@1`."""
+        return f"{self.id}@{self.version}"
+
+    def score(self, assessment: Assessment) -> Scorecard:
+        """The scorecard of one server; a pure function of the assessment."""
+        return self.judge(assessment)

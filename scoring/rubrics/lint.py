@@ -1,0 +1,220 @@
+"""`lint`: 100 points less 15, 5 or 1 for every error, warning or info, as MCP Playground's linter counts them.
+
+Version 1 follows the published implementation to the letter, its undocumented parts included; `settled` names them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Final
+
+from evidence.kinds import listing
+from evidence.kinds.listing import End
+from scoring import arithmetic, javascript, scope
+from scoring.assessment import Assessment
+from scoring.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.receipt import START
+from scoring.rubric import NO_PARAMS, Criterion, Rubric
+from scoring.rule import ParamValue
+from scoring.scorecard import Line, Scorecard
+from scoring.walk import Pages
+
+FULL: Final = Decimal(100)
+POINTS: Final = {Severity.ERROR: Decimal(15), Severity.WARNING: Decimal(5), Severity.INFO: Decimal(1)}
+BONUS: Final = Decimal(5)
+BANDS: Final = ((Decimal(90), "A"), (Decimal(75), "B"), (Decimal(60), "C"), (Decimal(40), "D"))
+FAILED: Final = "F"
+CHARACTERS_PER_TOKEN: Final = Decimal("3.5")
+LISTS: Final = ("tools", "resources", "prompts")
+
+
+def _criterion(
+    cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS, *, scored: bool = True
+) -> Criterion:
+    points = POINTS[severity] if scored else Decimal(0)
+    return Criterion(cites=cites, rule=rule, severity=severity, points=points, params=params, pages=Pages.FIRST)
+
+
+CRITERIA: Final = (
+    _criterion("server-empty", "server-offers-nothing", Severity.ERROR),
+    _criterion("server-no-name", "server-name-missing", Severity.WARNING),
+    _criterion("server-no-version", "server-version-missing", Severity.WARNING),
+    _criterion("server-duplicate-tools", "tool-names-duplicated", Severity.ERROR),
+    _criterion("tool-no-description", "tool-description-missing", Severity.ERROR),
+    _criterion("tool-short-description", "tool-description-short", Severity.WARNING, {"minimum": 10}),
+    _criterion("tool-long-description", "tool-description-long", Severity.WARNING, {"maximum": 500}),
+    _criterion("tool-description-is-name", "tool-description-repeats-name", Severity.WARNING),
+    _criterion("tool-no-schema", "tool-input-schema-missing", Severity.WARNING),
+    _criterion("tool-schema-not-object", "tool-input-schema-not-object", Severity.INFO),
+    _criterion("prop-no-description", "param-description-missing", Severity.WARNING),
+    _criterion("prop-no-type", "param-type-missing", Severity.WARNING),
+    _criterion("tool-no-required", "tool-required-missing", Severity.INFO),
+    _criterion("required-not-in-properties", "tool-required-undeclared", Severity.ERROR),
+    _criterion("tool-empty-schema", "tool-properties-missing", Severity.INFO),
+    _criterion("tool-name-convention", "tool-name-unconventional", Severity.INFO),
+    _criterion("resource-no-name", "resource-name-missing", Severity.WARNING),
+    _criterion("resource-no-description", "resource-description-missing", Severity.WARNING),
+    _criterion("resource-no-mimetype", "resource-mime-type-missing", Severity.INFO),
+    _criterion("prompt-no-description", "prompt-description-missing", Severity.ERROR),
+    _criterion("prompt-arg-no-description", "prompt-argument-description-missing", Severity.WARNING),
+)
+
+BONUS_CRITERIA: Final = (
+    _criterion("bonus", "tool-description-missing", Severity.INFO, scored=False),
+    _criterion("bonus", "tool-description-short", Severity.INFO, {"minimum": 20}, scored=False),
+)
+
+_SETTLED: Final = (
+    "server-grade-f is in the implementation only: an F without any error adds an error that costs no points.",
+    "The bonus is added before the score is clamped, so it offsets up to five points, and it needs at least one tool.",
+    "Only the first page of each declared list is read; resource templates and annotations are not looked at.",
+    "Lengths are UTF-16 code units, trimming is JavaScript's, and tool-empty-schema does not fire on `properties: {}`.",
+    "The implementation fails on a tool without a name; here the name counts as empty.",
+    "A list that answered an error counts as empty, with a caveat; when nothing at all could be listed, no score.",
+)
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    absent = assessment.walks[Pages.FIRST].absent(listing.KIND)
+    if absent:
+        return _card(assessment, NotMeasured(absent.reason.value, absent.detail))
+    unread, read = _unread(assessment), assessment.walks[Pages.FIRST].server
+    empty = read.tools + read.resources + read.prompts == 0
+    if empty and unread:
+        return _card(assessment, NotMeasured("list_failed", f"{', '.join(unread)} could not be listed"))
+    lines = [*_deductions(assessment)]
+    lines += _adjustments(assessment, arithmetic.deduct(FULL, (line.points for line in lines)), empty=empty)
+    score = arithmetic.plain(arithmetic.deduct(FULL, (line.points for line in lines)))
+    grade = arithmetic.band(score, BANDS, FAILED)
+    if grade == FAILED and not any(line.severity == Severity.ERROR for line in lines):
+        lines.append(Line(cites="server-grade-f", points=Decimal(0), why="Grade F without an error", severity="error"))
+    caveats = tuple(f"{name} could not be listed; this version counts the list as empty." for name in unread)
+    return _card(assessment, score, grade, lines, caveats)
+
+
+def _deductions(assessment: Assessment) -> Iterator[Line]:
+    """A line for every finding, in the reference's order: server, then each tool, each resource, each prompt."""
+    located: list[tuple[tuple[int, ...], Line]] = []
+    for order, criterion in enumerate(CRITERIA):
+        outcome = assessment.outcome(criterion.question)
+        if isinstance(outcome, Measured):
+            place = _place(criterion.declared.scope)
+            located += [(_key(place, finding, order), _line(criterion, finding)) for finding in outcome.findings]
+    yield from (line for _, line in sorted(located, key=lambda pair: pair[0]))
+
+
+def _adjustments(assessment: Assessment, score: Decimal, *, empty: bool) -> Iterator[Line]:
+    """The lines that are not findings: bonus, then clamp, then the zero of an empty server."""
+    if _deserves_bonus(assessment):
+        gained = min(FULL, score + BONUS) - score
+        score += gained
+        yield Line(cites="bonus", points=gained, why="Every tool has a description of at least 20 characters")
+    clamped = arithmetic.clamp(score, Decimal(0), FULL)
+    if clamped != score:
+        yield Line(cites="clamp", points=clamped - score, why="A score is at least 0")
+    if empty and clamped:
+        yield Line(cites="empty", points=-clamped, why="A server without tools, resources and prompts scores 0")
+
+
+def _deserves_bonus(assessment: Assessment) -> bool:
+    outcomes = [assessment.outcome(criterion.question) for criterion in BONUS_CRITERIA]
+    return all(isinstance(outcome, Measured) and outcome.checked and not outcome.findings for outcome in outcomes)
+
+
+def _place(judged: type[scope.Scope]) -> int:
+    if issubclass(judged, (scope.Tool, scope.Param)):
+        return 1
+    if issubclass(judged, scope.Resource):
+        return 2
+    return 3 if issubclass(judged, (scope.Prompt, scope.PromptArg)) else 0
+
+
+def _key(place: int, finding: Finding, order: int) -> tuple[int, ...]:
+    """Place, item, then either the criterion or the run of criteria about the item's parts, part by part."""
+    item, *part = finding.position or (0,)
+    judged = CRITERIA[order].declared.scope
+    first = next(index for index, criterion in enumerate(CRITERIA) if criterion.declared.scope is judged)
+    return (place, item, first if part else order, *part, order)
+
+
+def _line(criterion: Criterion, finding: Finding) -> Line:
+    return Line(
+        cites=criterion.cites,
+        points=-criterion.points,
+        why=finding.message,
+        rule=finding.rule,
+        at=finding.at,
+        severity=criterion.severity.value,
+        evidence=finding.evidence,
+    )
+
+
+def _unread(assessment: Assessment) -> list[str]:
+    walk = assessment.walks[Pages.FIRST]
+    lists = {name: walk.listing.list_of(name) for name in LISTS if walk.declared(name)}
+    return [name for name, items in lists.items() if not items.pages and items.end is not End.COMPLETE]
+
+
+def _card(
+    assessment: Assessment,
+    score: Decimal | NotMeasured,
+    grade: str | None = None,
+    lines: Sequence[Line] = (),
+    caveats: tuple[str, ...] = (),
+) -> Scorecard:
+    measured = not isinstance(score, NotMeasured)
+    return Scorecard(
+        server=assessment.server,
+        rubric=LINT_1.id,
+        version=LINT_1.version,
+        source_version=LINT_1.source_version,
+        score=score,
+        grade=grade,
+        as_of=assessment.as_of,
+        coverage=Decimal(1 if measured else 0),
+        lines=tuple(lines),
+        caveats=caveats,
+        facts=_facts(assessment, lines) if measured else {},
+        versions=assessment.versions,
+        evidence=assessment.evidence,
+    )
+
+
+def _facts(assessment: Assessment, lines: Sequence[Line]) -> dict[str, str]:
+    walk = assessment.walks[Pages.FIRST]
+    severities = [line.severity for line in lines]
+    tokens = {tool.at: _tokens(tool) for tool in walk.tools}
+    counts = {
+        START: int(FULL),
+        "errors": severities.count(Severity.ERROR),
+        "warnings": severities.count(Severity.WARNING),
+        "infos": severities.count(Severity.INFO),
+        "tools": walk.server.tools,
+        "resources": walk.server.resources,
+        "prompts": walk.server.prompts,
+        "tokens": sum(tokens.values()),
+        **{f"tokens/{at}": count for at, count in tokens.items()},
+    }
+    return {name: str(count) for name, count in counts.items()}
+
+
+def _tokens(tool: scope.Tool) -> int:
+    """What the tool costs in a model's context: characters of name, description and schema, 3.5 to a token."""
+    length = javascript.utf16_length(f"{tool.name} {tool.item.description} ")
+    length += javascript.stringified_length(tool.input_schema)
+    return math.ceil(length / CHARACTERS_PER_TOKEN)
+
+
+LINT_1: Final = Rubric(
+    id="lint",
+    version=1,
+    source_version="fa77cd1",
+    title="MCP Playground lint grade",
+    summary="100 points less 15 an error, 5 a warning and 1 an info, plus 5 when every tool is well described.",
+    source="https://github.com/sameenchand/mcp-playground",
+    criteria=(*CRITERIA, *BONUS_CRITERIA),
+    settled=_SETTLED,
+    judge=_score,
+)

@@ -1,0 +1,1 @@
+"""How a server is reached and how secrets get to it."""

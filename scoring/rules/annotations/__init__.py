@@ -1,0 +1,1 @@
+"""Hints about what a tool does."""

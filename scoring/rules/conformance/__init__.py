@@ -1,0 +1,1 @@
+"""What the protocol asks of every server."""

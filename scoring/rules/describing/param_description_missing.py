@@ -1,0 +1,33 @@
+"""Rule `param-description-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import param
+from scoring.javascript import trim, truthy
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Param
+
+
+@rule(
+    "param-description-missing",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter has no description",
+    since="2026.1",
+    version=1,
+    good=[param(description="ID of the user"), param(description=5)],
+    bad=[param(description=UNDEFINED), param(description=" "), param(raw=True)],
+)
+def param_description_missing(param: Param) -> Iterator[str]:
+    """A model fills in a parameter from its description.
+
+    A bare name leaves format, unit and meaning to guesswork.
+    """
+    description = param.get("description")
+    if not truthy(description) or (isinstance(description, str) and not trim(description)):
+        yield "no description"

@@ -1,0 +1,27 @@
+"""Rule `prompt-argument-description-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import prompt_arg
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import PromptArg
+
+
+@rule(
+    "prompt-argument-description-missing",
+    scope=PromptArg,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Prompt argument has no description",
+    since="2026.1",
+    version=1,
+    good=[prompt_arg(description="Day to summarise.")],
+    bad=[prompt_arg(description=None)],
+)
+def prompt_argument_description_missing(argument: PromptArg) -> Iterator[str]:
+    """The person who runs the prompt has to fill in its arguments and needs to know what to type."""
+    if not argument.description:
+        yield "no description"

@@ -1,0 +1,27 @@
+"""Rule `prompt-description-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import prompt
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Prompt
+
+
+@rule(
+    "prompt-description-missing",
+    scope=Prompt,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Prompt has no description",
+    since="2026.1",
+    version=1,
+    good=[prompt(description="Summarises the notes of one day.")],
+    bad=[prompt(description=None)],
+)
+def prompt_description_missing(prompt: Prompt) -> Iterator[str]:
+    """A person picks a prompt from a menu. Without a description there is nothing to go by but its name."""
+    if not prompt.description:
+        yield "no description"

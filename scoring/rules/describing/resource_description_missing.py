@@ -1,0 +1,27 @@
+"""Rule `resource-description-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import resource
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Resource
+
+
+@rule(
+    "resource-description-missing",
+    scope=Resource,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Resource has no description",
+    since="2026.1",
+    version=1,
+    good=[resource(description="Notes of one day.")],
+    bad=[resource(description=None), resource(description=" ")],
+)
+def resource_description_missing(resource: Resource) -> Iterator[str]:
+    """Clients show the description so that a person or a model can decide whether to read the resource."""
+    if not resource.description:
+        yield "no description"

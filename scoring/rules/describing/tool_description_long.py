@@ -1,0 +1,32 @@
+"""Rule `tool-description-long`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.javascript import utf16_length
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-description-long",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool description is too long",
+    since="2026.1",
+    version=1,
+    good=[tool(description="x" * 500)],
+    bad=[tool(description="x" * 501), tool(description="\U0001f600" * 255)],
+)
+def tool_description_long(tool: Tool, maximum: int = 500) -> Iterator[str]:
+    """The description is sent with every request, so its length is paid for on every call.
+
+    Keep what helps the choice of the tool.
+    """
+    length = utf16_length(tool.description)
+    if length > maximum:
+        yield f"{length} characters, at most {maximum} expected"

@@ -1,0 +1,27 @@
+"""Rule `tool-description-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-description-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Tool has no description",
+    since="2026.1",
+    version=1,
+    good=[tool(description="Retrieves a user profile by its ID.")],
+    bad=[tool(description=None), tool(description="\ufeff \n"), tool(description=7)],
+)
+def tool_description_missing(tool: Tool) -> Iterator[str]:
+    """A model picks a tool by its description. Without one it can only guess from the name."""
+    if not tool.description:
+        yield "no description"

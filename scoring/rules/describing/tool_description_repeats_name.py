@@ -1,0 +1,34 @@
+"""Rule `tool-description-repeats-name`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-description-repeats-name",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool description only repeats the name",
+    since="2026.1",
+    version=1,
+    good=[tool(name="render_diagram", description="Renders a diagram as SVG.")],
+    bad=[tool(name="render_diagram", description="Render-Diagram")],
+)
+def tool_description_repeats_name(tool: Tool) -> Iterator[str]:
+    """A description that says the name again adds nothing to it.
+
+    Say what the tool returns or changes, and when to use it.
+    """
+    if tool.description and _spaced(tool.description) == _spaced(tool.name):
+        yield "the description is the name in other punctuation"
+
+
+def _spaced(text: str) -> str:
+    return text.lower().replace("_", " ").replace("-", " ")

@@ -1,0 +1,29 @@
+"""Rule `tool-description-short`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.javascript import utf16_length
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-description-short",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool description is too short",
+    since="2026.1",
+    version=1,
+    good=[tool(description="Retrieves a user profile by its ID."), tool(description=None)],
+    bad=[tool(description="Gets it")],
+)
+def tool_description_short(tool: Tool, minimum: int = 20) -> Iterator[str]:
+    """A few words carry almost no signal about when the tool applies. Say what it does and when to use it."""
+    length = utf16_length(tool.description)
+    if 0 < length < minimum:
+        yield f"{length} characters, at least {minimum} expected"

@@ -1,0 +1,28 @@
+"""Rule `server-name-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import server
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Server
+
+
+@rule(
+    "server-name-missing",
+    scope=Server,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Server does not name itself",
+    since="2026.1",
+    version=1,
+    good=[server(serverInfo={"name": "notes"})],
+    bad=[server(serverInfo={"name": ""}), server(serverInfo=None), server(serverInfo={"name": "Unknown Server"})],
+)
+def server_name_missing(server: Server, placeholders: tuple[str, ...] = ("Unknown Server",)) -> Iterator[str]:
+    """The name in `serverInfo` is what users see in lists and logs."""
+    name = server.info("name")
+    if not name or name in placeholders:
+        yield f"serverInfo.name is the placeholder {name!r}" if name else "no serverInfo.name"

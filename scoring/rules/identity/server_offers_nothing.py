@@ -1,0 +1,27 @@
+"""Rule `server-offers-nothing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import server
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Server
+
+
+@rule(
+    "server-offers-nothing",
+    scope=Server,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Server lists no tools, resources or prompts",
+    since="2026.1",
+    version=1,
+    good=[server(tools=0, prompts=1)],
+    bad=[server(tools=0)],
+)
+def server_offers_nothing(server: Server) -> Iterator[str]:
+    """A client has nothing to use on a server whose lists are all empty."""
+    if server.tools + server.resources + server.prompts == 0:
+        yield "no tools, no resources, no prompts"

@@ -1,0 +1,28 @@
+"""Rule `server-version-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import server
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Server
+
+
+@rule(
+    "server-version-missing",
+    scope=Server,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Server does not state its version",
+    since="2026.1",
+    version=1,
+    good=[server(serverInfo={"name": "notes", "version": "1.0"})],
+    bad=[server(serverInfo={"name": "notes"}), server(serverInfo={"version": "unknown"})],
+)
+def server_version_missing(server: Server, placeholders: tuple[str, ...] = ("unknown",)) -> Iterator[str]:
+    """Without a version in `serverInfo` nobody can tell which release answered, or notice that it changed."""
+    version = server.info("version")
+    if not version or version in placeholders:
+        yield f"serverInfo.version is the placeholder {version!r}" if version else "no serverInfo.version"

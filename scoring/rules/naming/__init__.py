@@ -1,0 +1,1 @@
+"""Names that clients and models can use."""

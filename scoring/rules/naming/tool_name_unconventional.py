@@ -1,0 +1,30 @@
+"""Rule `tool-name-unconventional`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_CONVENTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+@rule(
+    "tool-name-unconventional",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.INFO,
+    title="Tool name has unusual characters",
+    since="2026.1",
+    version=1,
+    good=[tool(name="get-record"), tool(name="GetRecord"), tool(name="get-")],
+    bad=[tool(name="get.record"), tool(name="1st"), tool(name="récupérer"), tool(name=None), tool(name="get\n")],
+)
+def tool_name_unconventional(tool: Tool) -> Iterator[str]:
+    """Some clients fail on unusual names. ASCII letters, digits, `_` and `-` are safe, with a letter first."""
+    if not _CONVENTION.fullmatch(tool.name):
+        yield "not a letter followed by letters, digits, _ or -" if tool.name else "no name"

@@ -1,0 +1,1 @@
+"""What the registry entry tells a user before anything is installed."""

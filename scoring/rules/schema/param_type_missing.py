@@ -1,0 +1,34 @@
+"""Rule `param-type-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import param
+from scoring.javascript import truthy
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Param
+
+_TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
+
+
+@rule(
+    "param-type-missing",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter has no type",
+    since="2026.1",
+    version=1,
+    good=[param(type="string"), param(type=UNDEFINED, enum=[])],
+    bad=[param(type=UNDEFINED), param(type=UNDEFINED, const=1), param(raw=True)],
+)
+def param_type_missing(param: Param) -> Iterator[str]:
+    """Without a type a client cannot validate the input, and a model has to guess its form.
+
+    `type`, `enum`, `oneOf`, `anyOf`, `allOf` or `$ref` all count.
+    """
+    if not any(truthy(param.get(keyword)) for keyword in _TYPING):
+        yield f"none of {', '.join(_TYPING)}"

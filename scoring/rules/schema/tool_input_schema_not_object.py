@@ -1,0 +1,34 @@
+"""Rule `tool-input-schema-not-object`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import tool
+from scoring.javascript import is_object
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-input-schema-not-object",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.INFO,
+    title="Input schema is not of type object",
+    since="2026.1",
+    version=1,
+    good=[tool(inputSchema={"type": "object"}), tool(inputSchema=UNDEFINED)],
+    bad=[tool(inputSchema={"type": ["object"]}), tool(inputSchema={}), tool(inputSchema=[])],
+)
+def tool_input_schema_not_object(tool: Tool) -> Iterator[str]:
+    """Arguments are sent as a JSON object.
+
+    So the root of the input schema has to say `"type": "object"`, and nothing else.
+    """
+    if is_object(tool.input_schema) and tool.schema.get("type") != "object":
+        yield f'type is {clip(json.dumps(tool.schema.get("type")))}, "object" expected'

@@ -1,0 +1,31 @@
+"""Rule `tool-properties-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.javascript import is_object
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-properties-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.INFO,
+    title="Input schema has no properties member",
+    since="2026.1",
+    version=1,
+    good=[tool(inputSchema={"type": "object", "properties": {}}), tool(inputSchema=None)],
+    bad=[tool(inputSchema={"type": "object"}), tool(inputSchema={"type": "object", "properties": None})],
+)
+def tool_properties_missing(tool: Tool) -> Iterator[str]:
+    """An object schema without `properties` accepts anything and documents nothing.
+
+    If the tool takes no input, say so with an empty `properties` object.
+    """
+    if tool.schema.get("type") == "object" and not is_object(tool.schema.get("properties")):
+        yield "no properties"

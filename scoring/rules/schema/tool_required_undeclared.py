@@ -1,0 +1,33 @@
+"""Rule `tool-required-undeclared`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import taking, tool
+from scoring.javascript import is_object
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-required-undeclared",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A required parameter is not declared",
+    since="2026.1",
+    version=1,
+    good=[taking("query", query={"type": "string"}), tool(inputSchema={"type": "object", "required": ["query"]})],
+    bad=[taking("ghost", query={"type": "string"}), taking(7, query={"type": "string"})],
+)
+def tool_required_undeclared(tool: Tool) -> Iterator[str]:
+    """`required` names a parameter that `properties` does not have. No call can be both valid and understood."""
+    required = tool.schema.get("required")
+    if not is_object(tool.schema.get("properties")) or not isinstance(required, list):
+        return
+    for name in required:
+        if not isinstance(name, str) or name not in tool.properties:
+            yield f"{clip(str(name))} is required but not a property"

@@ -1,0 +1,169 @@
+"""What a rule judges: one tool, one parameter, one registry entry. Tolerant values over the evidence views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from evidence.canonical import Json
+from evidence.kinds import listing, registration
+from evidence.kinds.listing import UNDEFINED, Item, ItemList, Listing, Undefined
+from evidence.kinds.registration import Registration
+from scoring import javascript
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """One thing in the evidence. `at` is its path, `position` its place in the order of the evidence."""
+
+    reads: ClassVar[str]
+    at: str = ""
+    position: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(Scope):
+    """An entry of one of the lists, whatever shape the server sent."""
+
+    reads: ClassVar[str] = listing.KIND
+    item: Item
+
+    def get(self, member: str) -> Json | Undefined:
+        """A member as sent, or UNDEFINED."""
+        return self.item.get(member)
+
+    @cached_property
+    def name(self) -> str:
+        """The name as sent, or the empty string when there is no string name."""
+        return self.item.name
+
+    @cached_property
+    def description(self) -> str:
+        """The description, trimmed as JavaScript trims; empty when there is no string description."""
+        return javascript.trim(self.item.description)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool(Listed):
+    """One tool."""
+
+    @cached_property
+    def input_schema(self) -> Json | Undefined:
+        """`inputSchema` as sent."""
+        return self.get("inputSchema")
+
+    @cached_property
+    def schema(self) -> Mapping[str, Json]:
+        """`inputSchema` when it is an object, else an empty one."""
+        return self.input_schema if isinstance(self.input_schema, Mapping) else {}
+
+    @cached_property
+    def properties(self) -> Mapping[str, Json]:
+        """Top-level properties of the input schema, null ones included."""
+        return javascript.entries(self.schema.get("properties"))
+
+    @cached_property
+    def annotations(self) -> Mapping[str, Json]:
+        """`annotations` when it is an object, else an empty one."""
+        value = self.get("annotations")
+        return value if isinstance(value, Mapping) else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Param(Scope):
+    """One top-level property of a tool's input schema. Null properties are not walked: they hold no schema."""
+
+    reads: ClassVar[str] = listing.KIND
+    tool: Tool
+    name: str
+    raw: Json
+
+    def get(self, keyword: str) -> Json | Undefined:
+        """A keyword of the parameter's schema, or UNDEFINED."""
+        return self.raw.get(keyword, UNDEFINED) if isinstance(self.raw, Mapping) else UNDEFINED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource(Listed):
+    """One resource."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt(Listed):
+    """One prompt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptArg(Listed):
+    """One argument of a prompt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolset(Scope):
+    """All tools of one server together, for questions across tools."""
+
+    reads: ClassVar[str] = listing.KIND
+    tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedList(Scope):
+    """One of the four lists as a whole: whether it is declared, and how reading it ended."""
+
+    reads: ClassVar[str] = listing.KIND
+    name: str
+    items: ItemList
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server(Scope):
+    """What the server says of itself, and how many things it lists."""
+
+    reads: ClassVar[str] = listing.KIND
+    listing: Listing
+    tools: int = 0
+    resources: int = 0
+    prompts: int = 0
+
+    def info(self, member: str) -> str:
+        """A member of `serverInfo` when it is a string, else the empty string."""
+        value = self.listing.server_info.get(member)
+        return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registered(Scope):
+    """Everything the registries say of one server."""
+
+    reads: ClassVar[str] = registration.KIND
+    registration: Registration
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared(Scope):
+    """One object that a registry entry declares."""
+
+    reads: ClassVar[str] = registration.KIND
+    raw: Mapping[str, Json]
+
+    def text(self, member: str) -> str:
+        """A member when it is a string, trimmed, else the empty string."""
+        value = self.raw.get(member)
+        return value.strip() if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package(Declared):
+    """One package of a registry entry."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remote(Declared):
+    """One remote of a registry entry."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(Declared):
+    """One value a user has to provide: an environment variable of a package or a header of a remote."""

@@ -1,0 +1,201 @@
+"""The walk over a dossier: which things there are to judge in each scope, and which could not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from evidence.kinds import listing, registration
+from evidence.kinds.listing import End, Item, ItemList, Listing
+from evidence.kinds.registration import Registration
+from evidence.model import Absent, Dossier
+from scoring import javascript, path, scope
+from scoring.outcome import Skipped
+
+ENGINE: Final = 1
+"""Version of walk, scopes and shared readings; bumped when any rule may answer differently because of them."""
+
+
+class Pages(StrEnum):
+    """How much of a paginated list counts."""
+
+    ALL = "all"
+    FIRST = "first"
+
+
+_LIST_OF: Final[Mapping[type[scope.Scope], str]] = {
+    scope.Tool: "tools",
+    scope.Param: "tools",
+    scope.Toolset: "tools",
+    scope.Resource: "resources",
+    scope.Prompt: "prompts",
+    scope.PromptArg: "prompts",
+}
+_CAPABILITY: Final = {
+    "tools": "tools",
+    "resources": "resources",
+    "resourceTemplates": "resources",
+    "prompts": "prompts",
+}
+
+
+class Walk:
+    """All things of one dossier by scope, built when first asked for."""
+
+    def __init__(self, dossier: Dossier, pages: Pages = Pages.ALL) -> None:
+        self._dossier = dossier
+        self._pages = pages
+        self._things: dict[type[scope.Scope], tuple[scope.Scope, ...]] = {}
+
+    def absent(self, kind: str) -> Absent | None:
+        """Why a kind of evidence is missing, or None when it is there."""
+        content = self._dossier.read(kind)
+        return content if isinstance(content, Absent) else None
+
+    def of(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:
+        """The things of one scope in the order of the evidence. The evidence must be there."""
+        if wanted not in self._things:
+            self._things[wanted] = self._build(wanted)
+        return self._things[wanted]
+
+    def skipped(self, wanted: type[scope.Scope]) -> tuple[Skipped, ...]:
+        """Declared lists that could not be read, or not to their end, when the scope comes from such a list."""
+        name = _LIST_OF.get(wanted)
+        if name is None or not self.declared(name):
+            return ()
+        end = self.listing.list_of(name).end
+        return () if end is End.COMPLETE else (Skipped(name, end.value),)
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The view over the listing."""
+        return Listing.parse(self._body(listing.KIND))
+
+    @cached_property
+    def registration(self) -> Registration:
+        """The view over the registry entries."""
+        return Registration.parse(self._body(registration.KIND))
+
+    @cached_property
+    def paginated(self) -> bool:
+        """Whether any list came in more than one page, so that the first pages are not all."""
+        if self.absent(listing.KIND):
+            return False
+        return any(len(self.listing.list_of(name).pages) > 1 for name in listing.LISTS)
+
+    def declared(self, name: str) -> bool:
+        """Whether the capability behind a list is declared, as JavaScript reads it; only such lists are read."""
+        return javascript.truthy(self.listing.capabilities.get(_CAPABILITY[name]))
+
+    def _body(self, kind: str) -> bytes:
+        content = self._dossier.read(kind)
+        if isinstance(content, Absent):
+            raise LookupError(f"{kind} of {self._dossier.server.id} is absent ({content.reason}): ask absent() first")
+        return content.body
+
+    def _items(self, name: str) -> tuple[Item, ...]:
+        if not self.declared(name):
+            return ()
+        items: ItemList = self.listing.list_of(name)
+        return items.items if self._pages is Pages.ALL else items.first_page
+
+    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: PLR0911 - one return a scope
+        if wanted is scope.Tool:
+            return self.tools
+        if wanted is scope.Param:
+            return tuple(param for tool in self.tools for param in params_of(tool))
+        if wanted is scope.Resource:
+            return tuple(
+                scope.Resource(item=item, at=f"resources/{segment}", position=(item.index,))
+                for item, segment in _with_segments(self._items("resources"))
+            )
+        if wanted is scope.Prompt:
+            return self.prompts
+        if wanted is scope.PromptArg:
+            return tuple(argument for prompt in self.prompts for argument in arguments_of(prompt))
+        if wanted is scope.Toolset:
+            return (scope.Toolset(at="tools", tools=self.tools),)
+        if wanted is scope.AskedList:
+            return self._asked_lists()
+        if wanted is scope.Server:
+            return (self.server,)
+        return self._registered(wanted)
+
+    @cached_property
+    def server(self) -> scope.Server:
+        """What the server says of itself."""
+        tools, resources, prompts = (len(self._items(name)) for name in ("tools", "resources", "prompts"))
+        return scope.Server(at="server", listing=self.listing, tools=tools, resources=resources, prompts=prompts)
+
+    @cached_property
+    def tools(self) -> tuple[scope.Tool, ...]:
+        """The tools."""
+        return tuple(
+            scope.Tool(item=item, at=f"tools/{segment}", position=(item.index,))
+            for item, segment in _with_segments(self._items("tools"))
+        )
+
+    @cached_property
+    def prompts(self) -> tuple[scope.Prompt, ...]:
+        """The prompts."""
+        return tuple(
+            scope.Prompt(item=item, at=f"prompts/{segment}", position=(item.index,))
+            for item, segment in _with_segments(self._items("prompts"))
+        )
+
+    def _asked_lists(self) -> tuple[scope.AskedList, ...]:
+        return tuple(
+            scope.AskedList(name=name, items=self.listing.list_of(name), at=name, position=(index,))
+            for index, name in enumerate(listing.LISTS)
+            if self.declared(name)
+        )
+
+    def _registered(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:
+        if wanted is scope.Registered:
+            return (scope.Registered(at="registration", registration=self.registration),)
+        if wanted is scope.Package:
+            return _declared(scope.Package, "packages", self.registration.packages)
+        if wanted is scope.Remote:
+            return _declared(scope.Remote, "remotes", self.registration.remotes)
+        if wanted is scope.Setting:
+            return _declared(scope.Setting, "settings", self.registration.settings)
+        raise TypeError(f"{wanted.__name__} is not a scope of the walk")
+
+
+def params_of(tool: scope.Tool) -> tuple[scope.Param, ...]:
+    """The parameters of a tool: its top-level properties that are not null."""
+    named = zip(tool.properties.items(), path.segments(tool.properties), strict=True)
+    return tuple(
+        scope.Param(tool=tool, name=name, raw=raw, at=f"{tool.at}/{segment}", position=(*tool.position, index))
+        for index, ((name, raw), segment) in enumerate(named)
+        if raw is not None
+    )
+
+
+def arguments_of(prompt: scope.Prompt) -> tuple[scope.PromptArg, ...]:
+    """The arguments of a prompt; none when they are not a list."""
+    raw = prompt.get("arguments")
+    items = [Item(argument, index) for index, argument in enumerate(raw)] if isinstance(raw, list) else []
+    return tuple(
+        scope.PromptArg(item=item, at=f"{prompt.at}/{segment}", position=(*prompt.position, item.index))
+        for item, segment in _with_segments(tuple(items))
+    )
+
+
+def _with_segments(items: tuple[Item, ...]) -> list[tuple[Item, str]]:
+    names = [item.name or item.text("uri") for item in items]
+    return list(zip(items, path.segments(names), strict=True))
+
+
+def _declared(
+    kind: type[scope.Package | scope.Remote | scope.Setting],
+    name: str,
+    values: tuple[registration.Declaration, ...],
+) -> tuple[scope.Declared, ...]:
+    labels = path.segments([value.label for value in values])
+    return tuple(
+        kind(raw=value.raw, at=f"registration/{name}/{segment}", position=(index,))
+        for index, (value, segment) in enumerate(zip(values, labels, strict=True))
+    )

@@ -1,0 +1,76 @@
+"""Adaptive weighting: components into dimensions into an overall score, on what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from scoring import arithmetic
+from scoring.outcome import NotMeasured
+from scoring.scorecard import ComponentScore, DimensionScore, Line
+
+FULL: Final = Decimal(10)
+"""Components and dimensions are on a scale of 0 to 10."""
+
+_OVERALL: Final = Decimal(10)  # from the dimensions' scale to 0..100
+
+
+def component_result(lines: Sequence[Line]) -> Decimal:
+    """Ten plus the (negative) points of the lines."""
+    return arithmetic.plain(arithmetic.deduct(FULL, (line.points for line in lines)))
+
+
+def dimension_result(components: Sequence[ComponentScore]) -> Decimal | NotMeasured:
+    """Mean of the measured components by base weight; NotMeasured with the first reason when there is none."""
+    result = arithmetic.mean((part.result, part.base_weight) for part in components if isinstance(part.result, Decimal))
+    if result is not None:
+        return arithmetic.plain(result)
+    reasons = [part.result for part in components if isinstance(part.result, NotMeasured)]
+    return reasons[0] if reasons else NotMeasured("not_collected")
+
+
+def overall(dimensions: Sequence[DimensionScore]) -> Decimal | None:
+    """Mean of the measured dimensions by base weight on 0..100, rounded once, half up; None when none is measured."""
+    result = arithmetic.mean((part.result, part.base_weight) for part in dimensions if isinstance(part.result, Decimal))
+    return None if result is None else arithmetic.round_half_up(result * _OVERALL)
+
+
+def with_effective_weights(dimensions: Sequence[DimensionScore]) -> tuple[DimensionScore, ...]:
+    """The dimensions with `effective = base / sum of the base weights of the measured`."""
+    weights = _effective(dimensions)
+    return tuple(replace(part, effective_weight=weights[part.name]) for part in dimensions)
+
+
+def with_effective_parts(components: Sequence[ComponentScore]) -> tuple[ComponentScore, ...]:
+    """The components with effective weights inside their dimension, by the same formula."""
+    weights = _effective(components)
+    return tuple(replace(part, effective_weight=weights[part.name]) for part in components)
+
+
+def coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
+    """Share of the base weight that was measured, 0 to 1: each dimension counts by its measured components."""
+    total = sum((part.base_weight for part in dimensions), Decimal(0))
+    measured = sum((part.base_weight * _measured_share(part.components) for part in dimensions), Decimal(0))
+    return arithmetic.plain(arithmetic.on_quantum(measured / total)) if total else Decimal(0)
+
+
+def recompute_dimension(dimension: DimensionScore) -> DimensionScore:
+    """The dimension with its results recomputed from the lines of its components."""
+    components = tuple(
+        part if isinstance(part.result, NotMeasured) else replace(part, result=component_result(part.lines))
+        for part in dimension.components
+    )
+    return replace(dimension, components=components, result=dimension_result(components))
+
+
+def _effective(parts: Sequence[DimensionScore] | Sequence[ComponentScore]) -> dict[str, Decimal]:
+    measured = {part.name for part in parts if isinstance(part.result, Decimal)}
+    return arithmetic.redistribute({part.name: part.base_weight for part in parts}, measured)
+
+
+def _measured_share(components: Sequence[ComponentScore]) -> Decimal:
+    total = sum((part.base_weight for part in components), Decimal(0))
+    measured = sum((part.base_weight for part in components if isinstance(part.result, Decimal)), Decimal(0))
+    return measured / total if total else Decimal(0)
