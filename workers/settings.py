@@ -74,10 +74,6 @@ class Settings(BaseSettings):
         description="JSON list of what to walk: `starter`, `official`, `docker`, a URL, the path of a file or folder "
         'of server.json documents, or `{"name": ..., "url": ..., "headers": {...}}`.',
     )
-    registry_overlap: timedelta = Field(
-        default=timedelta(hours=1),
-        description="How far before the last complete walk an incremental walk starts, against late registry writes.",
-    )
     contact_url: str = Field(
         default="",
         description="Where a server's operator reads who is calling. Part of the User-Agent; set it before crawling.",
@@ -132,7 +128,6 @@ class Settings(BaseSettings):
     run_deadline: timedelta = Field(
         default=timedelta(hours=20), description="A nightly run is published as it is after this long."
     )
-    max_attempts: int = Field(default=3, ge=1, description="Failures after which a step of one server is given up.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe event that is logged."
     )
@@ -162,6 +157,11 @@ class Settings(BaseSettings):
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.home.absolute() / 'hallmark.db'}"
+
+    @property
+    def registry_names(self) -> tuple[str, ...]:
+        """The registries as a run's options name them: without addresses that have a name, and without headers."""
+        return tuple(source if isinstance(source, str) else source.name for source in self.registries)
 
     @property
     def user_agent(self) -> str:

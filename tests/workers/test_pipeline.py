@@ -1,0 +1,259 @@
+"""The steps over a scripted world and a real SQLite store."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from evidence.kinds import listing, registration
+from evidence.model import Absent, Observed, Reason, Run, Server, Status, Trigger
+from evidence.store import RunState, Stage
+from scoring import catalogue
+from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
+from workers import pins, pipeline, receipts
+from workers.context import Context
+from workers.flow import Halt
+from workers.options import RunOptions
+
+FIRST = RunOptions(registries=("first",))
+
+
+def _registry(count: int, *, page: int = 3, name: str = "first") -> ScriptedRegistry:
+    refs = [ref(number, registry=name) for number in range(count)]
+    return ScriptedRegistry(name, [refs[start : start + page] for start in range(0, count, page)])
+
+
+async def _planned(ctx: Context, options: RunOptions = FIRST) -> Run:
+    run = pipeline.start_run(ctx, Trigger.LOCAL, options)
+    await pipeline.discover(ctx, run)
+    return run
+
+
+def test_a_run_goes_from_registry_to_snapshot(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(7)])) as ctx:
+            run = await _planned(ctx)
+            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, servers)
+            await pipeline.score(ctx, run, servers)
+            await pipeline.publish(ctx, run)
+            progress = ctx.store.progress(run.id)
+            assert (progress.planned, dict(progress.done)) == (7, {Stage.COLLECT: 7, Stage.SCORE: 7})
+            assert len(ctx.store.scorecards(run.id)) == 7 * len(catalogue.rubrics())
+            stored = ctx.store.run(run.id)
+            assert stored is not None
+            assert stored.state is RunState.PUBLISHED
+            assert ctx.store.snapshot(run.id)
+            assert ctx.store.verify() == []
+
+    asyncio.run(main())
+
+
+def test_a_failing_registry_does_not_stop_the_others(tmp_path: Path) -> None:
+    async def main() -> None:
+        broken = _registry(6)
+        broken.broken = {1}
+        world = World([broken, _registry(2, name="second")])
+        async with context(tmp_path, world) as ctx:
+            run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first", "second")))
+            walked = {walk.registry: walk for walk in await pipeline.discover(ctx, run)}
+            assert walked["first"].error == "page 1 answered 503"
+            assert walked["second"].done
+            # The second registry names servers that are in the first one too.
+            assert len(ctx.store.pending(run.id, Stage.COLLECT)) == 3
+            assert [server.seen_in for server in ctx.store.active_servers()][:1] != []
+
+    asyncio.run(main())
+
+
+def test_a_walk_resumes_after_the_last_stored_page(tmp_path: Path) -> None:
+    async def main() -> None:
+        registry = _registry(9)
+        halt = Halt()
+        registry.on_page = halt.set
+        async with context(tmp_path, World([registry])) as ctx:
+            run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST)
+            await pipeline.discover(ctx, run, halt=halt)
+            assert ctx.store.progress(run.id).planned == 0
+            await pipeline.discover(ctx, run)
+            assert [cursor for cursor, _ in registry.asked] == [None, "1"]
+            assert ctx.store.progress(run.id).planned == 9
+
+    asyncio.run(main())
+
+
+def test_the_next_walk_asks_for_what_changed_since_this_run(tmp_path: Path) -> None:
+    async def main() -> None:
+        registry = _registry(3)
+        async with context(tmp_path, World([registry])) as ctx:
+            await _planned(ctx)
+            await _planned(ctx)
+            assert [since for _, since in registry.asked] == [None, NIGHT]
+
+    asyncio.run(main())
+
+
+def test_a_server_in_two_registries_is_one_server(tmp_path: Path) -> None:
+    async def main() -> None:
+        world = World([_registry(2), _registry(2, name="second")])
+        async with context(tmp_path, world) as ctx:
+            run = await _planned(ctx, RunOptions(registries=("first", "second")))
+            servers = ctx.store.servers(ctx.store.pending(run.id, Stage.COLLECT))
+            assert [server.seen_in for server in servers] == [("first", "second")] * 2
+
+    asyncio.run(main())
+
+
+def test_an_invalid_registration_is_recorded_and_not_contacted(tmp_path: Path) -> None:
+    async def main() -> None:
+        collector = ScriptedCollector()
+        pages = [[ref(1), ref(2, status=Status.INVALID), ref(3, status=Status.DELETED)]]
+        async with context(tmp_path, World([ScriptedRegistry("first", pages)], [collector])) as ctx:
+            run = await _planned(ctx)
+            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, servers)
+            dossiers = {dossier.server.name: dossier for dossier in ctx.store.dossiers(run.id, servers)}
+            assert sorted(dossiers) == ["io.example/server-1", "io.example/server-2"]
+            expected = Absent(Reason.INVALID_REGISTRATION, "first: name expected")
+            assert dossiers["io.example/server-2"].read(registration.KIND) == expected
+            assert dossiers["io.example/server-2"].read(listing.KIND) == expected
+            assert collector.looked_at == [dossiers["io.example/server-1"].server.id]
+
+    asyncio.run(main())
+
+
+def test_a_bug_in_a_collector_is_recorded_and_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def answer(server: Server) -> Observed | Absent:
+        if server.name.endswith("-1"):
+            raise KeyError("what a server said")
+        return Observed(LISTING)
+
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(3)], [ScriptedCollector(answer)])) as ctx:
+            run = await _planned(ctx)
+            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
+            assert ctx.store.progress(run.id).done[Stage.COLLECT] == 3
+            assert ctx.store.progress(run.id).absent == {("listing", "collector_error"): 1}
+
+    asyncio.run(main())
+    logged = "".join(capsys.readouterr())
+    assert "collector_failed" in logged
+    assert "in answer" in logged  # where it was raised
+    assert "what a server said" not in logged
+
+
+def test_a_collector_that_answers_for_other_kinds_is_a_bug(tmp_path: Path) -> None:
+    async def main() -> None:
+        collector = ScriptedCollector(kinds=("listing", "listing"))
+        async with context(tmp_path, World([_registry(1)], [collector])) as ctx:
+            run = await _planned(ctx)
+            collector.kinds = ("listing",)
+            original = collector.collect
+
+            async def none_at_all(target, earlier):  # type: ignore[no-untyped-def]
+                await original(target, earlier)
+                return []
+
+            collector.collect = none_at_all  # type: ignore[method-assign]
+            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
+            assert ctx.store.progress(run.id).absent == {("listing", "collector_error"): 1}
+
+    asyncio.run(main())
+
+
+def test_what_is_collected_is_not_looked_at_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        collector = ScriptedCollector()
+        async with context(tmp_path, World([_registry(4)], [collector])) as ctx:
+            run = await _planned(ctx)
+            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, servers[:3])
+            await pipeline.collect(ctx, run, servers)
+            assert sorted(collector.looked_at) == servers
+
+    asyncio.run(main())
+
+
+def test_the_earlier_dossier_reaches_the_collector(tmp_path: Path) -> None:
+    async def main() -> None:
+        collector = ScriptedCollector()
+        async with context(tmp_path, World([_registry(1)], [collector])) as ctx:
+            for _ in range(2):
+                run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST, run_id=f"2026-{len(collector.looked_at)}")
+                await pipeline.discover(ctx, run)
+                await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
+            (earlier,) = collector.earlier.values()
+            assert earlier.read("listing") == Observed(LISTING)
+
+    asyncio.run(main())
+
+
+def test_a_rule_that_raises_leaves_its_server_without_any_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score_one = receipts.score_one
+
+    def raising(dossier):  # type: ignore[no-untyped-def]
+        if dossier.server.name.endswith("-2"):
+            raise ZeroDivisionError("a rule's bug")
+        return score_one(dossier)
+
+    monkeypatch.setattr(receipts, "score_one", raising)
+
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(5)])) as ctx:
+            run = await _planned(ctx)
+            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, servers)
+            await pipeline.score(ctx, run, servers)
+            (failed,) = ctx.store.pending(run.id, Stage.SCORE)
+            assert ctx.store.scorecards(run.id, servers=[failed]) == []
+            assert ctx.store.fail(run.id, failed, Stage.SCORE, "again") == 2
+            with pytest.raises(pipeline.NotPublishable, match="4 of 5"):
+                await pipeline.publish(ctx, run)
+            await pipeline.publish(ctx, run, late=True)
+            assert ctx.store.snapshot(run.id)
+
+    asyncio.run(main())
+
+
+def test_a_server_without_evidence_is_not_scored(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(2)])) as ctx:
+            run = await _planned(ctx)
+            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, servers[:1])
+            await pipeline.score(ctx, run, servers)
+            assert ctx.store.pending(run.id, Stage.SCORE) == servers[1:]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("step", ["discover", "collect", "score", "publish"])
+def test_a_run_of_other_code_is_refused(tmp_path: Path, step: str) -> None:
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(1)])) as ctx:
+            run = await _planned(ctx)
+            ctx.pins = {**ctx.pins, "ruleset": "another"}
+            batch = () if step in {"discover", "publish"} else ([],)
+            with pytest.raises(pins.PinMismatch, match="ruleset is another here"):
+                await getattr(pipeline, step)(ctx, run, *batch)
+
+    asyncio.run(main())
+
+
+def test_only_and_limit_choose_the_same_servers_every_time(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(9)])) as ctx:
+            whole = ctx.store.pending((await _planned(ctx)).id, Stage.COLLECT)
+            limited = await _planned(ctx, RunOptions(registries=("first",), limit=4))
+            assert ctx.store.pending(limited.id, Stage.COLLECT) == whole[:4]
+            named = await _planned(ctx, RunOptions(registries=("first",), only=("*-3", whole[0])))
+            chosen = ctx.store.servers(ctx.store.pending(named.id, Stage.COLLECT))
+            assert {"io.example/server-3"} <= {server.name for server in chosen}
+            assert whole[0] in {server.id for server in chosen}
+            assert len(chosen) <= 2
+
+    asyncio.run(main())

@@ -1,0 +1,126 @@
+"""A scripted outside world for the pipeline: registries of given pages and collectors of given answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crawler.collector import Collector
+from crawler.registries.registry import Page, Registry, RegistryUnavailable
+from evidence.kinds import listing
+from evidence.model import Absent, Dossier, Observed, Record, Server, ServerRef, Status, Target, TargetType
+from workers.context import Context, open_context
+from workers.pins import Versioned
+from workers.settings import Settings
+
+NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
+
+LISTING = (
+    b'{"target":{"type":"streamable-http","identifier":"https://a.example/mcp","version":null},'
+    b'"transport":"streamable-http","era":"legacy","protocolVersion":"2025-06-18","sandbox":"",'
+    b'"opening":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}},'
+    b'"lists":{"tools":{"declared":true,"end":"complete","error":null,"pages":'
+    b'[{"tools":[{"name":"search","description":"Searches the catalogue.","inputSchema":{"type":"object"}}]}]}}}'
+)
+
+
+def ref(number: int, *, registry: str = "first", status: Status = Status.ACTIVE) -> ServerRef:
+    url = f"https://server-{number}.example/mcp"
+    name = f"io.example/server-{number}"
+    entry = f'{{"name":"{name}","version":"1.0.0","remotes":[{{"type":"streamable-http","url":"{url}"}}]}}'
+    return ServerRef(
+        registry=registry,
+        name=name,
+        version="1.0.0",
+        status=status,
+        entry=entry.encode(),
+        targets=() if status is Status.INVALID else (Target(type=TargetType.STREAMABLE_HTTP, identifier=url),),
+        error="name expected" if status is Status.INVALID else None,
+    )
+
+
+@dataclass
+class ScriptedRegistry:
+    """Pages of references; the walk fails once before the page whose number is in `broken`."""
+
+    name: str
+    pages: Sequence[Sequence[ServerRef]]
+    broken: set[int] = field(default_factory=set)
+    asked: list[tuple[str | None, datetime | None]] = field(default_factory=list)
+    on_page: Callable[[], None] = lambda: None
+
+    async def walk(self, *, cursor: str | None, since: datetime | None) -> AsyncIterator[Page]:
+        self.asked.append((cursor, since))
+        for number in range(int(cursor or 0), len(self.pages)):
+            if number in self.broken:
+                self.broken.discard(number)
+                raise RegistryUnavailable(f"page {number} answered 503")
+            last = number + 1 == len(self.pages)
+            self.on_page()
+            yield Page(tuple(self.pages[number]), None if last else str(number + 1))
+
+
+@dataclass
+class ScriptedCollector:
+    """Answers `listing` with whatever `answer` returns or raises."""
+
+    answer: Callable[[Server], Observed | Absent] = lambda _: Observed(LISTING)
+    name: str = "protocol"
+    version: int = 1
+    kinds: tuple[str, ...] = ("listing",)
+    looked_at: list[str] = field(default_factory=list)
+    delay: float = 0.0
+    earlier: dict[str, Dossier] = field(default_factory=dict)
+
+    async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
+        self.looked_at.append(target.id)
+        self.earlier[target.id] = earlier
+        await asyncio.sleep(self.delay)
+        content = self.answer(target)
+        return [
+            Record(
+                server=target.id,
+                kind=kind,
+                schema=listing.SCHEMA,
+                collector=self.name,
+                collector_version=self.version,
+                observed_at=NIGHT,
+                content=content,
+            )
+            for kind in self.kinds
+        ]
+
+
+@dataclass
+class World:
+    """Registries by name, and collectors."""
+
+    known: Sequence[Registry]
+    looking: Sequence[Collector] = field(default_factory=lambda: [ScriptedCollector()])
+    closed: bool = False
+
+    @property
+    def versions(self) -> Sequence[Versioned]:
+        return self.looking
+
+    async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
+        return [registry for registry in self.known if registry.name in sources]
+
+    async def collectors(self) -> Sequence[Collector]:
+        return self.looking
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def settings(home: Path, **changes: object) -> Settings:
+    known = {"home": home, "cache": home / "cache", "clock": NIGHT, "commit": "test", "stop_grace": 0.2}
+    return Settings(**(known | changes))  # type: ignore[arg-type]
+
+
+def context(home: Path, world: World, **changes: object) -> AbstractAsyncContextManager[Context]:
+    return open_context(settings(home, **changes), outside=world)

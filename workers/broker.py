@@ -1,0 +1,84 @@
+"""What the steps ask of Redis besides tasks: how long a queue is, and whose turn a step is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from redis.asyncio import Redis
+from redis.asyncio.lock import Lock
+from redis.exceptions import LockError
+
+from workers.settings import Settings
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+TURN_SECONDS = 15.0
+
+
+class Turn(Protocol):
+    """Lets one process at a time do a named thing; yields False to the others, who leave it alone."""
+
+    def __call__(self, name: str) -> AbstractAsyncContextManager[bool]:
+        """Hold the turn while inside, when it was free."""
+        ...
+
+
+class Queues(Protocol):
+    """Where tasks are put."""
+
+    def issue(self, task: str, run_id: str) -> None:
+        """Put a task for a run into its queue."""
+        ...
+
+    def waiting(self, queue: str) -> int:
+        """Messages of a queue that no worker has taken."""
+        ...
+
+
+def turn(settings: Settings) -> Turn:
+    """Turns kept in Redis. They end soon after their holder dies; losing them costs idempotent work done twice."""
+
+    @asynccontextmanager
+    async def take(name: str) -> AsyncIterator[bool]:
+        async with Redis.from_url(settings.redis_url.get_secret_value()) as redis:
+            lock = redis.lock(f"hallmark:turn:{name}", timeout=TURN_SECONDS, blocking=False)
+            if not await lock.acquire():
+                yield False
+                return
+            renewing = asyncio.create_task(_renew(lock))
+            try:
+                yield True
+            finally:
+                renewing.cancel()
+                with contextlib.suppress(LockError):  # lost meanwhile, which is harmless
+                    await lock.release()
+
+    return take
+
+
+async def _renew(lock: Lock) -> None:
+    while True:
+        await asyncio.sleep(TURN_SECONDS / 3)
+        await lock.reacquire()
+
+
+class CeleryQueues:
+    """The queues of the Celery application."""
+
+    def __init__(self, app: Celery, settings: Settings) -> None:
+        self._app = app
+        self._expires = settings.visibility_timeout.total_seconds()
+
+    def issue(self, task: str, run_id: str) -> None:
+        """Put a task for a run into its queue."""
+        self._app.send_task(task, args=[run_id], expires=self._expires)
+
+    def waiting(self, queue: str) -> int:
+        """Messages of a queue that no worker has taken."""
+        with self._app.connection_for_read() as connection:
+            return int(connection.default_channel.queue_declare(queue, passive=True).message_count)

@@ -1,0 +1,71 @@
+"""The Celery application: `celery -A workers.celery_app worker` and `celery -A workers.celery_app beat`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from celery import Celery
+from celery.signals import beat_init, setup_logging, worker_init
+from kombu.entity import Queue
+
+from evidence.store import open_store
+from workers import log, schedule
+from workers.settings import Settings
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()
+
+
+def configuration() -> dict[str, Any]:
+    """Celery's configuration, derived from the settings when Celery first needs it."""
+    mine = settings()
+    soft, hard = time_limits(mine)
+    return {
+        "broker_url": mine.redis_url.get_secret_value(),
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "broker_transport_options": {"visibility_timeout": mine.visibility_timeout.total_seconds()},
+        "task_queues": [Queue(name) for name in schedule.QUEUES],  # type: ignore[no-untyped-call]
+        "task_default_queue": schedule.PROBE,
+        "task_routes": {task: {"queue": queue} for task, queue in schedule.ROUTES.items()},
+        "task_ignore_result": True,
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        "task_soft_time_limit": soft.total_seconds(),
+        "task_time_limit": hard.total_seconds(),
+        "worker_prefetch_multiplier": 1,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        "beat_schedule": schedule.beat_table(mine),
+        "beat_max_loop_interval": min(mine.sweep_every.total_seconds(), 60.0),
+        "timezone": "UTC",
+    }
+
+
+def time_limits(mine: Settings) -> tuple[timedelta, timedelta]:
+    """Soft and hard limit of a task: after the time it takes by itself, before Redis hands it to another worker."""
+    room = mine.visibility_timeout - mine.shard_time
+    return mine.shard_time + room * 0.5, mine.shard_time + room * 0.75
+
+
+app = Celery("hallmark", include=["workers.tasks"], set_as_current=False)
+app.add_defaults(configuration)
+
+
+def _configure_logs(**_: object) -> None:
+    log.configure(settings().log_level, settings().log_format)
+
+
+def _migrate(**_: object) -> None:
+    store = open_store(settings().store_url)
+    store.migrate()
+    store.close()
+
+
+setup_logging.connect(_configure_logs)
+worker_init.connect(_migrate)
+beat_init.connect(_migrate)

@@ -1,0 +1,145 @@
+"""The steps as the Celery mode calls them: what is due, who does it, and when it is finished.
+
+Progress is rows. A task that is lost, repeated or killed changes nothing but time: the next sweep sees what is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import Sequence
+
+from evidence.model import Run, ServerId, Trigger
+from evidence.store import RunRow, RunState, Stage
+from workers import pins, pipeline, schedule
+from workers.broker import Queues, Turn
+from workers.context import Context
+from workers.options import RunOptions
+
+LOOK_BACK = 20
+
+
+async def plan_due(ctx: Context, turn: Turn) -> None:
+    """Create, discover and plan the nightly run that is due, unless that is done or another worker is at it."""
+    run_id = schedule.nightly_run_id(schedule.due_slot(ctx.settings, ctx.clock.now()))
+    async with turn(f"plan:{run_id}") as mine:
+        if mine:
+            run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, _options(ctx), run_id=run_id)
+            await pipeline.discover(ctx, run)
+
+
+async def sweep(ctx: Context, queues: Queues) -> None:
+    """Issue tasks for everything that is due in unfinished nightly runs of this code's versions."""
+    for row in await asyncio.to_thread(ctx.store.runs, LOOK_BACK):
+        if row.run.trigger is Trigger.NIGHTLY and row.state is RunState.PLANNED and _is_ours(ctx, row.run):
+            await asyncio.to_thread(_sweep_run, ctx, row, queues)
+
+
+async def probe_shard(ctx: Context, run_id: str) -> None:
+    """Lease and collect until nothing can be leased or the task's time is over."""
+    run = await asyncio.to_thread(_planned, ctx, run_id)
+    if run is not None:
+        leases = Leases(ctx, run_id, Stage.COLLECT)
+        try:
+            await pipeline.collect_pulled(ctx, run, leases.pull)
+        finally:
+            await leases.release()
+
+
+async def score_shard(ctx: Context, run_id: str) -> None:
+    """Lease and score until nothing can be leased or the task's time is over."""
+    run = await asyncio.to_thread(_planned, ctx, run_id)
+    if run is not None:
+        leases = Leases(ctx, run_id, Stage.SCORE)
+        try:
+            while servers := await leases.pull():
+                await pipeline.score(ctx, run, servers)
+        finally:
+            await leases.release()
+
+
+async def publish_run(ctx: Context, run_id: str) -> None:
+    """Give the last unscored servers another try and publish the run; past its deadline also with parts missing."""
+    row = await asyncio.to_thread(ctx.store.run, run_id)
+    if row is not None and row.state is RunState.PLANNED:
+        unscored = await asyncio.to_thread(ctx.store.pending, run_id, Stage.SCORE)
+        await pipeline.score(ctx, row.run, unscored)
+        await pipeline.publish(ctx, row.run, late=_is_late(ctx, row))
+
+
+class Leases:
+    """Servers that this task holds for one stage of a run, handed out in chunks until its time is over."""
+
+    def __init__(self, ctx: Context, run_id: str, stage: Stage) -> None:
+        self._ctx = ctx
+        self._run_id = run_id
+        self._stage = stage
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._deadline = ctx.clock.monotonic() + ctx.settings.shard_time.total_seconds()
+        self._seen: set[ServerId] = set()
+
+    async def pull(self) -> Sequence[ServerId]:
+        """The next servers that nobody holds, none twice."""
+        if self._ctx.clock.monotonic() > self._deadline:
+            return ()
+        leased = await asyncio.to_thread(self._lease)
+        fresh = [server for server in leased if server not in self._seen]
+        self._seen.update(fresh)
+        return fresh
+
+    async def release(self) -> None:
+        """Give back what was not finished."""
+        await asyncio.to_thread(self._ctx.store.release, self._run_id, self._stage, self._holder)
+
+    def _lease(self) -> list[ServerId]:
+        now, settings = self._ctx.clock.wall(), self._ctx.settings
+        return self._ctx.store.lease(
+            self._run_id, self._stage, self._holder, limit=settings.lease_chunk, now=now, until=now + settings.lease_ttl
+        )
+
+
+def _sweep_run(ctx: Context, row: RunRow, queues: Queues) -> None:
+    """Probe what is not collected, then score what is not scored, then publish."""
+    run_id, progress = row.run.id, ctx.store.progress(row.run.id)
+    collected, scored = progress.done.get(Stage.COLLECT, 0), progress.done.get(Stage.SCORE, 0)
+    if _is_late(ctx, row):
+        _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
+    elif collected < progress.planned:
+        _fill(ctx, queues, schedule.PROBE_SHARD, run_id, progress.planned - collected)
+    elif pipeline.is_publishable(progress):
+        _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
+    else:
+        _fill(ctx, queues, schedule.SCORE_SHARD, run_id, progress.planned - scored)
+
+
+def _fill(ctx: Context, queues: Queues, task: str, run_id: str, due: int) -> None:
+    """Keep as many tasks waiting as there is work for, at most `shards`; those that find nothing end at once."""
+    wanted = min(ctx.settings.shards, -(-due // ctx.settings.lease_chunk))
+    for _ in range(wanted - queues.waiting(schedule.ROUTES[task])):
+        queues.issue(task, run_id)
+
+
+def _planned(ctx: Context, run_id: str) -> Run | None:
+    """The run when there is work to do on it; None when it is published or abandoned by now."""
+    row = ctx.store.run(run_id)
+    return row.run if row is not None and row.state is RunState.PLANNED else None
+
+
+def _is_late(ctx: Context, row: RunRow) -> bool:
+    return row.planned_at is not None and ctx.clock.wall() - row.planned_at > ctx.settings.run_deadline
+
+
+def _is_ours(ctx: Context, run: Run) -> bool:
+    try:
+        pins.check(run, ctx.pins)
+    except pins.PinMismatch:
+        ctx.log.warning("run_left_to_other_code", run=run.id)
+        return False
+    return True
+
+
+def _options(ctx: Context) -> RunOptions:
+    """A nightly run covers all registries of the settings."""
+    return RunOptions(registries=ctx.settings.registry_names)

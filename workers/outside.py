@@ -1,0 +1,91 @@
+"""The real outside world: the guarded network, the registries and the collectors, wired from Settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+
+import httpx
+from crawler.collectors.protocol import ProtocolCollector
+
+from crawler.collector import Collector
+from crawler.courtesy import Courtesy
+from crawler.registries.registry import Registry
+from crawler.registries.sources import Source, build_all
+from crawler.wire.adapters import GuardedTransport
+from crawler.wire.connection import Limits
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from crawler.wire.launch import Launcher
+from workers.clock import Clock
+from workers.pins import Pinned, Versioned
+from workers.settings import RegistrySetting, Settings
+
+
+class Network:
+    """Builds on first use and keeps what it built until `close`."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._built = AsyncExitStack()
+        self._engine: Engine | None = None
+        self._collectors: tuple[Collector, ...] | None = None
+
+    @property
+    def versions(self) -> Sequence[Versioned]:
+        """Names and versions of the collectors."""
+        return (Pinned(ProtocolCollector.name, ProtocolCollector.version),)
+
+    async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
+        """One registry per source: those of the settings by their name, others as they are written."""
+        named = {known.name: known for known in self._settings.registries if isinstance(known, RegistrySetting)}
+        wanted = [_source(named[source]) if source in named else source for source in sources]
+        # A transport of its own per walk: it keeps connections until it is closed.
+        transport = GuardedTransport(self._wire())
+        client = await self._built.enter_async_context(httpx.AsyncClient(transport=transport, trust_env=False))
+        return build_all(wanted, client, clock=self._clock.now)
+
+    async def collectors(self) -> Sequence[Collector]:
+        """The collectors, in the order in which they run."""
+        if self._collectors is None:
+            self._collectors = (await self._protocol(),)
+        return self._collectors
+
+    async def close(self) -> None:
+        """Close connections and the sandbox."""
+        await self._built.aclose()
+
+    async def _protocol(self) -> ProtocolCollector:
+        return ProtocolCollector(
+            self._wire(),
+            await self._launcher(),
+            Courtesy(gap=self._settings.host_gap, tick=self._clock.monotonic),
+            self._clock,
+        )
+
+    def _wire(self) -> Engine:
+        if self._engine is None:
+            self._engine = Engine(
+                user_agent=self._settings.user_agent,
+                guard=Guard(allow_private=self._settings.allow_private),
+                limits=_limits(self._settings),
+            )
+        return self._engine
+
+    async def _launcher(self) -> Launcher | None:
+        return None
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        connect=settings.connect_timeout,
+        first_byte=settings.read_timeout,
+        between_bytes=settings.read_timeout,
+        total=settings.server_timeout,
+    )
+
+
+def _source(setting: RegistrySetting) -> Source:
+    headers: Mapping[str, str] = {name: value.get_secret_value() for name, value in setting.headers.items()}
+    return Source(setting.url, name=setting.name, headers=headers)

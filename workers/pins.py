@@ -1,0 +1,100 @@
+"""The versions that a run is made with: pinned when it starts, compared by everyone who works on it (DESIGN 4)."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+import evidence.kinds
+from evidence.model import Run
+from publish.snapshot import FORMAT
+from scoring import catalogue
+from workers.settings import code_version
+
+_GIT = Path(__file__).resolve().parent.parent / ".git"
+
+
+class Versioned(Protocol):
+    """What is pinned of a collector."""
+
+    @property
+    def name(self) -> str:
+        """Stable name."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Version of what it asks and records."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A name and a version, of a collector that need not be built for it."""
+
+    name: str
+    version: int
+
+
+# Composes the `registration` record from the stored registry entries.
+REGISTRAR = Pinned("registration", 1)
+
+
+class PinMismatch(Exception):
+    """The run was planned by other code than this; working on it would mix versions in one run."""
+
+
+def current(collectors: Sequence[Versioned], commit: str = "") -> dict[str, str]:
+    """Every version of this process, by the name of the versioned part."""
+    pins = {"code": code_version(), "commit": commit or _checked_out_commit(), "dataset": str(FORMAT)}
+    pins |= {f"evidence.{kind}": str(schema) for kind, schema in evidence_schemas().items()}
+    pins |= {f"collector.{collector.name}": str(collector.version) for collector in [REGISTRAR, *collectors]}
+    pins |= catalogue.versions()
+    return dict(sorted(pins.items()))
+
+
+def check(run: Run, mine: Mapping[str, str]) -> None:
+    """Raise PinMismatch, naming what differs, unless the run was pinned to exactly these versions."""
+    names = sorted(run.pins.keys() | mine.keys())
+    differing = [name for name in names if run.pins.get(name) != mine.get(name)]
+    if differing:
+        found = ", ".join(f"{name} is {mine.get(name, 'missing')} here" for name in differing)
+        expected = ", ".join(f"{name} {run.pins.get(name, 'missing')}" for name in differing)
+        raise PinMismatch(
+            f"run {run.id} was planned with {expected}; {found}. "
+            "Finish it with the code that planned it, or start a new run."
+        )
+
+
+@cache
+def evidence_schemas() -> Mapping[str, int]:
+    """The schema number of every kind of evidence."""
+    names = sorted(module.name for module in pkgutil.iter_modules(evidence.kinds.__path__))
+    modules = [importlib.import_module(f"evidence.kinds.{name}") for name in names]
+    return {module.KIND: module.SCHEMA for module in modules if hasattr(module, "SCHEMA")}
+
+
+def _checked_out_commit() -> str:
+    """The commit of the git checkout this file lies in, read without git; `unknown` outside of one."""
+    try:
+        head = (_GIT / "HEAD").read_text("ascii").strip()
+        if not head.startswith("ref: "):
+            return head
+        reference = head.removeprefix("ref: ")
+        loose = _GIT / reference
+        return loose.read_text("ascii").strip() if loose.is_file() else _packed(reference)
+    except (OSError, UnicodeDecodeError):
+        return "unknown"
+
+
+def _packed(reference: str) -> str:
+    for line in (_GIT / "packed-refs").read_text("ascii").splitlines():
+        commit, _, name = line.partition(" ")
+        if name == reference:
+            return commit
+    return "unknown"

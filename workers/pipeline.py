@@ -1,0 +1,237 @@
+"""The steps of a run, each over a batch of server ids: start_run, discover, collect, score, publish (DESIGN 5).
+
+Every step may be called again at any time, by any process: it first drops what is already done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from crawler.collector import Collector
+from evidence.kinds import registration
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
+from evidence.store import Progress, RunState, Stage
+from publish import snapshot
+from workers import pins, receipts
+from workers.context import Context
+from workers.flow import Halt, flow
+from workers.log import frames
+from workers.options import RunOptions, choose
+from workers.progress import Tally, Unwatched
+from workers.walks import Walked, walk_all
+
+PUBLISHABLE_SHARE = 0.99
+CHUNK = 100
+
+Pull = Callable[[], Awaitable[Sequence[ServerId]]]
+
+
+class NotPublishable(Exception):
+    """Too little of the run is scored; the message says how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is known of one server before it is looked at."""
+
+    server: Server
+    refs: tuple[ServerRef, ...]
+    earlier: Dossier
+
+
+def start_run(ctx: Context, trigger: Trigger, options: RunOptions, *, run_id: str | None = None) -> Run:
+    """Create a run pinned to the versions of this process, or return the run that already has this id."""
+    run = Run(
+        id=run_id or f"{ctx.clock.wall():%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+        trigger=trigger,
+        as_of=ctx.clock.now(),
+        pins=ctx.pins,
+    )
+    ctx.store.add_run(run, options=options.to_json())
+    stored = ctx.store.run(run.id)
+    return stored.run if stored else run
+
+
+async def discover(ctx: Context, run: Run, *, halt: Halt | None = None, tally: Tally | None = None) -> list[Walked]:
+    """Walk the registries of the run's options and plan the chosen servers; do nothing when the run is planned.
+
+    A registry that fails is recorded in its walk and does not stop the others: what earlier walks found of it is
+    planned. When `halt` is set the walks stop between two pages and nothing is planned yet.
+    """
+    pins.check(run, ctx.pins)
+    stored = await asyncio.to_thread(ctx.store.run, run.id)
+    if stored is None or stored.state is not RunState.DISCOVERING:
+        return []
+    options = RunOptions.from_json(stored.options)
+    halt = halt or Halt()
+    walked = await walk_all(ctx, run, options.registries, halt, tally or _untold(ctx))
+    if not halt.is_set():
+        names = [walk.registry for walk in walked]
+        servers = await asyncio.to_thread(ctx.store.active_servers, names)
+        chosen = choose(servers, options)
+        await asyncio.to_thread(ctx.store.plan, run.id, chosen, ctx.clock.wall())
+        ctx.log.info("run_planned", run=run.id, servers=len(chosen))
+    return walked
+
+
+async def collect(
+    ctx: Context, run: Run, servers: Sequence[ServerId], *, halt: Halt | None = None, tally: Tally | None = None
+) -> None:
+    """Record evidence of those servers that have none in this run yet, many at the same time."""
+    waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT, servers)
+    chunks = iter([waiting[start : start + CHUNK] for start in range(0, len(waiting), CHUNK)])
+
+    async def pull() -> Sequence[ServerId]:
+        return next(chunks, ())
+
+    await collect_pulled(ctx, run, pull, halt=halt, tally=tally)
+
+
+async def collect_pulled(
+    ctx: Context, run: Run, pull: Pull, *, halt: Halt | None = None, tally: Tally | None = None
+) -> None:
+    """Record evidence of whatever `pull` hands out until it hands out nothing, many servers at the same time."""
+    pins.check(run, ctx.pins)
+    tally = tally or _untold(ctx)
+    collectors = await ctx.outside.collectors()
+
+    async def write(finished: Sequence[tuple[ServerId, list[Record]]]) -> None:
+        records = [record for _, found in finished for record in found]
+        done = [server for server, _ in finished]
+        await asyncio.to_thread(ctx.store.put_records, run.id, records, done=done, at=ctx.clock.wall())
+        tally.add(len(done), absent=_absent_listings(records))
+
+    await flow(
+        lambda: _cases(ctx, run, pull),
+        lambda case: _collect_server(ctx, collectors, case),
+        write,
+        lanes=ctx.settings.in_flight,
+        group=ctx.settings.write_batch,
+        halt=halt or Halt(),
+        grace=ctx.settings.stop_grace,
+    )
+
+
+async def score(
+    ctx: Context, run: Run, servers: Sequence[ServerId], *, halt: Halt | None = None, tally: Tally | None = None
+) -> None:
+    """Write the scorecards of those servers that have evidence and no scorecards in this run.
+
+    A server whose rule or rubric raises gets no scorecard at all: the item is recorded as failed, the others go on.
+    """
+    pins.check(run, ctx.pins)
+    tally = tally or _untold(ctx)
+    waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.SCORE, servers)
+    uncollected = set(await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT, waiting))
+    ready = [server for server in waiting if server not in uncollected]
+    for start in range(0, len(ready), CHUNK):
+        if halt is not None and halt.is_set():
+            return
+        await _score_chunk(ctx, run, ready[start : start + CHUNK], tally)
+
+
+async def publish(ctx: Context, run: Run, *, late: bool = False) -> None:
+    """Write the run's snapshot and mark it published; do nothing when it is.
+
+    Raise NotPublishable when less than 99 % of the planned servers are scored, unless the run is `late`: then what is
+    there is published, and the manifest says how many were planned.
+    """
+    pins.check(run, ctx.pins)
+    stored = await asyncio.to_thread(ctx.store.run, run.id)
+    if stored is not None and stored.state is RunState.PUBLISHED:
+        return
+    progress = await asyncio.to_thread(ctx.store.progress, run.id)
+    scored = progress.done.get(Stage.SCORE, 0)
+    if scored == 0 or not (late or is_publishable(progress)):
+        raise NotPublishable(
+            f"{scored} of {progress.planned} planned servers are scored, at least 99 % expected before run {run.id} "
+            "is published. `last_error` of the missing ones says why."
+        )
+    manifest = await asyncio.to_thread(snapshot.manifest, ctx.store, run.id)
+    await asyncio.to_thread(ctx.store.put_snapshot, run.id, manifest, ctx.clock.wall())
+    await asyncio.to_thread(ctx.store.set_state, run.id, RunState.PUBLISHED, ctx.clock.wall())
+    ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
+
+
+def is_publishable(progress: Progress) -> bool:
+    """True when at least 99 % of the planned servers, and at least one, are scored."""
+    scored = progress.done.get(Stage.SCORE, 0)
+    return 0 < scored >= PUBLISHABLE_SHARE * progress.planned
+
+
+async def _cases(ctx: Context, run: Run, pull: Pull) -> Sequence[Case]:
+    """Read in bulk what is known of the next servers."""
+    ids = await pull()
+    return await asyncio.to_thread(_read_cases, ctx, run, ids) if ids else ()
+
+
+def _read_cases(ctx: Context, run: Run, ids: Sequence[ServerId]) -> list[Case]:
+    refs = ctx.store.refs(ids)
+    earlier = ctx.store.earlier(run.id, ids)
+    return [
+        Case(server, tuple(refs.get(server.id, ())), earlier.get(server.id) or Dossier(server=server, as_of=run.as_of))
+        for server in ctx.store.servers(ids)
+    ]
+
+
+async def _collect_server(ctx: Context, collectors: Sequence[Collector], case: Case) -> tuple[ServerId, list[Record]]:
+    """All records of one server. One whose registration is invalid is not contacted."""
+    registered = registration.compose(case.refs)
+    records = [_record(ctx, case, pins.REGISTRAR, registration.KIND, registered)]
+    for collector in collectors:
+        if isinstance(registered, Absent):
+            records += [_record(ctx, case, collector, kind, registered) for kind in collector.kinds]
+        else:
+            records += await _collect_guarded(ctx, collector, case)
+    return case.server.id, records
+
+
+async def _collect_guarded(ctx: Context, collector: Collector, case: Case) -> list[Record]:
+    """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run."""
+    try:
+        records = await collector.collect(case.server, case.earlier)
+        answered = sorted(record.kind for record in records)
+        if answered != sorted(collector.kinds):
+            raise RuntimeError(f"{collector.name} answered for {answered}, expected {sorted(collector.kinds)}")
+    except Exception as error:  # noqa: BLE001  the only one in the product (DESIGN 5)
+        name = type(error).__name__
+        ctx.log.error("collector_failed", server=case.server.id, collector=collector.name, error=name, at=frames(error))
+        content = Absent(Reason.COLLECTOR_ERROR, name)
+        return [_record(ctx, case, collector, kind, content) for kind in collector.kinds]
+    return records
+
+
+def _record(ctx: Context, case: Case, by: pins.Versioned, kind: str, content: Observed | Absent) -> Record:
+    return Record(
+        server=case.server.id,
+        kind=kind,
+        schema=pins.evidence_schemas()[kind],
+        collector=by.name,
+        collector_version=by.version,
+        observed_at=ctx.clock.now(),
+        content=content,
+    )
+
+
+def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:
+    found = (record.content for record in records if record.kind != registration.KIND)
+    return Counter(content.reason.value for content in found if isinstance(content, Absent))
+
+
+async def _score_chunk(ctx: Context, run: Run, servers: Sequence[ServerId], tally: Tally) -> None:
+    dossiers = await asyncio.to_thread(ctx.store.dossiers, run.id, servers)
+    cards, errors = await asyncio.to_thread(receipts.score_all, dossiers)
+    done = [dossier.server.id for dossier in dossiers if dossier.server.id not in errors]
+    await asyncio.to_thread(ctx.store.put_scorecards, run.id, cards, done=done, at=ctx.clock.wall())
+    for server, error in errors.items():
+        ctx.log.error("scoring_failed", run=run.id, server=server, error=type(error).__name__, at=frames(error))
+        await asyncio.to_thread(ctx.store.fail, run.id, server, Stage.SCORE, f"{type(error).__name__}: {error}")
+    tally.add(len(done), failed=len(errors))
+
+
+def _untold(ctx: Context) -> Tally:
+    return Tally(Unwatched(), ctx.clock, "collect", None)

@@ -1,0 +1,50 @@
+"""Scorecards as the store keeps them: dossiers in, receipts out, in a thread of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from decimal import Decimal
+
+from evidence.model import Dossier, ServerId
+from evidence.store import StoredCard
+from scoring import catalogue, receipt
+from scoring.assess import assess
+from scoring.scorecard import Scorecard
+
+
+def score_all(dossiers: Sequence[Dossier]) -> tuple[list[StoredCard], Mapping[ServerId, Exception]]:
+    """The receipts of all rubrics for every dossier, and what was raised for those that have none.
+
+    A future holds what a rule raised without anybody having to catch it: one rule's bug must neither be swallowed nor
+    stop the other servers, and a server with a failing rule gets no receipt at all.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="score") as thread:
+        futures = {dossier.server.id: thread.submit(score_one, dossier) for dossier in dossiers}
+    errors = {server: error for server, future in futures.items() if (error := _raised(future)) is not None}
+    cards = [card for server, future in futures.items() if server not in errors for card in future.result()]
+    return cards, errors
+
+
+def score_one(dossier: Dossier) -> list[StoredCard]:
+    """One dossier's receipts, one per version of each rubric."""
+    assessment = assess(dossier)
+    return [_stored(rubric.score(assessment)) for rubric in catalogue.rubrics()]
+
+
+def _stored(card: Scorecard) -> StoredCard:
+    return StoredCard(
+        server=card.server,
+        rubric=card.rubric,
+        version=card.version,
+        score=card.score if isinstance(card.score, Decimal) else None,
+        grade=card.grade,
+        body=receipt.encode(card),
+    )
+
+
+def _raised(future: Future[list[StoredCard]]) -> Exception | None:
+    error = future.exception()
+    if error is not None and not isinstance(error, Exception):
+        raise error
+    return error

@@ -1,0 +1,46 @@
+"""The beat table, and which nightly run is due: the slot names the run, so asking twice changes nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from workers.settings import Settings
+
+PLAN_RUN: Final = "hallmark.plan_run"
+SWEEP: Final = "hallmark.sweep"
+PROBE_SHARD: Final = "hallmark.probe_shard"
+SCORE_SHARD: Final = "hallmark.score_shard"
+PUBLISH_RUN: Final = "hallmark.publish_run"
+
+PROBE: Final = "probe"
+SCORE: Final = "score"
+PUBLISH: Final = "publish"
+
+# Queues follow scarce resources (DESIGN 5). Those without a task yet are declared so that deployments name them once.
+QUEUES: Final = (PROBE, "github", "scan", "sandbox", SCORE, PUBLISH, "retest")
+
+ROUTES: Final = {PLAN_RUN: PROBE, PROBE_SHARD: PROBE, SCORE_SHARD: SCORE, SWEEP: PUBLISH, PUBLISH_RUN: PUBLISH}
+
+
+def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
+    """What beat sends and how often. A message that no worker took before the next one is dropped."""
+    return {
+        "plan-run": _entry(PLAN_RUN, settings.plan_every),
+        "sweep": _entry(SWEEP, settings.sweep_every),
+    }
+
+
+def due_slot(settings: Settings, now: datetime) -> datetime:
+    """The newest nightly time that is not in the future; a beat that slept through it still finds it."""
+    today = datetime.combine(now.astimezone(UTC).date(), settings.nightly_at.replace(tzinfo=UTC))
+    return today if today <= now else today - timedelta(days=1)
+
+
+def nightly_run_id(slot: datetime) -> str:
+    """The id of the run of a slot, which sorts by time like every run id."""
+    return f"{slot:%Y%m%dT%H%M%SZ}-nightly"
+
+
+def _entry(task: str, every: timedelta) -> dict[str, object]:
+    return {"task": task, "schedule": every, "options": {"queue": ROUTES[task], "expires": every.total_seconds()}}

@@ -1,0 +1,101 @@
+"""Discovery, one registry at a time: page by page into the store, to be resumed after the last stored page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crawler.identity import canonical_ref, merge
+from crawler.registries.registry import Page, Registry, RegistryUnavailable
+from evidence.model import Run, Server, ServerId, ServerRef, server_id
+from workers.context import Context
+from workers.flow import Halt
+from workers.progress import Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walked:
+    """How far the walk of one registry is in this run; `error` is for people."""
+
+    registry: str
+    entries: int
+    invalid: int
+    done: bool
+    error: str | None = None
+
+
+async def walk_all(ctx: Context, run: Run, sources: Sequence[str], halt: Halt, tally: Tally) -> list[Walked]:
+    """Walk every registry of this run that is not walked yet, at the same time, and say how far each is."""
+    registries = await ctx.outside.registries(sources)
+    walker = _Walker(ctx, run, halt, tally)
+    async with asyncio.TaskGroup() as tasks:
+        for registry in registries:
+            tasks.create_task(walker.walk(registry))
+    return [await asyncio.to_thread(_walked, ctx, run, registry.name) for registry in registries]
+
+
+class _Walker:
+    """Walks registries of one run; two that name the same server merge it one after the other."""
+
+    def __init__(self, ctx: Context, run: Run, halt: Halt, tally: Tally) -> None:
+        self._ctx = ctx
+        self._run = run
+        self._halt = halt
+        self._tally = tally
+        self._merging = asyncio.Lock()
+
+    async def walk(self, registry: Registry) -> None:
+        """Walk what is left of one registry; its failure is recorded, not raised."""
+        store, run = self._ctx.store, self._run
+        walk = await asyncio.to_thread(store.walk, run.id, registry.name)
+        if walk.done:
+            return
+        try:
+            await self._pages(registry, walk.cursor)
+        except RegistryUnavailable as error:
+            self._ctx.log.warning("registry_unavailable", run=run.id, registry=registry.name)
+            await asyncio.to_thread(store.fail_walk, run.id, registry.name, str(error), self._ctx.clock.wall())
+            self._tally.add(note=f"{registry.name}: {error}")
+
+    async def _pages(self, registry: Registry, cursor: str | None) -> None:
+        since = await asyncio.to_thread(self._ctx.store.watermark, registry.name)
+        async for page in registry.walk(cursor=cursor, since=since):
+            async with self._merging:
+                await asyncio.to_thread(_put_page, self._ctx, self._run, registry.name, page)
+            self._tally.add(len(page.refs))
+            if self._halt.is_set() and page.cursor is not None:
+                return
+        await asyncio.to_thread(_finish, self._ctx, self._run, registry.name)
+
+
+def _put_page(ctx: Context, run: Run, registry: str, page: Page) -> None:
+    pairs = _merged(ctx, page.refs)
+    ctx.store.put_page(run.id, registry, pairs, cursor=page.cursor, done=page.cursor is None, at=ctx.clock.wall())
+
+
+def _merged(ctx: Context, refs: Sequence[ServerRef]) -> list[tuple[Server, ServerRef]]:
+    """Each ref with its server, which also keeps what other registries said of it."""
+    by_id: dict[ServerId, list[ServerRef]] = {}
+    for ref in refs:
+        by_id.setdefault(server_id(canonical_ref(ref)), []).append(ref)
+    known = ctx.store.refs(sorted(by_id))
+    pairs: list[tuple[Server, ServerRef]] = []
+    for identity, fresh in by_id.items():
+        earlier = [ref for ref in known.get(identity, ()) if server_id(canonical_ref(ref)) == identity]
+        latest = {(ref.registry, ref.name): ref for ref in [*earlier, *fresh]}
+        server = merge([latest[key] for key in sorted(latest)])
+        pairs += [(server, ref) for ref in fresh]
+    return pairs
+
+
+def _finish(ctx: Context, run: Run, registry: str) -> None:
+    """Mark the walk complete; the next one asks for what changed since this run began."""
+    if not ctx.store.walk(run.id, registry).done:
+        ctx.store.put_page(run.id, registry, [], cursor=None, done=True, at=ctx.clock.wall())
+    ctx.store.set_watermark(registry, run.as_of)
+
+
+def _walked(ctx: Context, run: Run, registry: str) -> Walked:
+    walk = ctx.store.walk(run.id, registry)
+    return Walked(registry=registry, entries=walk.entries, invalid=walk.invalid, done=walk.done, error=walk.error)
