@@ -56,9 +56,12 @@ def _score(row: Row) -> str:
     return str(score) if isinstance(score, (str, int, float)) else ""
 
 
-def _not_measured(row: Row, member: str) -> str:
-    score = row.card.get("score")
-    return str(score.get(member, "")) if isinstance(score, Mapping) else ""
+def _not_measured(member: str) -> Callable[[Row], str]:
+    def value(row: Row) -> str:
+        score = row.card.get("score")
+        return str(score.get(member, "")) if isinstance(score, Mapping) else ""
+
+    return value
 
 
 def _of_card(member: str) -> Callable[[Row], str]:
@@ -107,8 +110,8 @@ COLUMNS: Final = (
     Column("source_version", "Version of the publication it follows", _of_card("source_version")),
     Column("score", "Score; empty when nothing could be measured, which is not zero", _score),
     Column("grade", "Grade or level; empty when there is none", _of_card("grade")),
-    Column("not_measured", "Why there is no score; empty when there is one", lambda row: _not_measured(row, "reason")),
-    Column("not_measured_detail", "The same in words", lambda row: _not_measured(row, "detail")),
+    Column("not_measured", "Why there is no score; empty when there is one", _not_measured("not_measured")),
+    Column("not_measured_detail", "The same in words", _not_measured("detail")),
     Column("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _of_card("coverage")),
     Column("effective_weights", "Weight each dimension really had, `name=weight` joined by `;`", _weights),
     Column("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),

@@ -38,23 +38,7 @@ RUN = Run(
 SCRIPT = "<script>alert(1)</script>"
 HOSTILE = f"{SCRIPT}\"'><img src=x onerror=alert(2)>\x1b[31mred\x07\u202egnitirw\u2066\u200bzero{{{{7*7}}}}{{% raw %}}"
 REASONS = (Reason.OAUTH_REQUIRED, Reason.UNREACHABLE, Reason.START_FAILED, Reason.NOT_MCP, Reason.SANDBOX_RESTRICTED)
-WORDS = [
-    "search",
-    "read",
-    "list",
-    "create",
-    "update",
-    "query",
-    "fetch",
-    "send",
-    "convert",
-    "render",
-    "plan",
-    "book",
-    "track",
-    "sync",
-    "draft",
-]
+WORDS = ("search", "read", "list", "create", "update", "query", "fetch", "send", "convert", "render", "plan", "book")
 
 
 def dossiers(count: int, seed: int = 1) -> list[Dossier]:

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evidence.kinds import listing
+from evidence.model import Observed, Reason
+from publish.disclosure import Shown, Withheld, disclose
+from tests.publish import samples
+
+
+def test_a_contained_server_is_shown_with_its_public_kinds() -> None:
+    shown = disclose(samples.dossiers(1)[0])
+    assert isinstance(shown, Shown)
+    assert list(shown.records) == ["listing", "registration"]
+
+
+def test_a_kind_nobody_decided_on_is_not_shown() -> None:
+    dossier = samples.dossiers(1)[0]
+    secret = replace(dossier.records[listing.KIND], kind="secrets")
+    shown = disclose(replace(dossier, records={**dossier.records, "secrets": secret}))
+    assert isinstance(shown, Shown)
+    assert "secrets" not in shown.records
+
+
+def test_evidence_of_an_unsandboxed_run_is_withheld() -> None:
+    assert isinstance(disclose(samples.unsandboxed_dossier()), Withheld)
+
+
+def test_a_listing_that_cannot_be_read_back_is_withheld() -> None:
+    dossier = samples.dossiers(1)[0]
+    broken = replace(dossier.records[listing.KIND], content=Observed(b"{"))
+    assert isinstance(disclose(replace(dossier, records={listing.KIND: broken})), Withheld)
+
+
+def test_an_absence_is_shown() -> None:
+    assert isinstance(disclose(samples.absent_dossier(Reason.OAUTH_REQUIRED)), Shown)
