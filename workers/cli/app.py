@@ -1,0 +1,91 @@
+"""The root command: knows every subcommand by name and one line of help, and imports one only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+EPILOG: Final = (
+    "First run: hallmark run, then hallmark list and hallmark show SERVER. "
+    "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, 130 interrupted."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """Where a subcommand is and what the overview says of it."""
+
+    module: str
+    help: str
+    panel: str
+
+
+_WORK, _READ, _CARE = "Measure", "Read what was measured", "Look after the installation"
+
+SUBCOMMANDS: Final = {
+    "run": Subcommand("run", "Discover, collect, score and publish every server of the registries.", _WORK),
+    "scan": Subcommand("scan", "Measure one server now and print its receipt.", _WORK),
+    "list": Subcommand("servers", "List the servers of a run with their scores.", _READ),
+    "show": Subcommand("show", "Show one server's receipts, line by line.", _READ),
+    "explain": Subcommand("explain", "Explain a rule, a rubric or a server's score.", _READ),
+    "runs": Subcommand("runs", "List the runs.", _READ),
+    "export": Subcommand("export", "Export a run as JSON Lines or CSV.", _READ),
+    "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
+    "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),
+    "sandbox": Subcommand("sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE),
+    "doctor": Subcommand("doctor", "Check what is available here and say what to do about what is not.", _CARE),
+    "settings": Subcommand("settings", "Show every setting with its value and meaning.", _CARE),
+    "version": Subcommand("version", "Show the versions of the code, rules, rubrics and formats.", _CARE),
+}
+
+
+class _Lazy(TyperCommand):
+    """Stands for a subcommand in the overview and becomes it when it is called."""
+
+    def __init__(self, name: str, subcommand: Subcommand) -> None:
+        super().__init__(name, help=subcommand.help, rich_help_panel=subcommand.panel)
+        self._module = subcommand.module
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        return load(self._module).make_context(info_name, args, parent=parent, **extra)
+
+
+class _Root(TyperGroup):
+    """The group of all subcommands, in the order of SUBCOMMANDS."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(SUBCOMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = SUBCOMMANDS.get(cmd_name)
+        return None if found is None else _Lazy(cmd_name, found)
+
+
+def load(module: str) -> Any:
+    """The real command of a subcommand's module."""
+    return typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
+
+
+app = typer.Typer(
+    name="hallmark",
+    cls=_Root,
+    no_args_is_help=True,
+    epilog=EPILOG,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def hallmark() -> None:
+    """Measure MCP servers: crawl registries, keep evidence, score it, and show why each server got what it got."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="hallmark")

@@ -1,0 +1,107 @@
+"""The two streams: data for people or programs on stdout, notes and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from publish.display import visible
+
+WIDE = 200
+"""Columns of output that goes to a file or a pipe, where nothing has to fit a screen."""
+
+_UNKNOWN_WIDTH = 80
+_REF_LIMIT = 160
+
+
+class Exit(IntEnum):
+    """Exit codes, the same for every command."""
+
+    OK = 0
+    FAILURE = 1
+    USAGE = 2
+    NOTHING = 3
+    INTERRUPTED = 130
+
+
+def out() -> Console:
+    """Stdout: only what was asked for."""
+    return _console(stderr=False)
+
+
+def err() -> Console:
+    """Stderr: progress, notes and errors."""
+    return _console(stderr=True)
+
+
+def show(renderable: RenderableType) -> None:
+    """Print data for people."""
+    out().print(renderable)
+
+
+def emit(value: Any) -> None:
+    """Print one JSON value on one line. Non-ASCII characters are escaped, so nothing in it acts on a terminal."""
+    sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """Print a note for people; it is not part of the output."""
+    err().print(Text(text), style="dim")
+
+
+def fail(message: str, code: Exit = Exit.FAILURE) -> NoReturn:
+    """End the command with a message that says what was expected, what was found and what to do."""
+    line = Text("error: ", style="bold red")
+    line.append(visible(message, multiline=True), style="default not bold")
+    err().print(line)
+    raise typer.Exit(code)
+
+
+def plain(text: str, style: str = "", *, limit: int = _REF_LIMIT) -> Text:
+    """Text from strangers: no markup, nothing hidden, no control characters."""
+    return Text(visible(text, limit=limit), style=style, overflow="fold")
+
+
+def table(*columns: str | tuple[str, str], title: str | None = None) -> Table:
+    """A quiet table. A column is its heading, or heading and justification; words fold instead of being cut."""
+    grid = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        heading, justify = column if isinstance(column, tuple) else (column, "left")
+        grid.add_column(
+            heading, justify="right" if justify == "right" else "left", overflow="fold", no_wrap=justify == "right"
+        )
+    return grid
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Table:
+    """Names and values without a heading."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        grid.add_row(name, plain(value, limit=1000))
+    return grid
+
+
+def join(parts: Sequence[tuple[str, str]]) -> Text:
+    """Pieces of text with their styles, in one line."""
+    line = Text()
+    for text, style in parts:
+        line.append_text(plain(text, style))
+    return line
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
+    if not console.is_terminal and console.width == _UNKNOWN_WIDTH:
+        console.width = WIDE
+    return console

@@ -1,0 +1,51 @@
+"""`hallmark export`."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from publish import dataset
+from workers.cli.console import note
+from workers.cli.session import find_run, reading
+
+app = typer.Typer()
+
+
+class Format(StrEnum):
+    """What is written."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+@app.command()
+def export(
+    run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
+    form: Annotated[Format, typer.Option("--format", help="Everything as JSON Lines, or a flat table.")] = Format.JSONL,
+    comparable: Annotated[
+        bool, typer.Option("--comparable", help="Leave out run id, times and durations: equal runs give equal bytes.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; without it, stdout.")] = None,
+) -> None:
+    """Export a run as a dataset, sorted by server id. docs/guide/dataset.md describes it.
+
+    Examples:
+
+    hallmark export -o servers.jsonl
+
+    hallmark export --format csv -o scores.csv
+
+    hallmark export --comparable | sha256sum
+    """
+    with reading() as store:
+        row = find_run(store, run)
+        written = dataset.export(
+            store, row.run.id, output or sys.stdout.buffer, format=form.value, comparable=comparable
+        )
+        sys.stdout.flush()
+        note(f"run {row.run.id}: {written} servers" + (f" in {output}" if output else ""))

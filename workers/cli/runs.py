@@ -1,0 +1,56 @@
+"""`hallmark runs`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from evidence.store import Stage
+from workers.cli.console import emit, show, table
+from workers.cli.session import reading
+
+app = typer.Typer()
+
+
+@app.command()
+def runs(
+    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+) -> None:
+    """List the runs, newest first.
+
+    Example: hallmark runs --limit 5
+    """
+    with reading() as store:
+        grid = table(
+            "Run", "As of", "Trigger", "State", ("Planned", "right"), ("Collected", "right"), ("Scored", "right")
+        )
+        for row in store.runs(limit):
+            progress = store.progress(row.run.id)
+            collected, scored = progress.done.get(Stage.COLLECT, 0), progress.done.get(Stage.SCORE, 0)
+            if as_json:
+                emit(
+                    {
+                        "run": row.run.id,
+                        "as_of": row.run.as_of.isoformat(),
+                        "trigger": row.run.trigger.value,
+                        "state": row.state.value,
+                        "planned": progress.planned,
+                        "collected": collected,
+                        "scored": scored,
+                        "pins": dict(row.run.pins),
+                    }
+                )
+                continue
+            grid.add_row(
+                row.run.id,
+                row.run.as_of.isoformat(sep=" ", timespec="seconds"),
+                row.run.trigger.value,
+                row.state.value,
+                str(progress.planned),
+                str(collected),
+                str(scored),
+            )
+        if not as_json:
+            show(grid)
