@@ -53,6 +53,9 @@ bench: setup-dev ## measure: probe, store, lint (ratios against a named peer in 
 docs: setup-dev ## write the generated pages in docs/
 	$(BIN)/python -m publish.handbook --write docs
 
+impact: setup-dev ## score every recorded dossier under HEAD and under the working tree, print who moved
+	$(BIN)/python infra/impact.py $(ARGS)
+
 lock: ## write requirements/*.txt with hashes from pyproject.toml
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" --extra dev pyproject.toml -o requirements/dev.txt

@@ -6,6 +6,7 @@ in pip's configuration) pip does it. Standard library only: it runs in an empty 
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -52,8 +53,6 @@ def pip(*arguments: str) -> None:
 
 def with_bin_on_path() -> dict[str, str]:
     """The environment with this interpreter's scripts first: the build backend looks itself up there."""
-    import os  # noqa: PLC0415
-
     return {**os.environ, "PATH": f"{BIN}:{os.environ.get('PATH', '')}"}
 
 
