@@ -41,10 +41,13 @@ class Refused(Exception):
     """The document cannot be had. The message is stable and names no header value and no query."""
 
 
-@dataclass(frozen=True, slots=True)
 class _TryAgain(Exception):
-    why: str
-    wait: float | None = None
+    """A failure that may pass; `wait` is what the registry asked for."""
+
+    def __init__(self, why: str, wait: float | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.wait = wait
 
 
 class Fetcher:

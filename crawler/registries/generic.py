@@ -31,6 +31,7 @@ class GenericRegistry:
         *,
         overlap: timedelta = OVERLAP,
         include_deleted: bool = True,
+        page_size: int = PAGE_SIZE,
         max_pages: int = MAX_PAGES,
     ) -> None:
         self.name = name
@@ -38,6 +39,7 @@ class GenericRegistry:
         self._fetcher = fetcher
         self._overlap = overlap
         self._include_deleted = include_deleted
+        self._page_size = page_size
         self._max_pages = max_pages
 
     def __repr__(self) -> str:
@@ -65,7 +67,7 @@ class GenericRegistry:
             raise self._unavailable(str(error), cursor) from error
 
     def _parameters(self, cursor: str | None, since: datetime | None) -> dict[str, str]:
-        parameters = {"limit": str(PAGE_SIZE), "version": "latest"}
+        parameters = {"limit": str(self._page_size), "version": "latest"}
         if cursor:
             parameters["cursor"] = cursor
         if since:

@@ -38,23 +38,19 @@ def read_entry(registry: str, data: bytes) -> ServerRef:
 
     Never raises for what an entry contains, except NotLatest for an old version in a list of newest ones.
     """
-    if len(data) > MAX_ENTRY:
-        return invalid(registry, data, f"entry: expected at most {MAX_ENTRY} bytes, found {len(data)}")
+    entry = data
     try:
-        document = parse_json(data, max_depth=MAX_DEPTH)
+        entry, wrapper = _unwrap(data)
+        if len(entry) > MAX_ENTRY:
+            return invalid(registry, entry, f"entry: expected at most {MAX_ENTRY} bytes, found {len(entry)}")
+        server = parse_json(entry, max_depth=MAX_DEPTH)
     except NotJson as error:
-        return invalid(registry, data, f"entry: {error}")
-    if not isinstance(document, Mapping):
-        return invalid(registry, data, str(Mismatch("", "an object", describe(document))))
-    official = _official(document)
+        return invalid(registry, entry, f"entry: {error}")
+    if not isinstance(server, Mapping):
+        return invalid(registry, entry, str(Mismatch("", "an object", describe(server))))
+    official = _official(wrapper) or _official(server)
     if official.get("isLatest", official.get("is_latest")) is False:
         raise NotLatest
-    if "server" not in document:
-        return _read_server(registry, data, document, official)
-    server = document["server"]
-    entry = dict(members(data))["server"]
-    if not isinstance(server, Mapping):
-        return invalid(registry, data, str(Mismatch("server", "an object", describe(server))))
     return _read_server(registry, entry, server, official)
 
 
@@ -97,14 +93,22 @@ def _read_server(registry: str, entry: bytes, server: Mapping[str, Json], offici
     )
 
 
-def _official(document: Mapping[str, Json]) -> Mapping[str, Json]:
+def _unwrap(data: bytes) -> tuple[bytes, Mapping[str, Json]]:
+    """The server object's bytes, and what the registry wraps around it."""
+    if not data.startswith(b"{"):
+        return data, {}
+    parts = dict(members(data))
+    if "server" not in parts:
+        return data, {}
+    meta = parse_json(parts.get("_meta", b"{}"))
+    return parts["server"], {"_meta": meta}
+
+
+def _official(holder: Mapping[str, Json]) -> Mapping[str, Json]:
     """What the registry itself says about an entry; the first API versions put it inside the server object."""
-    for holder in (document, document.get("server")):
-        meta = holder.get("_meta") if isinstance(holder, Mapping) else None
-        official = meta.get(_OFFICIAL) if isinstance(meta, Mapping) else None
-        if isinstance(official, Mapping):
-            return official
-    return {}
+    meta = holder.get("_meta")
+    official = meta.get(_OFFICIAL) if isinstance(meta, Mapping) else None
+    return official if isinstance(official, Mapping) else {}
 
 
 def _has_template(server: Mapping[str, Json]) -> bool:
