@@ -142,7 +142,7 @@ class Connection(asyncio.Protocol):
         elif isinstance(exc, ssl.SSLError):
             self._fail(TlsFailure(tls_detail(exc)))
         else:
-            self._fail(Unreachable("the connection closed before the answer was complete"))
+            self._fail(Unreachable("the connection closed before the answer was complete", connected=True))
 
     def data_received(self, data: bytes) -> None:
         """Count, parse, and wake whoever waits."""
@@ -225,7 +225,7 @@ class Connection(asyncio.Protocol):
         if self._failure is not None:
             raise self._failure
         if self._closed:
-            raise Unreachable("the connection closed before the answer was complete")
+            raise Unreachable("the connection closed before the answer was complete", connected=True)
         self._waiter = self._loop.create_future()
         try:
             await self._waiter

@@ -12,6 +12,7 @@ class WireFailure(Exception):
 
     reason: ClassVar[Reason] = Reason.UNREACHABLE
     passing: ClassVar[bool] = False  # likely gone on a second try
+    connected: bool = True  # False: the host was not reached, so that another question is pointless
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -26,12 +27,14 @@ class BlockedAddress(WireFailure):
     """The name leads to an address, or the URL to a port, that the guard does not open."""
 
     reason = Reason.BLOCKED_ADDRESS
+    connected = False
 
 
 class InvalidTarget(WireFailure):
     """The URL or a header cannot be sent as it is written."""
 
     reason = Reason.INVALID_REGISTRATION
+    connected = False
 
 
 class Unreachable(WireFailure):
@@ -39,15 +42,20 @@ class Unreachable(WireFailure):
 
     passing = True
 
+    def __init__(self, detail: str, *, connected: bool = False) -> None:
+        super().__init__(detail)
+        self.connected = connected
+
 
 class TlsFailure(WireFailure):
     """The TLS handshake failed, most often because of the certificate."""
 
     reason = Reason.TLS_ERROR
+    connected = False
 
 
 class TimedOut(WireFailure):
-    """A deadline passed. `connected` tells a silent server from a silent host."""
+    """A deadline passed."""
 
     reason = Reason.TIMEOUT
     passing = True
@@ -73,3 +81,9 @@ class UnsupportedEncoding(WireFailure):
     """The body has a content encoding that was not offered and is never inflated."""
 
     reason = Reason.TRANSPORT_UNSUPPORTED
+
+
+class BudgetSpent(WireFailure):
+    """The probe asked as many questions as it allows itself."""
+
+    reason = Reason.NOT_COLLECTED

@@ -136,7 +136,7 @@ def fault_reply(script: Script) -> bytes | None:
         case "html":
             return reply(200, HTML, content_type="text/html; charset=utf-8")
         case "limited":
-            return reply(429, b"Too many requests", content_type="text/plain", headers={"retry-after": "1"})
+            return reply(429, b"Too many requests", content_type="text/plain", headers={"retry-after": "0"})
         case _:
             return None
 

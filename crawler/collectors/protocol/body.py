@@ -1,0 +1,40 @@
+"""The body of a listing record: results and errors spliced in byte for byte, everything else canonical."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from crawler.collectors.protocol.lists import Walk
+from crawler.collectors.protocol.opening import Opened
+from evidence.canonical import Json
+from evidence.model import Target
+
+
+def listing_body(target: Target, opened: Opened, sandbox: str, lists: Mapping[str, Walk]) -> bytes:
+    """The bytes of schema 1 (evidence/kinds/listing.py)."""
+    about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
+    parts = {
+        "target": _own(about),
+        "transport": _own(opened.dialogue.channel.transport),
+        "era": _own(opened.era.value),
+        "protocolVersion": _own(opened.version),
+        "sandbox": _own(sandbox),
+        "opening": opened.answer.span,
+        "lists": _object({name: _list(walk) for name, walk in lists.items()}),
+    }
+    return _object(parts)
+
+
+def _list(walk: Walk) -> bytes:
+    error = walk.error if isinstance(walk.error, bytes) else _own(walk.error)
+    pages = b"[" + b",".join(walk.pages) + b"]"
+    return _object({"declared": _own(walk.declared), "end": _own(walk.end.value), "error": error, "pages": pages})
+
+
+def _object(members: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
+
+
+def _own(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -1,0 +1,132 @@
+"""One conversation with a server: a channel, a request budget and the retry policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from crawler.courtesy import Courtesy
+from crawler.wire.failures import BudgetSpent
+from crawler.wire.mcp import Channel, Era
+from crawler.wire.streamable import wait_asked_for
+from crawler.wire.transcript import Exchange, Reply
+from evidence.canonical import Json
+
+_PASSING: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeLimits:
+    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list."""
+
+    requests: int = 12
+    pages: int = 50
+    items: int = 5_000
+    list_bytes: int = 8 * 1024 * 1024
+    discover: float = 10.0
+    total: float = 120.0
+    start: float = 30.0
+    stdio_answer: float = 30.0
+    line_bytes: int = 4 * 1024 * 1024
+    retry_pause: float = 5.0
+
+
+class Budget:
+    """How many more questions one server may be asked."""
+
+    def __init__(self, requests: int) -> None:
+        self.left = requests
+
+    def spend(self) -> bool:
+        """Take one; False when none is left."""
+        self.left -= 1
+        return self.left >= 0
+
+
+class Dialogue:
+    """Asks over a channel, at most as often as the budget allows, and once more after a passing failure."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        host: str,
+        courtesy: Courtesy,
+        clock: Callable[[], datetime],
+        limits: ProbeLimits,
+        budget: Budget,
+    ) -> None:
+        self.channel = channel
+        self.limits = limits
+        self.oddities: set[str] = set()
+        self._host = host
+        self._courtesy = courtesy
+        self._clock = clock
+        self._budget = budget
+
+    async def ask(
+        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None, retry: bool = True
+    ) -> Reply:
+        """Ask a question that counts; `retry` allows the one second try."""
+        if not self._budget.spend():
+            return _unasked(self.channel.transport, method)
+        reply = await self.turn_page(method, params, era, seconds=seconds)
+        pause = self._pause_before_retry(reply) if retry and self._host else None
+        if pause is None or not self._budget.spend():
+            return reply
+        await self._courtesy.pause(pause)
+        return await self.turn_page(method, params, era, seconds=seconds)
+
+    async def turn_page(
+        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None
+    ) -> Reply:
+        """Ask for a further page, which the caps on pages bound instead of the budget."""
+        reply = await self.channel.ask(method, params, era, seconds=seconds)
+        self._notice(reply)
+        return reply
+
+    async def tell(self, method: str) -> None:
+        """Send a notification."""
+        self._budget.spend()
+        await self.channel.tell(method)
+
+    async def rest(self) -> None:
+        """Pause before a second try."""
+        await self._courtesy.pause(self.limits.retry_pause)
+
+    def _pause_before_retry(self, reply: Reply) -> float | None:
+        """Seconds until a second try; None when it would not help or is not welcome."""
+        if reply.result:
+            return None
+        asked_for = wait_asked_for(reply, self._clock())
+        if asked_for is not None:
+            self._courtesy.defer(self._host, asked_for)
+            return 0.0 if self._courtesy.accepts(asked_for) else None
+        passing = reply.failure.passing if reply.failure else reply.status in _PASSING
+        return self.limits.retry_pause if passing else None
+
+    def _notice(self, reply: Reply) -> None:
+        """Keep deviations that did not prevent an answer, for the observation."""
+        if reply.answer is None:
+            return
+        if reply.answer.odd_id:
+            self.oddities.add("response under another id")
+        if reply.result and reply.status not in {None, 200, 202}:
+            self.oddities.add(f"result under HTTP {reply.status}")
+        if reply.exchange.transport != "stdio" and not _is_utf8(reply.exchange.body):
+            self.oddities.add("invalid UTF-8")
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _unasked(transport: str, method: str) -> Reply:
+    failure = BudgetSpent("the request budget is spent")
+    return Reply(Exchange(transport=transport, method=method, request=b"", began=0, seconds=0, failure=failure))

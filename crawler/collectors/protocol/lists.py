@@ -1,0 +1,135 @@
+"""Walking the four lists page by page, within caps, tolerant of whatever a page holds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from crawler.collectors.protocol.opening import Opened
+from crawler.collectors.protocol.verdict import absence
+from crawler.wire.failures import TooLarge
+from crawler.wire.mcp import Era
+from crawler.wire.transcript import Reply
+from evidence.canonical import Json
+from evidence.kinds.listing import LISTS, End
+
+_METHODS: Final = {
+    "tools": "tools/list",
+    "resources": "resources/list",
+    "resourceTemplates": "resources/templates/list",
+    "prompts": "prompts/list",
+}
+_CAPABILITY: Final = {**{name: name for name in LISTS}, "resourceTemplates": "resources"}
+_LOST_SESSION: Final = frozenset({400, 404})
+_STATUS_WINS: Final = frozenset({401, 402, 403, 429})
+
+Reopen = Callable[[], Awaitable[bool]]
+
+
+@dataclass(slots=True)
+class Walk:
+    """One list as it was received. `error` is the bytes of a JSON-RPC error, or our own words."""
+
+    declared: bool
+    end: End = End.NOT_ASKED
+    error: bytes | str | None = None
+    pages: list[bytes] = field(default_factory=list)
+
+
+class Walker:
+    """Reads the lists of an opened server. `reopen` re-initialises a lost session and says whether that worked."""
+
+    def __init__(self, opened: Opened, reopen: Reopen) -> None:
+        self._opened = opened
+        self._dialogue = opened.dialogue
+        self._limits = opened.dialogue.limits
+        self._reopen = reopen
+        self._bytes_left = self._limits.list_bytes
+        self._reopened = False
+
+    async def walk_all(self) -> dict[str, Walk]:
+        """All four lists; one that is not declared is not asked for."""
+        return {name: await self._walk(name) for name in LISTS}
+
+    async def _walk(self, name: str) -> Walk:
+        walk = Walk(declared=is_declared(self._opened.capabilities, name))
+        if walk.declared or (name == "tools" and declares_nothing(self._opened.capabilities)):
+            await self._read_pages(name, walk)
+        return walk
+
+    async def _read_pages(self, name: str, walk: Walk) -> None:
+        cursors: set[str] = set()
+        items = 0
+        params: dict[str, Json] = {}
+        while walk.end is End.NOT_ASKED:
+            reply = await self._page(_METHODS[name], params, first=not walk.pages)
+            if reply.result is None:
+                walk.end, walk.error = _failed(reply, _METHODS[name])
+                return
+            self._bytes_left -= len(reply.result.span)
+            if self._bytes_left < 0:
+                walk.end, walk.error = End.CAPPED, "more bytes than the probe reads"
+                return
+            walk.pages.append(reply.result.span)
+            page = reply.result.value if isinstance(reply.result.value, Mapping) else {}
+            items += _count(page.get(name))
+            cursor = page.get("nextCursor")
+            if stop := self._stop(name, page, cursors, len(walk.pages), items):
+                walk.end, walk.error = stop
+            cursors.add(str(cursor))
+            params = {"cursor": cursor}
+
+    def _stop(
+        self, name: str, page: Mapping[str, Json], cursors: set[str], pages: int, items: int
+    ) -> tuple[End, str | None] | None:
+        """How the walk ends with this page; None when the next one is to be read."""
+        cursor = page.get("nextCursor")
+        if not isinstance(page.get(name), list):
+            return End.FAILED, f"the result has no {name} array"
+        if cursor is None:
+            return End.COMPLETE, None
+        if not isinstance(cursor, str):
+            return End.FAILED, "nextCursor is not a string"
+        if cursor in cursors:
+            return End.CURSOR_REPEATED, "a cursor came twice"
+        if pages >= self._limits.pages or items >= self._limits.items:
+            return End.CAPPED, "more pages or items than the probe reads"
+        return None
+
+    async def _page(self, method: str, params: Mapping[str, Json], *, first: bool) -> Reply:
+        era = self._opened.era
+        ask = self._dialogue.ask if first else self._dialogue.turn_page
+        reply = await ask(method, params, era)
+        session = self._dialogue.channel.session
+        lost = era is Era.LEGACY and session and reply.result is None and reply.status in _LOST_SESSION
+        if lost and not self._reopened:
+            self._reopened = True
+            if await self._reopen():
+                return await self._dialogue.turn_page(method, params, era)
+        return reply
+
+
+def is_declared(capabilities: Mapping[str, Json] | None, name: str) -> bool:
+    """True when the capability behind a list is there; any value but null and false counts."""
+    value = capabilities.get(_CAPABILITY[name]) if capabilities else None
+    return value is not None and value is not False
+
+
+def declares_nothing(capabilities: Mapping[str, Json] | None) -> bool:
+    """True when none of the lists is declared: such servers are still asked for their tools."""
+    return not any(is_declared(capabilities, name) for name in LISTS)
+
+
+def _count(items: Json) -> int:
+    return len(items) if isinstance(items, list) else 0
+
+
+def _failed(reply: Reply, asked: str) -> tuple[End, bytes | str]:
+    status = reply.status or 200
+    if reply.answer and reply.answer.is_error and status < 500 and status not in _STATUS_WINS:
+        return End.ERROR, reply.answer.span
+    if isinstance(reply.failure, TooLarge):
+        return End.CAPPED, f"{reply.failure.reason}: {reply.failure.detail}"
+    absent = absence(reply, asked)
+    return End.FAILED, f"{absent.reason}: {absent.detail}"

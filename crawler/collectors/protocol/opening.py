@@ -1,0 +1,71 @@
+"""Opening a server: which era it speaks and what it says of itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.collectors.protocol.dialogue import Dialogue
+from crawler.wire.mcp import MODERN_VERSION, Era, initialize_params
+from crawler.wire.rpc import Answer
+from crawler.wire.transcript import Reply
+from evidence.canonical import Json
+
+# A 4xx that an HTTP+SSE server answers to a POST (2025-11-25 transports, "Backwards Compatibility").
+SSE_FALLBACK: Final = frozenset({400, 404, 405, 406, 411})
+_VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A server that answered; `answer` holds the result of initialize or server/discover."""
+
+    dialogue: Dialogue
+    era: Era
+    version: str | None
+    answer: Answer
+
+    @property
+    def capabilities(self) -> Mapping[str, Json] | None:
+        """Declared capabilities; None when they are missing or not an object."""
+        value = self.answer.value.get("capabilities") if isinstance(self.answer.value, Mapping) else None
+        return value if isinstance(value, Mapping) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A server that did not open, and the reply that says why."""
+
+    reply: Reply
+    asked: str
+
+
+async def discover(dialogue: Dialogue, *, retry: bool) -> Opened | Refused:
+    """Try the modern era. A refusal proves nothing about the legacy one unless the host was not even reached."""
+    reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=dialogue.limits.discover, retry=False)
+    if retry and reply.failure and not reply.failure.connected and reply.failure.passing:
+        await dialogue.rest()
+        reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=dialogue.limits.discover, retry=False)
+    if reply.result and speaks_modern(reply.result.value):
+        return Opened(dialogue, Era.MODERN, MODERN_VERSION, reply.result)
+    return Refused(reply, "server/discover")
+
+
+async def initialize(dialogue: Dialogue, client_version: str) -> Opened | Refused:
+    """Try the legacy era and, when it opens, say `initialized`."""
+    reply = await dialogue.ask("initialize", initialize_params(client_version), Era.LEGACY)
+    if reply.result is None or not isinstance(reply.result.value, Mapping):
+        return Refused(reply, "initialize")
+    named = reply.result.value.get("protocolVersion")
+    version = named if isinstance(named, str) else None
+    dialogue.channel.negotiated(version if version and _VERSION.fullmatch(version) else None)
+    await dialogue.tell("notifications/initialized")
+    return Opened(dialogue, Era.LEGACY, version, reply.result)
+
+
+def speaks_modern(result: Json) -> bool:
+    """True for a discover result whose supported versions include the modern one that we speak."""
+    versions = result.get("supportedVersions") if isinstance(result, Mapping) else None
+    return isinstance(versions, list) and MODERN_VERSION in versions

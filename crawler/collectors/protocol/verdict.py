@@ -1,0 +1,159 @@
+"""From the reply that did not open a server to the reason that is recorded. Details are stable between runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.wire.failures import Malformed
+from crawler.wire.launch import Exit
+from crawler.wire.transcript import Reply
+from evidence.model import Absent, Reason
+
+_LOOKED_AT: Final = 16 * 1024
+
+_HTML: Final = re.compile(rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_CHALLENGE: Final = re.compile(
+    rb"just a moment\.\.\.|challenge-platform|cf-chl|attention required! \| cloudflare|captcha|ddos-guard|datadome"
+    rb"|_incapsula_resource|sucuri website firewall|incapsula incident|access denied.{0,200}reference #",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHALLENGE_HEADERS: Final = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
+_TOKEN_TEXT: Final = re.compile(
+    r"bearer|oauth|authorization header|unauthori[sz]ed|unauthenticated|not authenticated|access token"
+    r"|authentication (?:is )?required|(?:invalid|missing|expired|no)[ _]token|(?:log|sign) ?in required",
+    re.IGNORECASE,
+)
+_KEY_TEXT: Final = re.compile(r"api[ _-]?key|credential|subscription key", re.IGNORECASE)
+
+_LACKING: Final = (
+    r"\b(?:missing|requires?|required|not (?:set|found|provided|defined|configured)|must (?:be )?(?:set|provide|specif)"
+    r"|please (?:set|provide|specify)|needs?|needed|undefined)"
+)
+_SUBJECT: Final = (
+    r"(?:\bapi[ _-]?keys?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b|\bsecrets?\b|\bpasswords?\b"
+    r"|\benvironment variables?\b|\benv vars?\b|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*"
+    r"(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
+)
+_LACKS_CREDENTIALS: Final = re.compile(
+    rf"{_LACKING}[^\n]{{0,120}}?{_SUBJECT}|{_SUBJECT}[^\n]{{0,120}}?{_LACKING}|\bno (?:\w+ ){{0,2}}{_SUBJECT}",
+    re.IGNORECASE,
+)
+_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
+_CREDENTIAL_VARIABLE: Final = re.compile(r"KEY|TOKEN|SECRET|PASS|PAT\b|CRED|AUTH|ACCOUNT|USER|URL|URI|HOST|DSN|_ID\b")
+
+_PLAIN_STATUS: Final = {
+    402: (Reason.PAYMENT_REQUIRED, "HTTP 402"),
+    403: (Reason.FORBIDDEN, "HTTP 403"),
+    407: (Reason.FORBIDDEN, "HTTP 407"),
+    408: (Reason.TIMEOUT, "HTTP 408"),
+    421: (Reason.NOT_MCP, "HTTP 421: the host name is not in the server's allow-list"),
+    425: (Reason.TIMEOUT, "HTTP 425"),
+    429: (Reason.RATE_LIMITED, "HTTP 429"),
+    451: (Reason.FORBIDDEN, "HTTP 451"),
+}
+
+
+def absence(reply: Reply, asked: str) -> Absent:
+    """Why a server could not be listed, from the last reply to the question `asked`."""
+    status = reply.status
+    if _is_challenge(reply):
+        return Absent(Reason.BLOCKED_BY_WAF, f"HTTP {status} with a bot challenge")
+    if reply.failure and (status is None or status < 300):
+        return _failure(reply, asked)
+    if status is not None and (by_status := _by_status(reply, status, asked)):
+        return by_status
+    if reply.answer and reply.answer.is_error:
+        return _by_error(reply, asked)
+    return Absent(Reason.NOT_MCP, _no_answer(reply, asked))
+
+
+def exited(ended: Exit | None, noise: bytes, reply: Reply, asked: str) -> Absent:
+    """Why a launched server could not be listed; one that ended and named missing credentials needs them."""
+    if reply.answer:
+        return absence(reply, asked)
+    text = (ended.stderr if ended else "") + "\n" + noise.decode("utf-8", "replace")
+    if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
+        if lacking := credentials_named(text):
+            return Absent(Reason.CREDENTIALS_REQUIRED, lacking)
+        return Absent(Reason.START_FAILED, f"{reply.failure.detail} {asked}")
+    return absence(reply, asked)
+
+
+def credentials_named(text: str) -> str | None:
+    """A stable sentence on the credentials that an output asks for; None when it asks for none."""
+    if not _LACKS_CREDENTIALS.search(text[:_LOOKED_AT]):
+        return None
+    names = sorted({name for name in _VARIABLE.findall(text[:_LOOKED_AT]) if _CREDENTIAL_VARIABLE.search(name)})
+    return f"the server asks for {', '.join(names[:4])}" if names else "the server asks for credentials"
+
+
+def _failure(reply: Reply, asked: str) -> Absent:
+    failure = reply.failure
+    if isinstance(failure, Malformed) and _HTML.match(reply.exchange.body):
+        return Absent(Reason.NOT_MCP, f"HTTP {reply.status} with an HTML page to {asked}")
+    return failure.absent() if failure else Absent(Reason.NOT_MCP)
+
+
+def _no_answer(reply: Reply, asked: str) -> str:
+    if reply.answer:
+        return f"the result of {asked} is not an object"
+    if reply.status is None:
+        return f"no JSON-RPC answer to {asked}"
+    return f"HTTP {reply.status} without a JSON-RPC answer to {asked}{_page_note(reply)}"
+
+
+def _by_status(reply: Reply, status: int, asked: str) -> Absent | None:
+    if status in _PLAIN_STATUS:
+        return Absent(*_PLAIN_STATUS[status])
+    if status == 401:
+        return _locked(reply)
+    if status >= 500:
+        return Absent(Reason.UNREACHABLE, f"HTTP {status} to {asked}")
+    if 300 <= status < 400:
+        return Absent(Reason.NOT_MCP, f"HTTP {status}: the redirect is not followed")
+    return _locked_by_text(_text(reply), "HTTP 400") if status == 400 and reply.answer is None else None
+
+
+def _locked(reply: Reply) -> Absent:
+    challenge = reply.exchange.header("www-authenticate").lower()
+    if "bearer" in challenge or "dpop" in challenge:
+        return Absent(Reason.OAUTH_REQUIRED, "HTTP 401 with a Bearer challenge")
+    if challenge:
+        return Absent(Reason.CREDENTIALS_REQUIRED, "HTTP 401 with a challenge other than Bearer")
+    text = _text(reply)
+    if _KEY_TEXT.search(text) and not re.search(r"bearer|oauth|access token", text, re.IGNORECASE):
+        return Absent(Reason.CREDENTIALS_REQUIRED, "HTTP 401 that asks for an API key")
+    return Absent(Reason.OAUTH_REQUIRED, "HTTP 401 without a challenge")
+
+
+def _by_error(reply: Reply, asked: str) -> Absent:
+    answer = reply.answer
+    code = answer.code if answer else None
+    where = f"JSON-RPC error {code} to {asked}" if code is not None else f"JSON-RPC error without code to {asked}"
+    locked = _locked_by_text(answer.message if answer else "", where)
+    return locked or Absent(Reason.NOT_MCP, where)
+
+
+def _locked_by_text(text: str, where: str) -> Absent | None:
+    if _TOKEN_TEXT.search(text):
+        return Absent(Reason.OAUTH_REQUIRED, f"{where} that asks for a token")
+    if _KEY_TEXT.search(text):
+        return Absent(Reason.CREDENTIALS_REQUIRED, f"{where} that asks for an API key")
+    return None
+
+
+def _is_challenge(reply: Reply) -> bool:
+    exchange = reply.exchange
+    if any(exchange.header(name) for name in _CHALLENGE_HEADERS):
+        return True
+    head = exchange.body[:_LOOKED_AT]
+    return reply.answer is None and bool(_HTML.match(head)) and bool(_CHALLENGE.search(head))
+
+
+def _page_note(reply: Reply) -> str:
+    return " (an HTML page)" if _HTML.match(reply.exchange.body[:_LOOKED_AT]) else ""
+
+
+def _text(reply: Reply) -> str:
+    return reply.exchange.body[:_LOOKED_AT].decode("utf-8", "replace")

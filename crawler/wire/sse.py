@@ -1,0 +1,156 @@
+"""MCP over HTTP+SSE (2024-11-05): one event stream for all answers, requests POSTed to the URL that it names first."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections import deque
+from collections.abc import Mapping
+from typing import Final
+
+from crawler.wire import rpc
+from crawler.wire.events import Event, EventReader
+from crawler.wire.failures import InvalidTarget, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
+from crawler.wire.http import Request, Response
+from crawler.wire.mcp import Era
+from crawler.wire.streamable import Post, read_event
+from crawler.wire.transcript import Exchange, Reply, kept_headers
+from evidence.canonical import Json
+from evidence.model import TargetType
+
+_EVENTS: Final = 10_000  # of one stream; more is noise
+_ACCEPT: Final = (("accept", "text/event-stream"), ("cache-control", "no-cache"))
+
+
+class SseChannel:
+    """The channel of an HTTP+SSE server; `open` must have returned a reply with session before anything is asked."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._number = 0
+        self._stream: Response | None = None
+        self._reader = EventReader()
+        self._waiting: deque[Event] = deque()
+        self._seen = 0
+        self._received: list[bytes] = []
+        self.session: str | None = None
+
+    @property
+    def transport(self) -> str:
+        """Always `sse`."""
+        return TargetType.SSE.value
+
+    def negotiated(self, version: str | None) -> None:
+        """Nothing to keep: this transport names no version after initialize."""
+
+    async def open(self) -> Reply:
+        """GET the stream and wait for its endpoint event; `is_open` says whether both came."""
+        began = self._post.now()
+        failure: WireFailure | None = None
+        limits = self._post.visit.engine.limits
+        try:
+            # Silence is normal on this stream, so only the totals bound it.
+            patient = dataclasses.replace(limits, between_bytes=limits.total)
+            request = Request("GET", self._post.url, (*self._post.headers, *_ACCEPT), b"", patient)
+            async with self._post.courtesy.turn(self._post.url.origin.host, gapless=self._post.gapless):
+                self._stream = await self._post.visit.open(request)
+            await self._read_endpoint(limits.first_byte)
+        except WireFailure as error:
+            failure = error
+        return Reply(self._record("GET", b"", began, failure))
+
+    @property
+    def is_open(self) -> bool:
+        """True once the stream named an endpoint on its own origin."""
+        return self._number > 0
+
+    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
+        """POST a request and wait for its answer on the stream; this transport is legacy only."""
+        self._number += 1
+        number, began = self._number, self._post.now()
+        body = rpc.request(number, method, params)
+        accepted = await self._post.send("POST", method, body, _CONTENT, number=number, strict=False)
+        if accepted.failure or accepted.answer or (accepted.status or 0) >= 300:
+            return accepted
+        failure: WireFailure | None = None
+        answer: rpc.Answer | None = None
+        try:
+            answer = await self._await_answer(number, seconds or self._post.visit.engine.limits.first_byte)
+        except WireFailure as error:
+            failure = error
+        return Reply(self._record(method, body, began, failure), answer)
+
+    async def tell(self, method: str) -> None:
+        """POST a notification."""
+        await self._post.send("POST", method, rpc.notification(method), _CONTENT)
+
+    async def close(self) -> None:
+        """Drop the stream, which ends the session."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    async def _read_endpoint(self, seconds: float) -> None:
+        if self._stream is None or self._stream.head.status != 200:
+            return
+        if not self._stream.head.get("content-type").lower().startswith("text/event-stream"):
+            raise Malformed("GET is not answered with an event stream")
+        event = await self._next_event(seconds)
+        while event.name != "endpoint":
+            event = await self._next_event(seconds)
+        try:
+            endpoint = self._post.url.join(event.data.decode("utf-8", "replace").strip())
+        except InvalidTarget as error:
+            raise Malformed("the stream names no valid endpoint") from error
+        if endpoint.origin != self._post.url.origin:
+            raise Malformed("the stream names an endpoint on another origin")
+        self._post.url = endpoint
+        self._number = 1  # ids from 2 on, so that a confused echo of 1 is noticed
+
+    async def _await_answer(self, number: int, seconds: float) -> rpc.Answer:
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    event = await self._next_event(seconds)
+                    if answer := read_event(event.data, number, spent=number - 1):
+                        return answer
+        except TimeoutError as error:
+            raise TimedOut("no answer on the stream in time") from error
+
+    async def _next_event(self, seconds: float) -> Event:
+        while not self._waiting:
+            if self._stream is None:
+                raise Unreachable("the stream is closed", connected=True)
+            try:
+                async with asyncio.timeout(seconds):
+                    part = await self._stream.read()
+            except TimeoutError as error:
+                raise TimedOut("no event in time") from error
+            if not part:
+                raise Unreachable("the stream ended before the answer", connected=True)
+            self._received.append(part)
+            self._waiting.extend(self._reader.feed(part))
+        self._seen += 1
+        if self._seen > _EVENTS:
+            raise TooLarge(f"more than {_EVENTS} events")
+        return self._waiting.popleft()
+
+    def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None) -> Exchange:
+        head = self._stream.head if self._stream else None
+        exchange = Exchange(
+            transport=self.transport,
+            method=method,
+            request=body,
+            began=began,
+            seconds=self._post.now() - began,
+            status=head.status if head else None,
+            headers=kept_headers(head.headers) if head else (),
+            body=b"".join(self._received),
+            failure=failure,
+        )
+        self._received = []
+        self._post.transcript.add(exchange)
+        return exchange
+
+
+_CONTENT: Final = (("accept", "application/json, text/event-stream"), ("content-type", "application/json"))

@@ -1,0 +1,169 @@
+"""MCP over the standard streams of a launched process: one JSON text per line, read through a capped buffer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from typing import Final
+
+from crawler.wire import rpc
+from crawler.wire.failures import Malformed, TimedOut, TooLarge, Unreachable, WireFailure
+from crawler.wire.launch import Exit, Launched
+from crawler.wire.mcp import Era, modern_params
+from crawler.wire.transcript import Exchange, Reply, Transcript
+from evidence.canonical import Json
+
+LINE_BYTES: Final = 4 * 1024 * 1024
+TOTAL_BYTES: Final = 16 * 1024 * 1024
+_LINES: Final = 20_000
+_READ: Final = 64 * 1024
+_UNSUPPORTED: Final[Mapping[str, Json]] = {"code": -32601, "message": "This client has no capabilities"}
+
+
+class LineReader:
+    """Splits bytes into lines; a line without end costs linear time and stops at the cap."""
+
+    def __init__(self, line_bytes: int = LINE_BYTES) -> None:
+        self._cap = line_bytes
+        self._partial: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that a chunk completes, without their end; TooLarge past the cap."""
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join([*self._partial, lines[0]])
+            self._partial, self._size = [], 0
+        self._partial.append(rest)
+        self._size += len(rest)
+        if self._size > self._cap or any(len(line) > self._cap for line in lines):
+            raise TooLarge(f"a line of more than {self._cap} bytes")
+        return lines
+
+    def finish(self) -> bytes:
+        """What came after the last line end."""
+        return b"".join(self._partial)
+
+
+class StdioChannel:
+    """The channel of a launched process."""
+
+    def __init__(
+        self, launched: Launched, transcript: Transcript, client_version: str, *, seconds: float, line_bytes: int
+    ) -> None:
+        self._launched = launched
+        self._transcript = transcript
+        self._client_version = client_version
+        self._seconds = seconds
+        self._lines = LineReader(line_bytes)
+        self._waiting: deque[bytes] = deque()
+        self._received: list[bytes] = []
+        self._number = self._count = self._total = 0
+        self._loop = asyncio.get_running_loop()
+        self._born = self._loop.time()
+        self.noise: list[bytes] = []
+        self.exit: Exit | None = None
+        self.session: str | None = None
+
+    @property
+    def transport(self) -> str:
+        """Always `stdio`."""
+        return "stdio"
+
+    def negotiated(self, version: str | None) -> None:
+        """Nothing to keep: stdio names no version after initialize."""
+
+    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
+        """Write a request and read lines until its answer."""
+        self._number += 1
+        sent = modern_params(params, self._client_version) if era is Era.MODERN else params
+        body = rpc.request(self._number, method, sent)
+        began = self._loop.time()
+        answer: rpc.Answer | None = None
+        failure: WireFailure | None = None
+        try:
+            async with asyncio.timeout(seconds or self._seconds):
+                answer = await self._converse(body)
+        except TimeoutError:
+            failure = TimedOut("no answer in time")
+        except WireFailure as error:
+            failure = error
+        return Reply(self._record(method, body, began, failure), answer)
+
+    async def tell(self, method: str) -> None:
+        """Write a notification."""
+        began = self._loop.time()
+        body = rpc.notification(method)
+        failure: WireFailure | None = None
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._write(body)
+        except TimeoutError:
+            failure = TimedOut("the server does not read its input")
+        except WireFailure as error:
+            failure = error
+        self._record(method, body, began, failure)
+
+    async def close(self) -> None:
+        """Stop the process and keep how it ended."""
+        self.exit = await self._launched.stop()
+
+    async def _converse(self, body: bytes) -> rpc.Answer:
+        await self._write(body)
+        while True:
+            line = await self._next_line()
+            try:
+                messages = rpc.read_messages(line)
+            except Malformed:
+                self.noise.append(line[:200])
+                continue
+            if answer := rpc.pick(messages, self._number, spent=self._number - 1):
+                return answer
+            for message in messages:
+                await self._serve(message)
+
+    async def _serve(self, message: rpc.Message) -> None:
+        """Answer a request of the server, which may wait for it: ping is served, anything else is refused."""
+        if message.method is None or message.id is None:
+            return
+        if message.method == "ping":
+            await self._write(rpc.response(message.id))
+        else:
+            await self._write(rpc.response(message.id, error=_UNSUPPORTED))
+
+    async def _write(self, body: bytes) -> None:
+        try:
+            await self._launched.write(body + b"\n")
+        except (BrokenPipeError, ConnectionError) as error:
+            raise Unreachable("the process closed its input", connected=True) from error
+
+    async def _next_line(self) -> bytes:
+        while not self._waiting:
+            data = await self._launched.read(_READ)
+            if not data:
+                raise Unreachable("the process ended before answering", connected=True)
+            self._received.append(data)
+            self._total += len(data)
+            if self._total > TOTAL_BYTES:
+                raise TooLarge(f"more than {TOTAL_BYTES} bytes of output")
+            self._waiting.extend(line for line in self._lines.feed(data) if line.strip())
+        self._count += 1
+        if self._count > _LINES:
+            raise TooLarge(f"more than {_LINES} lines of output")
+        return self._waiting.popleft()
+
+    def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None) -> Exchange:
+        now = self._loop.time()
+        exchange = Exchange(
+            transport=self.transport,
+            method=method,
+            request=body,
+            began=began - self._born,
+            seconds=now - began,
+            body=b"".join(self._received),
+            failure=failure,
+        )
+        self._received = []
+        self._transcript.add(exchange)
+        return exchange
