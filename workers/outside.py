@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
 import httpx
-from crawler.collectors.protocol import ProtocolCollector
 
 from crawler.collector import Collector
+from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.courtesy import Courtesy
 from crawler.registries.registry import Registry
 from crawler.registries.sources import Source, build_all
@@ -19,7 +19,7 @@ from crawler.wire.http import Engine
 from crawler.wire.launch import Launcher
 from workers.clock import Clock
 from workers.pins import Pinned, Versioned
-from workers.settings import RegistrySetting, Settings
+from workers.settings import RegistrySetting, Settings, code_version
 
 
 class Network:
@@ -44,7 +44,7 @@ class Network:
         # A transport of its own per walk: it keeps connections until it is closed.
         transport = GuardedTransport(self._wire())
         client = await self._built.enter_async_context(httpx.AsyncClient(transport=transport, trust_env=False))
-        return build_all(wanted, client, clock=self._clock.now)
+        return build_all(wanted, client, clock=self._clock.wall)
 
     async def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run."""
@@ -61,7 +61,9 @@ class Network:
             self._wire(),
             await self._launcher(),
             Courtesy(gap=self._settings.host_gap, tick=self._clock.monotonic),
-            self._clock,
+            self._clock.now,
+            ProbeLimits(total=self._settings.server_timeout, retry_pause=self._settings.retry_pause),
+            client_version=code_version(),
         )
 
     def _wire(self) -> Engine:

@@ -90,7 +90,14 @@ class Settings(BaseSettings):
     server_timeout: float = Field(
         default=120.0, gt=0, description="Seconds one collector may spend on one remote server, everything included."
     )
+    retry_pause: float = Field(
+        default=5.0, ge=0, description="Seconds before a request that failed in passing is asked once more."
+    )
     in_flight: int = Field(default=200, ge=1, le=4000, description="Servers looked at at the same time per process.")
+    sandbox: Literal["auto", "off"] = Field(
+        default="auto",
+        description="`off` starts no package at all: each is recorded as `sandbox_restricted`.",
+    )
     sandbox_slots: int = Field(
         default=2, ge=1, le=64, description="Packages installed and started at the same time per process."
     )

@@ -1,0 +1,93 @@
+"""A Celery deployment: PostgreSQL, a broker, beat and workers, each of which can be made to fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from evidence.store import RunState, Stage
+from tests.functional.processes import NIGHTLY, Process, comparable, environment, opened, until
+from tests.servers.postgres import PostgresServer
+from tests.servers.valkey import ValkeyServer
+
+QUICK = {
+    "HALLMARK_SWEEP_EVERY": "1",
+    "HALLMARK_PLAN_EVERY": "1",
+    "HALLMARK_LEASE_TTL": "4",
+    "HALLMARK_LEASE_CHUNK": "6",
+    "HALLMARK_WRITE_BATCH": "2",
+    "HALLMARK_IN_FLIGHT": "4",
+    "HALLMARK_SHARD_TIME": "60",
+    "HALLMARK_VISIBILITY_TIMEOUT": "120",
+}
+
+
+class Cluster:
+    """Beat and workers of one database."""
+
+    def __init__(self, folder: Path, postgres: PostgresServer, valkey: ValkeyServer, registry: str) -> None:
+        self.url = postgres.create_database()
+        self.postgres = postgres
+        self.valkey = valkey
+        self._folder = folder
+        self._env = environment(
+            folder,
+            HALLMARK_DATABASE_URL=self.url,
+            HALLMARK_REDIS_URL=valkey.url,
+            HALLMARK_REGISTRIES=json.dumps([{"name": "local", "url": registry}]),
+            **QUICK,
+        )
+        self._processes: list[Process] = []
+        self._numbers = count(1)
+
+    def start_beat(self) -> Process:
+        schedule = str(self._folder / "beat-schedule")
+        return self._start("beat", ["beat", "--schedule", schedule, "--pidfile="])
+
+    def start_worker(self, concurrency: int = 2) -> Process:
+        name = f"worker-{next(self._numbers)}"
+        pool = ["--concurrency", str(concurrency), "--without-mingle", "--without-gossip"]
+        return self._start(name, ["worker", "--hostname", f"{name}@test", *pool])
+
+    def collected(self) -> int:
+        """Servers of the nightly run whose evidence is stored."""
+        with opened(self.url) as store:
+            return store.progress(NIGHTLY).done[Stage.COLLECT] if store.run(NIGHTLY) else 0
+
+    def wait_until_collected(self, at_least: int) -> None:
+        until(lambda: self.collected() >= at_least, f"{at_least} servers collected", explain=self.log)
+
+    def wait_until_published(self) -> bytes:
+        """The comparable export of the nightly run when it is published."""
+        until(self._published, "run published", explain=self.log)
+        return comparable(self.url, NIGHTLY)
+
+    def log(self) -> str:
+        return "\n".join(process.log() for process in self._processes)
+
+    def stop(self) -> None:
+        for process in self._processes:
+            process.kill()
+
+    def _published(self) -> bool:
+        with opened(self.url) as store:
+            row = store.run(NIGHTLY)
+            return row is not None and row.state is RunState.PUBLISHED
+
+    def _start(self, name: str, arguments: list[str]) -> Process:
+        process = Process(name, arguments, self._env, self._folder)
+        self._processes.append(process)
+        return process
+
+
+@contextmanager
+def running_cluster(folder: Path, postgres: PostgresServer, valkey: ValkeyServer, registry: str) -> Iterator[Cluster]:
+    """A deployment on an empty database, with nothing started yet; everything started is killed in the end."""
+    cluster = Cluster(folder, postgres, valkey, registry)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()

@@ -1,0 +1,145 @@
+"""Embedded runs and Celery processes under test, and how to wait for what they do."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from evidence.store import Store, StoreUnavailable, open_store
+from publish import dataset
+
+ROOT = Path(__file__).resolve().parents[2]
+CLOCK = "2026-11-21T12:00:00Z"
+NIGHTLY = "20261121T030000Z-nightly"
+PATIENCE = 60.0
+
+
+def environment(home: Path, **changes: str) -> dict[str, str]:
+    """The environment of a process under test: nothing of ours but the path, everything quick."""
+    known = {
+        "HALLMARK_HOME": str(home),
+        "HALLMARK_CACHE": str(home / "cache"),
+        "HALLMARK_CLOCK": CLOCK,
+        "HALLMARK_COMMIT": "test",
+        "HALLMARK_ALLOW_PRIVATE": "true",
+        "HALLMARK_SANDBOX": "off",
+        "HALLMARK_LOG_FORMAT": "json",
+        "HALLMARK_RETRY_PAUSE": "0.05",
+        "HALLMARK_WRITE_BATCH": "4",
+        "HALLMARK_IN_FLIGHT": "8",
+    }
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(ROOT)} | known | changes
+
+
+@dataclass
+class Embedded:
+    """One home folder and the embedded runs in it."""
+
+    home: Path
+    source: str
+    changes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"sqlite:///{self.home / 'hallmark.db'}"
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start a run and return when it says that it has begun."""
+        command = [sys.executable, "-m", "tests.functional.embedded_process", self.source]
+        process = subprocess.Popen(
+            command,
+            env=environment(self.home, **self.changes),
+            cwd=self.home,
+            stdout=subprocess.PIPE,
+            stderr=(self.home / "run.log").open("a"),
+            text=True,
+        )
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert first == "started\n", self.log()
+        return process
+
+    def finish(self) -> dict[str, Any]:
+        """Run to the end, and what the run says of itself."""
+        process = self.start()
+        said, _ = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, self.log()
+        facts: dict[str, Any] = json.loads(said.splitlines()[-1])
+        return facts
+
+    def log(self) -> str:
+        return (self.home / "run.log").read_text(errors="replace")[-4000:]
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Store]:
+    """A store of this process."""
+    store = open_store(url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def comparable(url: str, run_id: str | None = None) -> bytes:
+    """The comparable export of a run (the newest one by default), after checking every digest of the store."""
+    with opened(url) as store:
+        assert store.verify() == []
+        out = BytesIO()
+        dataset.export(store, run_id or store.runs(1)[0].run.id, out, format="jsonl", comparable=True)
+        return out.getvalue()
+
+
+def differing(one: bytes, other: bytes) -> list[tuple[bytes, bytes]]:
+    """The lines in which two exports differ, for a failure that can be read."""
+    pairs = zip(one.splitlines(), other.splitlines(), strict=False)
+    return [pair for pair in pairs if pair[0] != pair[1]][:2]
+
+
+def until(condition: Callable[[], bool], what: str, *, explain: Callable[[], str] = str) -> None:
+    """Ask other processes again and again until something is so; fail with the reason after a minute."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(StoreUnavailable):
+            if condition():
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"not within {PATIENCE:.0f} s: {what}\n{explain()}")
+
+
+class Process:
+    """One Celery process in a process group of its own."""
+
+    def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], folder: Path) -> None:
+        self.name = name
+        self.log_file = folder / f"{name}.log"
+        command = [sys.executable, "-m", "celery", "-A", "workers.celery_app", *arguments]
+        with self.log_file.open("ab") as log:
+            self._popen = subprocess.Popen(
+                command,
+                env=dict(env),
+                cwd=folder,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        """SIGKILL the process and its children at once, as a dying machine would."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        self._popen.wait()
+
+    def log(self) -> str:
+        return f"--- {self.name}\n{self.log_file.read_text(errors='replace')[-3000:]}"

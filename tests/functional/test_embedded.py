@@ -1,0 +1,89 @@
+"""Embedded runs over the fixture fleet: to the end, killed at any moment, interrupted by the user."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+from evidence.kinds import listing, registration
+from tests.functional.fleet import REMOTES
+from tests.functional.processes import Embedded, comparable, differing, opened
+
+pytestmark = pytest.mark.xdist_group("functional-embedded")
+
+KILLS = int(os.environ.get("HALLMARK_SOAK_KILLS", "5"))
+
+
+def test_the_fleet_is_seen_as_it_is(embedded: Embedded) -> None:
+    facts = embedded.finish()
+    assert facts["ok"], embedded.log()
+    assert facts["walks"] == [None]
+    with opened(embedded.url) as store:
+        assert store.verify() == []
+        absent = store.progress(facts["run"]).absent
+        listed = facts["planned"] - sum(count for (kind, _), count in absent.items() if kind == listing.KIND)
+        assert listed > REMOTES / 2
+        reasons = {reason for kind, reason in absent if kind == listing.KIND}
+        assert {"oauth_required", "not_mcp", "sandbox_restricted", "invalid_registration"} <= reasons
+        assert "collector_error" not in reasons
+        assert {reason for kind, reason in absent if kind == registration.KIND} == {"invalid_registration"}
+
+
+def test_two_runs_export_the_same(embedded: Embedded, undisturbed: bytes) -> None:
+    for _ in range(2):
+        assert embedded.finish()["ok"], embedded.log()
+        assert differing(comparable(embedded.url), undisturbed) == []
+
+
+def test_kill_9_at_any_moment_loses_and_doubles_nothing(embedded: Embedded, undisturbed: bytes) -> None:
+    _kill_and_resume(embedded, undisturbed, kills=KILLS, seed=20261121)
+
+
+@pytest.mark.soak
+def test_kill_9_fifty_times_loses_and_doubles_nothing(embedded: Embedded, undisturbed: bytes) -> None:
+    _kill_and_resume(embedded, undisturbed, kills=50, seed=50)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_soon_says_how_to_go_on_and_resumes(
+    embedded: Embedded, undisturbed: bytes, number: signal.Signals
+) -> None:
+    process = embedded.start()
+    assert process.stdout is not None
+    while not process.stdout.readline().startswith("collect 4"):
+        assert process.poll() is None, embedded.log()
+    asked = time.monotonic()
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=30)
+    assert time.monotonic() - asked < 8
+    assert '"interrupted": true' in said, embedded.log()
+    assert "resumes" in said
+    facts = embedded.finish()
+    assert facts["resumed"]
+    assert facts["ok"]
+    assert differing(comparable(embedded.url), undisturbed) == []
+
+
+def _kill_and_resume(embedded: Embedded, undisturbed: bytes, *, kills: int, seed: int) -> None:
+    """Kill runs at random moments, resume each, and compare whenever one got through and at the end."""
+    chance = random.Random(seed)
+    killed = ended = 0
+    while killed < kills:
+        process = embedded.start()
+        try:
+            process.communicate(timeout=chance.uniform(0.0, 2.0))
+            ended += 1
+            assert differing(comparable(embedded.url), undisturbed) == [], f"after {killed} kills"
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            killed += 1
+    assert embedded.finish()["ok"], embedded.log()
+    with opened(embedded.url) as store:
+        for row in store.runs(ended + 1):
+            assert differing(comparable(embedded.url, row.run.id), undisturbed) == []
