@@ -1,0 +1,22 @@
+"""Runs packages that nobody vouches for: installed without scripts, started in bubblewrap without a network."""
+
+from crawler.wire.sandbox.availability import Availability, available
+from crawler.wire.sandbox.bare import UnsandboxedLauncher
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.failure import start_failure
+from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
+from crawler.wire.sandbox.limits import Limits
+from crawler.wire.sandbox.rootfs import Rootfs, build
+
+__all__ = [
+    "Availability",
+    "Limits",
+    "Rootfs",
+    "Sandbox",
+    "SandboxError",
+    "UnsandboxedLauncher",
+    "available",
+    "build",
+    "open_sandbox",
+    "start_failure",
+]

@@ -1,0 +1,59 @@
+"""Runs a command that the user typed as it is, without a sandbox: only for `scan --no-sandbox`."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.wire.launch import Launched
+from crawler.wire.sandbox.limits import RUN, Limits
+from crawler.wire.sandbox.process import Contained
+from evidence.model import Absent, Reason, Target, TargetType
+
+
+async def _nothing() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class UnsandboxedLauncher:
+    """Starts command targets with the user's environment and rights; refuses packages, which nobody vouches for."""
+
+    environ: Mapping[str, str]
+    limits: Limits = RUN
+
+    @property
+    def runtime(self) -> str:
+        """`none`: evidence from here is never publishable."""
+        return "none"
+
+    async def launch(self, target: Target) -> Launched | Absent:
+        """Start a command target in its folder."""
+        if target.type is not TargetType.COMMAND:
+            return Absent(Reason.SANDBOX_RESTRICTED, "only a command that you typed may run without the sandbox")
+        if not target.arguments:
+            return Absent(Reason.START_FAILED, "there is no command to start")
+        found = await asyncio.to_thread(lambda: Path(target.identifier).is_dir())
+        if not found:
+            return Absent(Reason.START_FAILED, "the command's working directory does not exist")
+        try:
+            process = _spawn(target, self.environ)
+        except (OSError, ValueError) as error:
+            return Absent(Reason.START_FAILED, f"{target.arguments[0]} cannot be started ({type(error).__name__})")
+        return Contained(process, None, self.limits, {}, runtime="none", release=_nothing)
+
+
+def _spawn(target: Target, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603
+        list(target.arguments),
+        cwd=target.identifier,
+        env={**environ, **dict(target.environment)},
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )

@@ -1,0 +1,136 @@
+"""Start a command in a box: bubblewrap with an empty environment, its options on a descriptor, gated until limited."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from crawler.wire.sandbox import privileged, seccomp
+from crawler.wire.sandbox.box import Box, Descriptors, encode, options
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.identity import Identity
+from crawler.wire.sandbox.limits import Limits
+from crawler.wire.sandbox.process import Contained
+from evidence.canonical import Json
+
+SETUP_PATIENCE = 15.0
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def start(
+    box: Box,
+    command: Sequence[str],
+    identity: Identity,
+    *,
+    facts: Mapping[str, Json] | None = None,
+    inherited: Sequence[int] = (),
+    release: Callable[[], Awaitable[None]] = _nothing,
+) -> Contained:
+    """Start `command` in `box`; raises SandboxError when bubblewrap cannot set the box up."""
+    info_read, info_write = os.pipe()
+    gate_read, gate_write = os.pipe()
+    ours, theirs = [info_read, gate_write], [info_write, gate_read]
+    try:
+        process = _spawn(box, command, identity, (info_write, gate_read), inherited)
+        _close(theirs)
+        init = await _init_pid(info_read, process)
+        if identity.uid is None:
+            _limit(init, box.limits)
+        os.write(gate_write, b"\0")
+    finally:
+        _close(ours + theirs)
+    return Contained(process, init, box.limits, facts or {}, runtime="bubblewrap", release=release)
+
+
+def _spawn(
+    box: Box, command: Sequence[str], identity: Identity, setup: tuple[int, int], inherited: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    binary = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
+    if binary is None:
+        raise SandboxError("bubblewrap is missing")
+    sources = [box.root, *(bind.source for bind in box.binds)]
+    filter_fd = _readable(seccomp.program(platform.machine()))
+    arguments = -1
+    try:
+        descriptors = Descriptors(seccomp=filter_fd, info=setup[0], gate=setup[1])
+        prepare: Callable[[], None] | None = None
+        if identity.uid is None:
+            found = options(box, {source: str(source) for source in sources}, None, descriptors)
+        else:
+            stage = privileged.stage(sources)
+            prepare = privileged.preparation(stage, box.limits, identity.uid)
+            found = options(box, stage.places, stage.scratch, descriptors)
+        arguments = _readable(encode(found))
+        # An empty environment: the box's first process shows its own in /proc/1/environ.
+        return subprocess.Popen(  # noqa: S603
+            [binary, "--args", str(arguments), "--", *command],
+            env={},
+            cwd="/",
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(arguments, filter_fd, *setup, *inherited),
+            preexec_fn=prepare,  # noqa: PLW1509 (a few system calls prepared beforehand)
+            start_new_session=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError, seccomp.UnsupportedMachineError) as error:
+        raise SandboxError(f"the sandbox could not be started: {error}") from error
+    finally:
+        _close([filter_fd, arguments])
+
+
+def _readable(data: bytes) -> int:
+    """A descriptor from which `data` can be read; in memory, so that any length fits."""
+    handle = os.memfd_create("hallmark")
+    os.write(handle, data)
+    os.lseek(handle, 0, os.SEEK_SET)
+    return handle
+
+
+async def _init_pid(info: int, process: subprocess.Popen[bytes]) -> int:
+    """The host's pid of the box's first process, which bubblewrap reports before it opens the gate."""
+    try:
+        async with asyncio.timeout(SETUP_PATIENCE):
+            text = await asyncio.to_thread(_read_object, info)
+        return int(json.loads(text)["child-pid"])
+    except (TimeoutError, ValueError, KeyError, TypeError) as error:
+        process.kill()
+        said = process.communicate()[1].decode("utf-8", "replace").strip()
+        raise SandboxError(f"bubblewrap could not set the sandbox up: {said[-300:] or type(error).__name__}") from error
+
+
+def _read_object(handle: int) -> bytes:
+    found = b""
+    while not found.rstrip().endswith(b"}"):
+        chunk = os.read(handle, 4096)
+        if not chunk:
+            break
+        found += chunk
+    return found
+
+
+def _limit(init: int, limits: Limits) -> None:
+    """Limits for an unprivileged user's box, set while it waits at the gate; its own user namespace counts from 0."""
+    for number, most in (*limits.resources(), (resource.RLIMIT_NPROC, limits.processes)):
+        hard = resource.prlimit(init, number)[1]
+        lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.prlimit(init, number, (lower, lower))
+    with contextlib.suppress(PermissionError, ProcessLookupError):
+        os.setpriority(os.PRIO_PROCESS, init, 5)
+
+
+def _close(handles: Sequence[int]) -> None:
+    for handle in handles:
+        with contextlib.suppress(OSError):
+            os.close(handle)

@@ -1,0 +1,72 @@
+"""Who a contained process is on the host: a user id of its own when we are root, the user's own otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# Inside the 65536 ids that a container usually maps, and outside what Debian hands out by itself.
+INSTALLER_UID = 64100
+FIRST_SLOT_UID = 64101
+SLOTS = 64
+POLL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The host user id to become; None keeps our own."""
+
+    uid: int | None
+
+
+OURSELVES = Identity(None)
+
+
+def installer() -> Identity:
+    """Who unpacks packages; owns the download cache."""
+    return Identity(INSTALLER_UID) if os.geteuid() == 0 else OURSELVES
+
+
+@contextlib.asynccontextmanager
+async def slot(cache_dir: Path) -> AsyncIterator[Identity]:
+    """A user id that no other running sandbox on this cache has, for as long as the context lasts."""
+    if os.geteuid() != 0:
+        yield OURSELVES
+        return
+    while True:
+        for number in range(SLOTS):
+            handle = _take(cache_dir / "slots" / str(number))
+            if handle is not None:
+                try:
+                    yield Identity(FIRST_SLOT_UID + number)
+                finally:
+                    os.close(handle)
+                return
+        await asyncio.sleep(POLL)
+
+
+@contextlib.asynccontextmanager
+async def lock(path: Path) -> AsyncIterator[None]:
+    """Hold the lock file exclusively among tasks and processes; the kernel frees it when we die."""
+    while (handle := _take(path)) is None:  # noqa: ASYNC110 (another process frees it: there is no event to wait for)
+        await asyncio.sleep(POLL)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _take(path: Path) -> int | None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle

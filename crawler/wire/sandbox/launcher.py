@@ -1,0 +1,204 @@
+"""The sandbox as a launcher: install a package if needed, then run it without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import httpx
+
+from crawler.wire.launch import Launched
+from crawler.wire.sandbox import answers, bubblewrap, command, entrypoints, host, identity, indexes, rootfs, spec
+from crawler.wire.sandbox.availability import available
+from crawler.wire.sandbox.box import Bind, Box
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.install import Installer, Result
+from crawler.wire.sandbox.layers import Installed, Layers
+from crawler.wire.sandbox.limits import RUN, Limits
+from crawler.wire.sandbox.relay import Doors
+from evidence.canonical import Json
+from evidence.model import Absent, Reason, Target, TargetType
+
+TTL = timedelta(hours=24)
+# The same server must answer the same way twice, so Python's hashes are not seeded at random.
+RUN_ENVIRONMENT: Mapping[str, str] = {
+    "NODE_OPTIONS": "--max-old-space-size=256 --disable-wasm-trap-handler",
+    "UV_THREADPOOL_SIZE": "2",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONNOUSERSITE": "1",
+}
+
+
+@dataclass(slots=True)
+class Sandbox:
+    """Starts npm, PyPI and command targets in bubblewrap. Make one with `open_sandbox`."""
+
+    cache_dir: Path
+    rootfs: rootfs.Rootfs
+    environ: Mapping[str, str]
+    now: Callable[[], datetime]
+    installer: Installer
+    limits: Limits = RUN
+    _indexes: dict[TargetType, indexes.NpmIndex | indexes.PythonIndex] = field(default_factory=dict)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def runtime(self) -> str:
+        """What contains the servers."""
+        return "bubblewrap"
+
+    async def launch(self, target: Target) -> Launched | Absent:
+        """Install if needed and start; Absent says why it could not be started."""
+        try:
+            if target.type is TargetType.COMMAND:
+                return await self._launch_command(target)
+            if target.type in {TargetType.NPM, TargetType.PYPI}:
+                return await self._launch_package(target)
+        except SandboxError as error:
+            return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+        return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm and PyPI packages, not {target.type.value}")
+
+    async def prepare(self, target: Target) -> Installed | Absent:
+        """The installed package of a target, from the cache when it is there; raises SandboxError."""
+        wanted = spec.parse(target)
+        if isinstance(wanted, Absent):
+            return wanted
+        store = self.installer.store
+        async with identity.lock(store.lock_path(wanted)):
+            known = store.find(wanted)
+            if known and store.fresh(wanted, known, self.now()):
+                return known
+            return await self._resolve(wanted, known)
+
+    async def _resolve(self, wanted: spec.Spec, known: Installed | None) -> Installed | Absent:
+        index = await self._index(wanted.ecosystem)
+        async with answers.client(self.installer.bundle) as http:
+            answer = await _ask(index, wanted, http)
+        if isinstance(answer, Absent):
+            return answer
+        store, now = self.installer.store, self.now()
+        if known and known.newest == answer.newest:
+            return store.touch(wanted, known, now)
+        found = await self.installer.install(wanted, index, _doors(index, answer))
+        if isinstance(found, Absent):
+            return found
+        installed = _installed(wanted, answer, found, now)
+        store.put(wanted, installed)
+        return installed
+
+    async def _index(self, ecosystem: TargetType) -> indexes.NpmIndex | indexes.PythonIndex:
+        async with self._asking:
+            if ecosystem not in self._indexes:
+                ask = indexes.npm_index if ecosystem is TargetType.NPM else indexes.python_index
+                self._indexes[ecosystem] = await asyncio.to_thread(ask, self.environ)
+            return self._indexes[ecosystem]
+
+    async def _launch_package(self, target: Target) -> Launched | Absent:
+        found = await self.prepare(target)
+        if isinstance(found, Absent):
+            return found
+        chosen = entrypoints.choose(found.commands, found.name, target.arguments)
+        if isinstance(chosen, Absent):
+            return chosen
+        if not found.commands[chosen.name]:
+            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the command {chosen.name} needs neither Node nor Python")
+        facts: dict[str, Json] = {
+            "package": f"{target.type.value}:{found.name}",
+            "version": found.version,
+            "layer": found.layer,
+            "command": chosen.name,
+            "install_scripts_blocked": list(found.blocked_scripts),
+            "engines": found.engines,
+        }
+        binds = (Bind(self.installer.store.tree(found.layer), "/app"),)
+        return await self._start(chosen.argv, binds, dict(target.environment), facts)
+
+    async def _launch_command(self, target: Target) -> Launched | Absent:
+        found = await asyncio.to_thread(command.resolve, target, self.rootfs.python.rsplit(".", 1)[0])
+        if isinstance(found, Absent):
+            return found
+        return await self._start(found.argv, found.binds, found.environment | dict(target.environment), {})
+
+    async def _start(
+        self, argv: Sequence[str], binds: tuple[Bind, ...], environment: Mapping[str, str], facts: Mapping[str, Json]
+    ) -> Launched | Absent:
+        folder = command.WORK if any(bind.place == command.WORK for bind in binds) else "/tmp"  # noqa: S108
+        if any("\0" in text for text in (*argv, *environment, *environment.values())) or any(
+            not name or "=" in name for name in environment
+        ):
+            return Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
+        box = Box(
+            root=self.rootfs.root,
+            binds=binds,
+            environment={**RUN_ENVIRONMENT, **environment},
+            folder=folder,
+            limits=self.limits,
+        )
+        async with contextlib.AsyncExitStack() as stack:
+            who = await stack.enter_async_context(identity.slot(self.cache_dir))
+            held = stack.pop_all()
+        try:
+            return await bubblewrap.start(box, argv, who, facts=facts, release=held.aclose)
+        except SandboxError:
+            await held.aclose()
+            raise
+
+
+async def open_sandbox(
+    cache_dir: Path,
+    *,
+    environ: Mapping[str, str],
+    now: Callable[[], datetime],
+    ttl: timedelta = TTL,
+    limits: Limits = RUN,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Sandbox | Absent:
+    """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing."""
+    cache_dir = await asyncio.to_thread(cache_dir.resolve)
+    state = await asyncio.to_thread(available)
+    if not state.ok:
+        return Absent(Reason.SANDBOX_RESTRICTED, f"{state.why}; {state.fix}")
+    try:
+        root = await rootfs.build(cache_dir, progress, environ=environ)
+        bundle = host.certificates(environ)
+    except SandboxError as error:
+        return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+    store = Layers(cache_dir, _abi(), ttl)
+    installer = Installer(rootfs=root, store=store, bundle=bundle)
+    return Sandbox(cache_dir, root, environ, now, installer, limits)
+
+
+def _abi() -> str:
+    return f"{host.interpreter().name}-{platform.machine()}"
+
+
+async def _ask(
+    index: indexes.NpmIndex | indexes.PythonIndex, wanted: spec.Spec, http: httpx.AsyncClient
+) -> answers.Answer | Absent:
+    if isinstance(index, indexes.NpmIndex):
+        return await answers.npm(index, wanted.name, wanted.version, http)
+    return await answers.pypi(index, wanted.name, wanted.version, http)
+
+
+def _doors(index: indexes.NpmIndex | indexes.PythonIndex, answer: answers.Answer) -> Doors:
+    own = frozenset(door for url in index.urls if (door := indexes.endpoint(url)))
+    return Doors(own, frozenset(answer.endpoints) - own)
+
+
+def _installed(wanted: spec.Spec, answer: answers.Answer, found: Result, now: datetime) -> Installed:
+    return Installed(
+        name=wanted.name,
+        version=found.version,
+        newest=answer.newest,
+        layer=found.layer,
+        commands=found.commands,
+        blocked_scripts=found.blocked_scripts,
+        engines=found.engines,
+        checked_at=now.isoformat(),
+    )

@@ -1,0 +1,58 @@
+"""What a contained process may use."""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Caps of one start. Per process: `data`, `file_size`, `cpu_seconds`, `open_files`; for all together: the rest."""
+
+    seconds: float = 90.0
+    cpu_seconds: int = 60
+    processes: int = 64
+    memory: int = 1024 * MIB
+    data: int = 1280 * MIB  # Node 24 reserves about 600 MiB of address space before it runs anything
+    file_size: int = 32 * MIB
+    open_files: int = 256
+    scratch: int = 32 * MIB
+    scratch_inodes: int = 2048
+    shared_memory: int = 4 * MIB
+    output: int = 64 * MIB
+    errors: int = 16 * MIB
+
+    def resources(self) -> tuple[tuple[int, int], ...]:
+        """The resource limits that hold from the first instruction, RLIMIT_NPROC excepted."""
+        return (
+            (resource.RLIMIT_CPU, self.cpu_seconds),
+            (resource.RLIMIT_DATA, self.data),
+            (resource.RLIMIT_FSIZE, self.file_size),
+            (resource.RLIMIT_NOFILE, self.open_files),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_MEMLOCK, 65536),
+            (resource.RLIMIT_MSGQUEUE, 0),
+            (resource.RLIMIT_SIGPENDING, 256),
+            (resource.RLIMIT_NICE, 0),
+            (resource.RLIMIT_RTPRIO, 0),
+        )
+
+
+RUN = Limits()
+# Installers unpack large files and start a thread per core; no code of a package runs in this phase.
+INSTALL = Limits(
+    seconds=180.0,
+    cpu_seconds=120,
+    processes=512,
+    memory=3072 * MIB,
+    data=6144 * MIB,
+    file_size=512 * MIB,
+    open_files=4096,
+    scratch=256 * MIB,
+    scratch_inodes=20_000,
+    output=1 * MIB,
+    errors=4 * MIB,
+)

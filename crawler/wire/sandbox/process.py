@@ -1,0 +1,234 @@
+"""A started process tree: bounded streams, watched memory, and an end that nobody survives."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from crawler.wire.launch import Exit
+from crawler.wire.sandbox.limits import MIB, Limits
+from evidence.canonical import Json
+
+TAIL = 8192
+CHUNK = 65536
+POLL = 0.05
+GRACE = 1.0
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Contained:
+    """A running box. `init` is the host's pid of the box's first process: its death ends every other one."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        init: int | None,
+        limits: Limits,
+        facts: Mapping[str, Json],
+        *,
+        runtime: str,
+        release: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._process = process
+        self._init = init
+        self._limits = limits
+        self._facts = facts
+        self._runtime = runtime
+        self._release = release
+        self._seen = 0
+        self._ended = False
+        self._stopped_for: str | None = None
+        self._tail = bytearray()
+        self._exit: Exit | None = None
+        self._stopping = asyncio.Lock()
+        loop = asyncio.get_running_loop()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+        self._deadline = loop.call_later(limits.seconds, self.kill, f"time limit of {limits.seconds:g} seconds")
+        self._tasks = [loop.create_task(self._drain_errors())]
+        if init is not None:
+            self._tasks.append(loop.create_task(self._watch(init)))
+
+    @property
+    def runtime(self) -> str:
+        """`bubblewrap`, or `none` for a bare command."""
+        return self._runtime
+
+    @property
+    def facts(self) -> Mapping[str, Json]:
+        """Stable facts about what was started."""
+        return self._facts
+
+    @property
+    def stopped_for(self) -> str | None:
+        """The limit for which it was killed, if it was."""
+        return self._stopped_for
+
+    async def read(self, limit: int) -> bytes:
+        """At most `limit` bytes of its stdout, empty at the end or once a limit was exceeded."""
+        stream = self._process.stdout
+        if stream is None or stream.closed or self._ended:
+            return b""
+        data = await _read(stream.fileno(), min(limit, 1 << 20))
+        self._seen += len(data)
+        if self._seen > self._limits.output:
+            self.kill(f"output limit of {self._limits.output // MIB} MiB")
+            data = b""
+        self._ended = not data
+        return data
+
+    async def write(self, data: bytes) -> None:
+        """Write to its stdin; raises BrokenPipeError when it is gone."""
+        stream = self._process.stdin
+        if stream is None or stream.closed:
+            raise BrokenPipeError("the server's stdin is closed")
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(stream.fileno(), view) :]
+            except BlockingIOError:
+                await _ready(stream.fileno(), writing=True)
+
+    async def close_stdin(self) -> None:
+        """Close its stdin, which asks a well-behaved server to exit."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def wait(self) -> int:
+        """Its exit code once it has ended by itself (negative: signal)."""
+        await _exited(self._process)
+        code = self._process.wait()
+        return 128 - code if code > 128 else code
+
+    def kill(self, why: str | None = None) -> None:
+        """Kill the whole tree now. `why` names the limit, when one was exceeded."""
+        if self._process.poll() is None:
+            self._stopped_for = self._stopped_for or why
+            _kill(self._process, self._init)
+
+    async def stop(self) -> Exit:
+        """Kill it and every descendant; safe to call twice."""
+        async with self._stopping:
+            if self._exit is None:
+                self._exit = await self._stop()
+        return self._exit
+
+    async def _stop(self) -> Exit:
+        self._deadline.cancel()
+        if self._ended and self._stopped_for is None:  # stdout has ended: let it say its exit code
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_exited(self._process), GRACE)
+        code = None
+        if self._process.poll() is None:
+            _kill(self._process, self._init)
+            await _exited(self._process)
+        elif self._stopped_for is None:
+            code = await self.wait()
+        self._process.wait()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._tasks[0]), GRACE)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        await self._release()
+        return Exit(code, self._last_words())
+
+    def _last_words(self) -> str:
+        said = bytes(self._tail).decode("utf-8", "replace")
+        return f"{said.rstrip()}\nsandbox: stopped at the {self._stopped_for}".lstrip() if self._stopped_for else said
+
+    async def _drain_errors(self) -> None:
+        stream, total = self._process.stderr, 0
+        while stream is not None and (data := await _read(stream.fileno(), CHUNK)):
+            total += len(data)
+            self._tail += data
+            del self._tail[:-TAIL]
+            if total > self._limits.errors:
+                self.kill(f"stderr limit of {self._limits.errors // MIB} MiB")
+
+    async def _watch(self, init: int) -> None:
+        """Memory and number of processes of the whole tree; resource limits only see one process each."""
+        while self._process.poll() is None:
+            pids = family(init)
+            if sum(map(private_memory, pids)) > self._limits.memory:
+                self.kill(f"memory limit of {self._limits.memory // MIB} MiB")
+            await asyncio.sleep(POLL)
+
+
+def family(init: int) -> list[int]:
+    """The pids of `init` and all its descendants; in a pid namespace nobody can leave that tree."""
+    found, queue = [], [init]
+    while queue:
+        pid = queue.pop()
+        found.append(pid)
+        try:
+            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                queue += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text("ascii").split())
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def private_memory(pid: int) -> int:
+    """Resident bytes of a process that no file backs; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text("ascii").split()
+        return (int(fields[1]) - int(fields[2])) * PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _kill(process: subprocess.Popen[bytes], init: int | None) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if init is not None:
+            process.kill()  # --die-with-parent takes the box's first process down, and the kernel the rest
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _exited(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    try:
+        handle = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    try:
+        await _ready(handle)
+    finally:
+        os.close(handle)
+
+
+async def _read(handle: int, limit: int) -> bytes:
+    while True:
+        try:
+            return os.read(handle, limit)
+        except BlockingIOError:
+            await _ready(handle)
+        except OSError:
+            return b""
+
+
+def _resolve(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_result(None)
+
+
+async def _ready(handle: int, *, writing: bool = False) -> None:
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    add, remove = (loop.add_writer, loop.remove_writer) if writing else (loop.add_reader, loop.remove_reader)
+    add(handle, _resolve, done)
+    try:
+        await done
+    finally:
+        remove(handle)
