@@ -40,6 +40,35 @@ class Criterion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Criteria about one scope that are judged together: a thing passes when none of them has a finding about it."""
+
+    criteria: tuple[Criterion, ...]
+    weight: Decimal = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One named part of a dimension. `awaits` names the evidence kind of a component that has no checks yet."""
+
+    name: str
+    title: str
+    checks: tuple[Check, ...] = ()
+    weight: Decimal = Decimal(1)
+    awaits: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimension:
+    """One weighted part of a methodology."""
+
+    name: str
+    title: str
+    weight: Decimal
+    components: tuple[Component, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
     """One version of a methodology. `settled` lists what the published text leaves open and we decided."""
 
@@ -52,6 +81,7 @@ class Rubric:
     criteria: tuple[Criterion, ...]
     settled: tuple[str, ...]
     judge: Callable[[Assessment], Scorecard]
+    dimensions: tuple[Dimension, ...] = ()
     default: bool = False
 
     @property

@@ -14,6 +14,10 @@ from scoring.scorecard import ComponentScore, DimensionScore, Line
 FULL: Final = Decimal(10)
 """Components and dimensions are on a scale of 0 to 10."""
 
+MEASURED: Final = "measured"
+PARTIAL: Final = "partial"
+NOT_TESTABLE: Final = "not_testable"
+
 _OVERALL: Final = Decimal(10)  # from the dimensions' scale to 0..100
 
 
@@ -29,6 +33,14 @@ def dimension_result(components: Sequence[ComponentScore]) -> Decimal | NotMeasu
         return arithmetic.plain(result)
     reasons = [part.result for part in components if isinstance(part.result, NotMeasured)]
     return reasons[0] if reasons else NotMeasured("not_collected")
+
+
+def status(components: Sequence[ComponentScore]) -> str:
+    """`measured` when every component is, `partial` when some are, `not_testable` when none is."""
+    measured = sum(isinstance(part.result, Decimal) for part in components)
+    if not measured:
+        return NOT_TESTABLE
+    return MEASURED if measured == len(components) else PARTIAL
 
 
 def overall(dimensions: Sequence[DimensionScore]) -> Decimal | None:

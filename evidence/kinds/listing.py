@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Final
 
@@ -39,8 +39,8 @@ class End(StrEnum):
     CURSOR_REPEATED = "cursor_repeated"
 
 
-class Undefined(StrEnum):
-    """JavaScript's `undefined`: the member is not there, which is not the same as null."""
+class Undefined(Enum):
+    """JavaScript's `undefined`: the member is not there, which is not the same as null. Deliberately not a string."""
 
     UNDEFINED = "undefined"
 

@@ -53,6 +53,11 @@ class Registration:
         """The registry entries (server.json shape) that are objects, in the body's order."""
         return tuple(entry for ref in self.refs if (entry := _unwrap(ref.get("entry"))) is not None)
 
+    def text(self, *paths: str) -> str:
+        """The first non-blank string at one of the dotted paths in any entry, trimmed; empty when there is none."""
+        found = (_at(entry, path) for entry in self.entries for path in paths)
+        return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
+
     @property
     def packages(self) -> tuple[Declaration, ...]:
         """Declared packages of all entries, equal ones once, in the body's order."""
@@ -100,6 +105,13 @@ def _unwrap(entry: Json) -> Mapping[str, Json] | None:
     return inner if isinstance(inner, Mapping) and "name" not in entry else entry
 
 
+def _at(entry: Mapping[str, Json], path: str) -> Json:
+    value: Json = entry
+    for member in path.split("."):
+        value = value.get(member) if isinstance(value, Mapping) else None
+    return value
+
+
 def _objects(holder: Mapping[str, Json], member: str) -> Iterator[Mapping[str, Json]]:
     values = holder.get(member)
     return (value for value in values if isinstance(value, Mapping)) if isinstance(values, list) else iter(())
@@ -114,3 +126,11 @@ def _distinct(declarations: Iterable[Declaration]) -> tuple[Declaration, ...]:
     for declaration in declarations:
         kept.setdefault(json.dumps(declaration.raw, sort_keys=True), declaration)
     return tuple(kept.values())
+
+
+def transport_type(declared: Mapping[str, Json]) -> str:
+    """The transport of a package or remote in lower case, in any of the published shapes; empty when there is none."""
+    transport = declared.get("transport")
+    nested = transport.get("type") if isinstance(transport, Mapping) else transport
+    found = [value for value in (nested, declared.get("type"), declared.get("transport_type")) if value]
+    return found[0].strip().lower() if found and isinstance(found[0], str) else ""

@@ -1,0 +1,110 @@
+"""One component of a weighted methodology: what its checks found, as points on a scale of 0 to 10."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from scoring import arithmetic, weighing
+from scoring.assessment import Assessment
+from scoring.outcome import Finding, Measured, NotMeasured
+from scoring.rubric import Check, Component, Criterion
+from scoring.scorecard import ComponentScore, Line
+
+MAX_LINES: Final = 100
+"""Findings of one check that get a line each; the rest share one line."""
+
+
+def score_component(component: Component, assessment: Assessment, *, dimension: str) -> ComponentScore:
+    """Ten points less, for each check, its share of them times the share of checked things that did not pass.
+
+    Checks that had nothing to look at share their weight among the others; when none could look, NotMeasured.
+    """
+    looked = [(check, checked) for check in component.checks if (checked := _checked(check, assessment))]
+    total = sum((check.weight for check, _ in looked), Decimal(0))
+    cites = f"{dimension}.{component.name}"
+    lines = tuple(
+        line
+        for check, checked in looked
+        for line in _lines(check, assessment, checked, share=check.weight / total, cites=cites)
+    )
+    return ComponentScore(
+        name=component.name,
+        base_weight=component.weight,
+        effective_weight=Decimal(0),
+        result=weighing.component_result(lines) if looked else _why_not(component, assessment),
+        checked=sum(checked for _, checked in looked),
+        lines=lines,
+    )
+
+
+def _checked(check: Check, assessment: Assessment) -> int:
+    outcomes = (assessment.outcome(criterion.question) for criterion in check.criteria)
+    return max((outcome.checked for outcome in outcomes if isinstance(outcome, Measured)), default=0)
+
+
+def _why_not(component: Component, assessment: Assessment) -> NotMeasured:
+    if component.awaits:
+        return NotMeasured("not_collected", f"no {component.awaits} evidence is collected yet")
+    outcomes = [assessment.outcome(criterion.question) for check in component.checks for criterion in check.criteria]
+    for outcome in outcomes:
+        if isinstance(outcome, NotMeasured):
+            return outcome
+    skipped = [skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped]
+    if skipped:
+        return NotMeasured("list_failed", f"{skipped[0].at}: {skipped[0].reason}")
+    return NotMeasured("nothing_to_check", "there is nothing of the kind that is checked")
+
+
+def _lines(check: Check, assessment: Assessment, checked: int, *, share: Decimal, cites: str) -> Iterator[Line]:
+    found = list(_findings(check, assessment))
+    failed = len({finding.position for _, finding in found})
+    if not failed:
+        return
+    loss = arithmetic.on_quantum(weighing.FULL * share * failed / checked)
+    parts = iter(arithmetic.split(loss, failed))
+    charged: set[tuple[int, ...]] = set()
+    lines = []
+    for criterion, finding in found:
+        points = Decimal(0) if finding.position in charged else -next(parts)
+        charged.add(finding.position)
+        lines.append(_line(criterion, finding, points, cites))
+    yield from lines[:MAX_LINES]
+    yield from _rest(lines[MAX_LINES:])
+
+
+def _findings(check: Check, assessment: Assessment) -> Iterator[tuple[Criterion, Finding]]:
+    """The findings of a check in the order of the evidence, each with the criterion that it falls under."""
+    found: list[tuple[Criterion, Finding]] = []
+    for criterion in check.criteria:
+        outcome = assessment.outcome(criterion.question)
+        if isinstance(outcome, Measured):
+            found += [(criterion, finding) for finding in outcome.findings]
+    return iter(sorted(found, key=lambda pair: pair[1].position))
+
+
+def _line(criterion: Criterion, finding: Finding, points: Decimal, cites: str) -> Line:
+    return Line(
+        cites=cites,
+        points=points,
+        why=finding.message,
+        rule=finding.rule,
+        at=finding.at,
+        severity=criterion.severity.value,
+        evidence=finding.evidence,
+    )
+
+
+def _rest(lines: Sequence[Line]) -> Iterator[Line]:
+    if lines:
+        points = sum((line.points for line in lines), Decimal(0))
+        first = lines[0]
+        yield Line(
+            cites=first.cites,
+            points=points,
+            why=f"{len(lines)} more findings of this check",
+            rule=first.rule,
+            severity=first.severity,
+            evidence=first.evidence,
+        )

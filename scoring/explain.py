@@ -1,0 +1,153 @@
+"""Scorecards, rules and rubrics in words: plain values that any front end can lay out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from scoring import catalogue
+from scoring.outcome import NotMeasured
+from scoring.rubric import Check, Criterion, Dimension, Rubric
+from scoring.rule import Rule
+from scoring.scorecard import DimensionScore, Line, Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A title, a paragraph or two, and sections of lines."""
+
+    title: str
+    summary: str
+    sections: tuple[Section, ...] = ()
+
+    def __str__(self) -> str:
+        blocks = [self.title, self.summary, *(str(section) for section in self.sections)]
+        return "\n\n".join(block for block in blocks if block)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and its lines."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([self.heading, *(f"  {line}" for line in self.lines)])
+
+
+def explain_card(card: Scorecard) -> Explanation:
+    """The receipt of one server: what it scored, where every point went, and what could not be seen."""
+    sections = [
+        Section("Dimensions", tuple(_dimension_line(part) for part in card.dimensions)),
+        *(_component_section(part) for part in card.dimensions),
+        Section("Points", tuple(_point_line(line) for line in card.lines)),
+        Section("Caveats", card.caveats),
+        Section("Evidence", tuple(f"{kind}: sha256 {digest}" for kind, digest in sorted(card.evidence.items()))),
+    ]
+    kept = tuple(section for section in sections if section.lines)
+    return Explanation(f"{card.rubric}@{card.version}: {_score(card)}", _coverage(card), kept)
+
+
+def explain_rule(rule_id: str) -> Explanation:
+    """One rule: why it exists, what it reads, and who cites it at what price; LookupError when there is none."""
+    found = next((rule for rule in catalogue.rules() if rule.id == rule_id), None)
+    if found is None:
+        raise LookupError(f"no rule {rule_id!r}; `hallmark explain` without an id lists them")
+    facts = [
+        f"judges: each {found.scope.__name__}",
+        f"reads: {found.reads}",
+        f"severity: {found.severity.value}",
+        f"version: {found.version}, since {found.since}",
+        *(f"parameter {name}: {value!r}" for name, value in found.params.items()),
+        *([f"requirement: {found.level.value}"] if found.level else []),
+        *([f"specification: {found.spec}"] if found.spec else []),
+    ]
+    cited = tuple(f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in citations(found))
+    sections = [Section("Facts", tuple(facts)), Section("Cited by", cited)]
+    return Explanation(f"{found.id}: {found.title}", found.rationale, tuple(part for part in sections if part.lines))
+
+
+def explain_rubric(name: str) -> Explanation:
+    """One methodology: its criteria or dimensions and what we settled; LookupError when there is none."""
+    rubric = catalogue.rubric(name)
+    sections = [
+        *(Section(_dimension_heading(part), tuple(_dimension_parts(part))) for part in rubric.dimensions),
+        *([] if rubric.dimensions else [Section("Criteria", tuple(_citation(part) for part in rubric.criteria))]),
+        Section("Settled by us", rubric.settled),
+        Section("Source", (f"{rubric.source} (version {rubric.source_version})",)),
+    ]
+    return Explanation(f"{rubric.name}: {rubric.title}", rubric.summary, tuple(sections))
+
+
+def citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
+    """Every criterion of every rubric that cites a rule."""
+    for rubric in catalogue.rubrics():
+        for criterion in rubric.criteria:
+            if criterion.rule == rule.id:
+                yield rubric, criterion
+
+
+def _score(card: Scorecard) -> str:
+    if isinstance(card.score, NotMeasured):
+        return f"not measured ({_why(card.score)})"
+    return f"{card.score} of 100" + (f", grade {card.grade}" if card.grade else "")
+
+
+def _why(result: NotMeasured) -> str:
+    return f"{result.reason}: {result.detail}" if result.detail else result.reason
+
+
+def _coverage(card: Scorecard) -> str:
+    source = f"Methodology version {card.source_version}, evidence as of {card.as_of:%Y-%m-%d}."
+    return f"{card.coverage:.0%} of the base weight was measured. {source}"
+
+
+def _dimension_line(part: DimensionScore) -> str:
+    if isinstance(part.result, NotMeasured):
+        return f"{part.name}: N/A ({_why(part.result)}), its {part.base_weight} % went to the others"
+    weight = f"weight {part.effective_weight:.1%} ({part.base_weight} %)"
+    return f"{part.name}: {part.result:.1f} of 10, {weight}, {part.status}"
+
+
+def _component_section(part: DimensionScore) -> Section:
+    lines: list[str] = []
+    for component in part.components:
+        if isinstance(component.result, NotMeasured):
+            lines.append(f"{component.name}: N/A ({_why(component.result)})")
+            continue
+        lines.append(f"{component.name}: {component.result:.1f} of 10, {component.checked} checked")
+        lines += [f"  {_point_line(line)}" for line in component.lines]
+    return Section(part.name, tuple(lines))
+
+
+def _point_line(line: Line) -> str:
+    where = f" at {line.at}" if line.at else ""
+    rule = f" [{line.rule}]" if line.rule else ""
+    return f"{_signed(line.points)} {line.cites}{where}: {line.why}{rule}"
+
+
+def _signed(points: Decimal) -> str:
+    return f"{points:+.2f}" if points != points.to_integral_value() else f"{points:+.0f}"
+
+
+def _citation(criterion: Criterion) -> str:
+    params = ", ".join(f"{name}={value!r}" for name, value in criterion.params.items())
+    price = f", {criterion.points} points a finding" if criterion.points else ""
+    alias = "" if criterion.cites == criterion.rule else f" (rule {criterion.rule})"
+    return f"{criterion.cites}{alias}{': ' + params if params else ''} [{criterion.severity.value}{price}]"
+
+
+def _dimension_heading(part: Dimension) -> str:
+    return f"{part.title}: {part.weight} %"
+
+
+def _dimension_parts(part: Dimension) -> Iterator[str]:
+    for component in part.components:
+        checks = "; ".join(_check(check) for check in component.checks)
+        yield f"{component.title}: {checks or f'awaits {component.awaits} evidence'}"
+
+
+def _check(check: Check) -> str:
+    return " + ".join(criterion.rule for criterion in check.criteria)

@@ -1,0 +1,284 @@
+"""`adaptive`: six dimensions by weight, where what could not be measured hands its weight to what could.
+
+Version 1 is the methodology published as version 2.1. The text gives the dimensions, their weights and the formula of
+redistribution; the components inside a dimension are named in it, and how each is measured is ours (`settled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from scoring import arithmetic, weighing
+from scoring.assessment import Assessment
+from scoring.components import score_component
+from scoring.outcome import Measured, NotMeasured
+from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
+from scoring.rule import ParamValue, discover
+from scoring.scorecard import DimensionScore, Line, Scorecard
+
+THIN: Final = Decimal("0.25")
+"""Below this coverage a card says that it rests on thin evidence. The score stays, as the text has it."""
+
+NOTHING_MEASURED: Final = "nothing_measured"
+
+
+def _check(*rules: str, **params: ParamValue) -> Check:
+    """Rules about one scope that are judged together; parameters go to every rule that has them."""
+    known = discover()
+    criteria = (
+        Criterion(
+            cites=rule,
+            rule=rule,
+            severity=known[rule].severity,
+            params={name: value for name, value in params.items() if name in known[rule].params},
+        )
+        for rule in rules
+    )
+    return Check(criteria=tuple(criteria))
+
+
+def _component(name: str, title: str, *checks: Check, awaits: str = "") -> Component:
+    return Component(name=name, title=title, checks=checks, awaits=awaits)
+
+
+RELIABILITY: Final = Dimension(
+    name="reliability",
+    title="Reliability",
+    weight=Decimal(25),
+    components=(
+        _component(
+            "conformance",
+            "Protocol conformance",
+            _check("list-not-implemented", "list-cursor-repeated"),
+            _check("server-protocol-version-missing"),
+            _check("server-name-missing", "server-version-missing"),
+            _check("tool-name-missing"),
+            _check("tool-names-duplicated"),
+        ),
+        _component("stability", "Connection stability", awaits="samples"),
+        _component(
+            "schema_validity",
+            "Schema validity",
+            _check(
+                "tool-schema-invalid",
+                "tool-input-schema-missing",
+                "tool-input-schema-not-object",
+                "tool-required-undeclared",
+            ),
+        ),
+        _component("error_handling", "Error handling", awaits="trials"),
+    ),
+)
+
+SECURITY: Final = Dimension(
+    name="security",
+    title="Security",
+    weight=Decimal(25),
+    components=(
+        _component("poisoning", "Poisoning detection", awaits="poisoning"),
+        _component("dependencies", "Dependency audit", awaits="advisories"),
+        _component("secrets", "Secret scanning", awaits="secrets"),
+        _component(
+            "authentication",
+            "Authentication appropriateness",
+            _check("remote-not-encrypted", "remote-secret-in-url"),
+            _check("setting-secret-unmarked"),
+        ),
+    ),
+)
+
+SETUP: Final = Dimension(
+    name="setup",
+    title="Setup",
+    weight=Decimal(15),
+    components=(
+        _component("readme", "README", awaits="repository"),
+        _component("guides", "Setup guides", awaits="repository"),
+        _component("configuration", "Explained configuration", _check("setting-description-missing")),
+        _component(
+            "transport_dx",
+            "Transport developer experience",
+            _check("registration-not-installable"),
+            _check("package-transport-undeclared", "package-version-floating"),
+            _check("remote-variable-undeclared"),
+        ),
+    ),
+)
+
+DOCUMENTATION: Final = Dimension(
+    name="documentation",
+    title="Documentation",
+    weight=Decimal(15),
+    components=(
+        _component(
+            "descriptions",
+            "Descriptions",
+            _check(
+                "tool-description-missing",
+                "tool-description-short",
+                "tool-description-repeats-name",
+                minimum=20,
+            ),
+            _check("prompt-description-missing"),
+            _check("resource-name-missing", "resource-description-missing"),
+        ),
+        _component(
+            "schemas",
+            "Documented schemas",
+            _check("param-description-missing"),
+            _check("prompt-argument-description-missing"),
+            _check("param-type-missing"),
+        ),
+        _component(
+            "metadata",
+            "Categories and metadata",
+            _check("registration-description-missing"),
+            _check("registration-title-missing"),
+            _check("registration-version-missing"),
+            _check("registration-repository-missing"),
+            _check("registration-website-missing"),
+        ),
+    ),
+)
+
+COMPATIBILITY: Final = Dimension(
+    name="compatibility",
+    title="Compatibility",
+    weight=Decimal(10),
+    components=(
+        _component(
+            "transport_support",
+            "Transport support",
+            _check("registration-transport-unsupported"),
+            _check("remote-transport-deprecated"),
+            _check("server-protocol-version-old"),
+        ),
+        _component(
+            "schema_completeness",
+            "Schema completeness",
+            _check(
+                "tool-input-schema-missing",
+                "tool-input-schema-not-object",
+                "tool-properties-missing",
+                "tool-schema-dialect-unknown",
+            ),
+            _check("param-type-missing", "param-items-missing"),
+        ),
+        _component(
+            "integration_depth",
+            "Tool integration depth",
+            _check("tool-annotations-missing"),
+            _check("tool-title-missing"),
+            _check("tool-output-schema-missing"),
+            _check("server-instructions-missing"),
+        ),
+    ),
+)
+
+MAINTENANCE: Final = Dimension(
+    name="maintenance",
+    title="Maintenance",
+    weight=Decimal(10),
+    components=(
+        _component("activity", "Recent activity", awaits="repository"),
+        _component("releases", "Release cadence", awaits="repository"),
+        _component("responsiveness", "Issue responsiveness", awaits="repository"),
+        _component("community", "Contributors and project files", awaits="repository"),
+    ),
+)
+
+DIMENSIONS: Final = (RELIABILITY, SECURITY, SETUP, DOCUMENTATION, COMPATIBILITY, MAINTENANCE)
+
+_SETTLED: Final = (
+    "A dimension is on 0 to 10 and the overall score is ten times their weighted mean, rounded once, half up.",
+    "A dimension is measured when at least one of its components is; components weigh the same and redistribute alike.",
+    "A component is ten points less the share of checked things with a finding, check by check, checks weighing alike.",
+    "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
+    "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
+)
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    dimensions = weighing.with_effective_weights([_dimension(part, assessment) for part in DIMENSIONS])
+    score = weighing.overall(dimensions)
+    coverage = weighing.coverage(dimensions)
+    return Scorecard(
+        server=assessment.server,
+        rubric=ADAPTIVE_1.id,
+        version=ADAPTIVE_1.version,
+        source_version=ADAPTIVE_1.source_version,
+        score=NotMeasured(NOTHING_MEASURED, "no dimension could be measured") if score is None else score,
+        grade=None,
+        as_of=assessment.as_of,
+        coverage=coverage,
+        lines=tuple(_contributions(dimensions, score)),
+        dimensions=dimensions,
+        caveats=tuple(_caveats(assessment, dimensions, coverage)),
+        facts={"evidence": "thin" if coverage < THIN else "sufficient"},
+        versions=assessment.versions,
+        evidence=assessment.evidence,
+    )
+
+
+def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
+    parts = [score_component(part, assessment, dimension=dimension.name) for part in dimension.components]
+    components = weighing.with_effective_parts(parts)
+    return DimensionScore(
+        name=dimension.name,
+        base_weight=dimension.weight,
+        effective_weight=Decimal(0),
+        result=weighing.dimension_result(components),
+        status=weighing.status(components),
+        components=components,
+    )
+
+
+def _contributions(dimensions: tuple[DimensionScore, ...], score: Decimal | None) -> Iterator[Line]:
+    """What each measured dimension brings to the score, and what rounding does; the points sum to the score."""
+    total = Decimal(0)
+    for part in dimensions:
+        if score is not None and isinstance(part.result, Decimal):
+            points = arithmetic.on_quantum(part.effective_weight * part.result * weighing.FULL)
+            total += points
+            yield Line(
+                cites=part.name, points=points, why=f"{part.result:.2f} of 10, {part.effective_weight:.1%} weight"
+            )
+    if score is not None and total != score:
+        yield Line(cites="rounding", points=score - total, why="Rounded once, half up")
+
+
+def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], coverage: Decimal) -> Iterator[str]:
+    if coverage < THIN:
+        yield f"Thin evidence: {coverage:.0%} of the base weight was measured; compare like coverage only."
+    for part in dimensions:
+        if isinstance(part.result, NotMeasured):
+            yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
+        elif part.name == RELIABILITY.name and part.status == weighing.PARTIAL:
+            yield "reliability is partial: the server was reached, and none of its tools was called."
+    outcomes = assessment.outcomes.values()
+    skipped = {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
+    for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
+        yield f"{skip.at} could not be listed to the end ({skip.reason}); what was read is scored."
+
+
+ADAPTIVE_1: Final = Rubric(
+    id="adaptive",
+    version=1,
+    source_version="2.1",
+    title="Adaptive score",
+    summary="Six dimensions weighted 25/25/15/15/10/10; the weight of what could not be measured is redistributed.",
+    source="https://www.mcprated.com",
+    criteria=tuple(
+        criterion
+        for dimension in DIMENSIONS
+        for component in dimension.components
+        for check in component.checks
+        for criterion in check.criteria
+    ),
+    settled=_SETTLED,
+    judge=_score,
+    dimensions=DIMENSIONS,
+    default=True,
+)

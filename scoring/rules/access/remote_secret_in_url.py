@@ -1,0 +1,32 @@
+"""Rule `remote-secret-in-url`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import remote
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Remote
+from scoring.secret_names import is_secret_name
+
+
+@rule(
+    "remote-secret-in-url",
+    scope=Remote,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="A secret travels in the address",
+    since="2026.1",
+    version=1,
+    good=[remote(url="https://notes.example/mcp?lang=en"), remote(url="https://notes.example/api_key/mcp")],
+    bad=[remote(url="https://notes.example/mcp?api_key={key}")],
+)
+def remote_secret_in_url(remote: Remote) -> Iterator[str]:
+    """Addresses end up in logs, histories and error reports. Send credentials in a header, or use OAuth."""
+    query = remote.text("url").partition("?")[2]
+    names = [part.partition("=")[0] for part in query.split("&")]
+    for name in names:
+        if is_secret_name(name):
+            yield f"query parameter {clip(name)}"

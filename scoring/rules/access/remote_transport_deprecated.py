@@ -1,0 +1,29 @@
+"""Rule `remote-transport-deprecated`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.registration import transport_type
+from scoring.examples import remote
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Remote
+
+
+@rule(
+    "remote-transport-deprecated",
+    scope=Remote,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="Remote offers the deprecated SSE transport",
+    since="2026.1",
+    version=1,
+    spec="https://modelcontextprotocol.io/specification/2025-03-26/basic/transports",
+    good=[remote(type="streamable-http")],
+    bad=[remote(type="sse"), remote(type=None, transport_type="SSE")],
+)
+def remote_transport_deprecated(remote: Remote) -> Iterator[str]:
+    """HTTP with SSE was replaced by streamable HTTP in protocol version 2025-03-26, and clients are dropping it."""
+    if transport_type(remote.raw) == "sse":
+        yield "type is sse, streamable-http expected"

@@ -1,0 +1,37 @@
+"""Rule `setting-secret-unmarked`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import setting
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Setting
+from scoring.secret_names import is_secret_name
+
+
+@rule(
+    "setting-secret-unmarked",
+    scope=Setting,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="A secret is not declared as one",
+    since="2026.1",
+    version=1,
+    good=[setting("NOTES_API_KEY", isSecret=True), setting("MAX_TOKENS"), setting("KEYBOARD")],
+    bad=[
+        setting("NOTES_API_KEY"),
+        setting("Authorization"),
+        setting("githubToken"),
+        setting("DB_PASSWORD", isSecret=False),
+    ],
+)
+def setting_secret_unmarked(setting: Setting) -> Iterator[str]:
+    """Clients keep a value marked `isSecret` out of files, logs and screens.
+
+    Unmarked, it is treated like any other text.
+    """
+    marked = setting.raw.get("isSecret") is True or setting.raw.get("is_secret") is True
+    if is_secret_name(setting.text("name")) and not marked:
+        yield "the name is that of a secret, and isSecret is not true"

@@ -1,0 +1,33 @@
+"""Rule `tool-annotations-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+@rule(
+    "tool-annotations-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Tool has no hints about its effects",
+    since="2026.1",
+    version=1,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",
+    good=[tool(annotations={"readOnlyHint": True})],
+    bad=[tool(), tool(annotations={"title": "Get"}), tool(annotations=[])],
+)
+def tool_annotations_missing(tool: Tool) -> Iterator[str]:
+    """Clients ask before they run a tool that may change or destroy something.
+
+    Without `readOnlyHint` or `destructiveHint` they have to ask every time, or never.
+    """
+    if not any(isinstance(tool.annotations.get(hint), bool) for hint in _HINTS):
+        yield f"none of {', '.join(_HINTS)}"

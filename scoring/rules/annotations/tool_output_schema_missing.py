@@ -1,0 +1,31 @@
+"""Rule `tool-output-schema-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-output-schema-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Tool does not describe its structured output",
+    since="2026.1",
+    version=1,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    good=[tool(outputSchema={"type": "object"})],
+    bad=[tool(), tool(outputSchema=True)],
+)
+def tool_output_schema_missing(tool: Tool) -> Iterator[str]:
+    """With an output schema a client can check what comes back.
+
+    It can hand the result on without a model reading it.
+    """
+    if not isinstance(tool.get("outputSchema"), Mapping):
+        yield "no outputSchema"

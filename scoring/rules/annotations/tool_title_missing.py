@@ -1,0 +1,32 @@
+"""Rule `tool-title-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-title-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Tool has no title for people",
+    since="2026.1",
+    version=1,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    good=[tool(title="Get a record"), tool(annotations={"title": "Get a record"})],
+    bad=[tool(), tool(title=" ")],
+)
+def tool_title_missing(tool: Tool) -> Iterator[str]:
+    """The name is for programs.
+
+    Clients show the title, in `title` or `annotations.title`, where a person picks or approves a tool.
+    """
+    titles = (tool.get("title"), tool.annotations.get("title"))
+    if not any(isinstance(title, str) and title.strip() for title in titles):
+        yield "neither title nor annotations.title"

@@ -1,0 +1,32 @@
+"""Rule `tool-name-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.outcome import Level, Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-name-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Tool has no name",
+    since="2026.1",
+    version=1,
+    level=Level.MUST,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    good=[tool(name="get-record")],
+    bad=[tool(name=None), tool(name=""), tool(name=7)],
+)
+def tool_name_missing(tool: Tool) -> Iterator[str]:
+    """A tool is called by its name.
+
+    One without a name cannot be called, and strict clients refuse the whole list for it.
+    """
+    if not tool.name:
+        yield "no name"

@@ -1,0 +1,28 @@
+"""Rule `server-instructions-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import server
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Server
+
+
+@rule(
+    "server-instructions-missing",
+    scope=Server,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Server gives no instructions",
+    since="2026.1",
+    version=1,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle",
+    good=[server(instructions="Search first, then read what was found.")],
+    bad=[server(), server(instructions=" ")],
+)
+def server_instructions_missing(server: Server) -> Iterator[str]:
+    """Instructions tell a model how the tools belong together. They are read once, not with every description."""
+    if not server.listing.instructions.strip():
+        yield "no instructions"

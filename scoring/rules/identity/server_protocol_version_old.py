@@ -1,0 +1,32 @@
+"""Rule `server-protocol-version-old`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import server
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Server
+
+
+@rule(
+    "server-protocol-version-old",
+    scope=Server,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Server speaks an old protocol version",
+    since="2026.1",
+    version=1,
+    good=[server(protocolVersion="2025-11-25")],
+    bad=[server(protocolVersion="2024-11-05")],
+)
+def server_protocol_version_old(server: Server, oldest: str = "2025-03-26") -> Iterator[str]:
+    """Clients drop old revisions over time.
+
+    Before 2025-03-26 there was neither streamable HTTP nor tool annotations.
+    """
+    version = server.listing.protocol_version or ""
+    if version < oldest:
+        yield f"{clip(version) or 'no version'}, {oldest} or later expected"

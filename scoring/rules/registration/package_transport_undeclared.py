@@ -1,0 +1,28 @@
+"""Rule `package-transport-undeclared`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.registration import transport_type
+from scoring.examples import package
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Package
+
+
+@rule(
+    "package-transport-undeclared",
+    scope=Package,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="Package does not say how to talk to it",
+    since="2026.1",
+    version=1,
+    good=[package()],
+    bad=[package(transport=None), package(transport={})],
+)
+def package_transport_undeclared(package: Package) -> Iterator[str]:
+    """A client that starts the package has to know whether to speak over stdio or to connect to a port."""
+    if not transport_type(package.raw):
+        yield "no transport.type"

@@ -1,0 +1,41 @@
+"""Rule `package-version-floating`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scoring.examples import package
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Package
+
+_FLOATING = frozenset({"latest", "next", "main", "master"})
+_RANGE = re.compile(r"[\^~<>=*]")
+
+
+@rule(
+    "package-version-floating",
+    scope=Package,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="Package is not pinned to a version",
+    since="2026.1",
+    version=1,
+    good=[
+        package(version="1.0.0"),
+        package(registryType="oci", identifier="docker.io/example/notes:1.0", version=None),
+    ],
+    bad=[package(version=None), package(version="latest"), package(version="^1.2.3")],
+)
+def package_version_floating(package: Package) -> Iterator[str]:
+    """Without an exact version two users of the same entry run different code.
+
+    Nobody can say which one was tested.
+    """
+    version = package.text("version")
+    digest = package.text("fileSha256") or "@sha256:" in package.text("identifier")
+    tagged = ":" in package.text("identifier").rpartition("/")[2]
+    if not digest and not tagged and (not version or version.lower() in _FLOATING or _RANGE.match(version)):
+        yield f"version is {clip(version)!r}" if version else "no version"

@@ -1,0 +1,31 @@
+"""Rule `registration-not-installable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import registered
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Registered
+
+
+@rule(
+    "registration-not-installable",
+    scope=Registered,
+    reads="registration",
+    severity=Severity.ERROR,
+    title="Registry entry gives no way to use the server",
+    since="2026.1",
+    version=1,
+    good=[
+        registered({"packages": [{"identifier": "notes-mcp"}]}),
+        registered({"remotes": [{"url": "https://notes.example/mcp"}]}),
+    ],
+    bad=[registered({"name": "io.example/notes", "packages": []}), registered({"remotes": None})],
+)
+def registration_not_installable(registered: Registered) -> Iterator[str]:
+    """The entry has neither a package nor a remote. The reader has to find out alone how to start the server."""
+    known = registered.registration
+    if not known.packages and not known.remotes and not known.text("image", "remote.url"):
+        yield "no package and no remote in any entry"

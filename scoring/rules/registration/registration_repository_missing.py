@@ -1,0 +1,27 @@
+"""Rule `registration-repository-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import registered
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Registered
+
+
+@rule(
+    "registration-repository-missing",
+    scope=Registered,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="Registry entry names no repository",
+    since="2026.1",
+    version=1,
+    good=[registered({"repository": {"url": "https://code.example/notes"}})],
+    bad=[registered({"name": "io.example/notes"}), registered({"repository": {}})],
+)
+def registration_repository_missing(registered: Registered) -> Iterator[str]:
+    """A repository lets people read the source, report problems and see who maintains the server."""
+    if not registered.registration.text("repository.url", "source.project"):
+        yield "no repository in any entry"

@@ -1,0 +1,27 @@
+"""Rule `registration-title-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import registered
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Registered
+
+
+@rule(
+    "registration-title-missing",
+    scope=Registered,
+    reads="registration",
+    severity=Severity.SUGGESTION,
+    title="Registry entry has no title",
+    since="2026.1",
+    version=1,
+    good=[registered({"title": "Notes"})],
+    bad=[registered({"name": "io.example/notes"})],
+)
+def registration_title_missing(registered: Registered) -> Iterator[str]:
+    """The name of an entry is an identifier. A title is what a catalogue shows to people."""
+    if not registered.registration.text("title", "about.title"):
+        yield "no title in any entry"

@@ -1,0 +1,33 @@
+"""Rule `registration-transport-unsupported`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.registration import transport_type
+from scoring.examples import registered
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Registered
+
+
+@rule(
+    "registration-transport-unsupported",
+    scope=Registered,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="No current transport is offered",
+    since="2026.1",
+    version=1,
+    good=[registered({"remotes": [{"type": "streamable-http"}, {"type": "sse"}]}), registered({})],
+    bad=[registered({"remotes": [{"type": "sse"}]})],
+)
+def registration_transport_unsupported(
+    registered: Registered, current: tuple[str, ...] = ("stdio", "streamable-http")
+) -> Iterator[str]:
+    """Clients support stdio and streamable HTTP. A server that offers neither can be used by few of them."""
+    offered = [*registered.registration.packages, *registered.registration.remotes]
+    types = {transport_type(declaration.raw) for declaration in offered} - {""}
+    if types and not types & set(current):
+        yield f"only {clip(', '.join(sorted(types)))}; {' or '.join(current)} expected"

@@ -1,0 +1,27 @@
+"""Rule `registration-website-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import registered
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Registered
+
+
+@rule(
+    "registration-website-missing",
+    scope=Registered,
+    reads="registration",
+    severity=Severity.SUGGESTION,
+    title="Registry entry names no website",
+    since="2026.1",
+    version=1,
+    good=[registered({"websiteUrl": "https://notes.example"})],
+    bad=[registered({"name": "io.example/notes"})],
+)
+def registration_website_missing(registered: Registered) -> Iterator[str]:
+    """A website or documentation page tells people what a registry entry has no room for."""
+    if not registered.registration.text("websiteUrl", "website_url"):
+        yield "no websiteUrl in any entry"

@@ -1,0 +1,40 @@
+"""Rule `remote-variable-undeclared`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from scoring.examples import remote
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Remote
+
+_VARIABLE = re.compile(r"\{([^{}]+)\}")
+
+
+@rule(
+    "remote-variable-undeclared",
+    scope=Remote,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="The address has a variable that is not explained",
+    since="2026.1",
+    version=1,
+    good=[
+        remote(),
+        remote(url="https://{tenant}.notes.example/mcp", variables={"tenant": {"description": "Your tenant"}}),
+    ],
+    bad=[remote(url="https://{tenant}.notes.example/mcp")],
+)
+def remote_variable_undeclared(remote: Remote) -> Iterator[str]:
+    """A placeholder in the address has to be filled in by the user, who needs to know with what.
+
+    Declare it in `variables`.
+    """
+    variables = remote.raw.get("variables")
+    declared = variables if isinstance(variables, Mapping) else {}
+    for name in dict.fromkeys(_VARIABLE.findall(remote.text("url"))):
+        if name not in declared:
+            yield f"{{{clip(name)}}} is not in variables"

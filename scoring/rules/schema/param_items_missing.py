@@ -1,0 +1,28 @@
+"""Rule `param-items-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import param
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Param
+
+
+@rule(
+    "param-items-missing",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Array parameter does not say what it holds",
+    since="2026.1",
+    version=1,
+    good=[param(type="array", items={"type": "string"}), param(type="string")],
+    bad=[param(type="array")],
+)
+def param_items_missing(param: Param) -> Iterator[str]:
+    """An array without `items` leaves open what its elements are. Several model APIs refuse such a schema."""
+    if param.get("type") == "array" and param.get("items") is UNDEFINED and param.get("prefixItems") is UNDEFINED:
+        yield "type is array, and there is no items"

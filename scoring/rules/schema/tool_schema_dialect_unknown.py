@@ -1,0 +1,35 @@
+"""Rule `tool-schema-dialect-unknown`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from scoring import schemas
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-schema-dialect-unknown",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="The input schema names an unknown dialect",
+    since="2026.1",
+    version=1,
+    good=[tool(), tool(inputSchema={"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})],
+    bad=[
+        tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"}),
+        tool(inputSchema={"$schema": 7}),
+    ],
+)
+def tool_schema_dialect_unknown(tool: Tool) -> Iterator[str]:
+    """`$schema` names the rules to read the schema by.
+
+    Clients cannot validate against a dialect that they do not know.
+    """
+    if schemas.dialect(tool.input_schema if isinstance(tool.input_schema, Mapping) else {}) is None:
+        yield f"$schema is {clip(str(tool.schema['$schema']))}"

@@ -1,0 +1,33 @@
+"""Rule `tool-schema-invalid`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from scoring import schemas
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-schema-invalid",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A schema of the tool is not valid JSON Schema",
+    since="2026.1",
+    version=1,
+    good=[tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}), tool(inputSchema=None)],
+    bad=[tool(inputSchema={"type": "objekt"}), tool(outputSchema={"type": "object", "required": "name"})],
+)
+def tool_schema_invalid(tool: Tool) -> Iterator[tuple[str, str]]:
+    """A schema that breaks the rules of its own dialect is read differently by every client, or refused.
+
+    The dialect is the one named in `$schema`, else 2020-12. References are not followed.
+    """
+    for member in ("inputSchema", "outputSchema"):
+        schema = tool.get(member)
+        if isinstance(schema, Mapping) and (complaint := schemas.complaint(schema)):
+            yield member, complaint
