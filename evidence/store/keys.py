@@ -34,5 +34,5 @@ def known_server_keys(connection: Connection, ids: Sequence[ServerId]) -> dict[S
     keys: dict[ServerId, int] = {}
     for batch in batches(ids):
         query = select(SERVER.c.id, SERVER.c.key).where(SERVER.c.id.in_(batch))
-        keys |= dict(connection.execute(query).tuples().all())
+        keys |= dict(connection.execute(query).all())
     return keys

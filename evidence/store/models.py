@@ -122,6 +122,8 @@ class RunItemTable(Tables, table=True):
     leased_by: str | None = Field(sa_column=Column(Words))
     leased_until: datetime | None = Field(sa_column=Column(Moment))
 
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
 
 class EvidenceBlobTable(Tables, table=True):
     """Bytes addressed by their SHA-256. `canonical` is null when they are uncanonicalisable; see blobs.Codec."""

@@ -64,10 +64,10 @@ def read_earlier(connection: Connection, run_id: str, ids: Sequence[ServerId]) -
     servers = servers_by_key(connection, ids)
     by_run: dict[int, list[int]] = {}
     for batch in batches(list(servers)):
-        for server, run in connection.execute(_newest_earlier(run_id, batch)).tuples():
+        for server, run in connection.execute(_newest_earlier(run_id, batch)):
             if run is not None:
                 by_run.setdefault(run, []).append(server)
-    as_of = dict(connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key.in_(by_run))).tuples().all())
+    as_of = dict(connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key.in_(by_run))).all())
     found: dict[ServerId, Dossier] = {}
     for run, keys in by_run.items():
         for key, records in _read(connection, run, {key: servers[key] for key in keys}).items():

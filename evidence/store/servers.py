@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Row, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, func, literal, or_, select
 
 from evidence.model import Server, ServerId, ServerRef, Status, server_id
 from evidence.store.blobs import read_blobs
 from evidence.store.bulk import batches
-from evidence.store.columns import escape_text
+from evidence.store.columns import Words
 from evidence.store.mapping import from_json, targets_from_json
 from evidence.store.models import SERVER, SERVER_REF
 
@@ -42,8 +42,7 @@ def search(connection: Connection, text: str, limit: int) -> list[Server]:
     exact = or_(SERVER.c.id.in_(_possible_ids(text)), SERVER.c.name == text)
     rows = connection.execute(select(SERVER).where(exact).order_by(SERVER.c.id).limit(limit)).all()
     if not rows:
-        part = escape_text(text)
-        similar = or_(SERVER.c.ref.icontains(part, autoescape=True), SERVER.c.name.icontains(part, autoescape=True))
+        similar = or_(*(_contains(connection, column, text) for column in (SERVER.c.ref, SERVER.c.name)))
         rows = connection.execute(select(SERVER).where(similar).order_by(SERVER.c.id).limit(limit)).all()
     return [_server(row) for row in rows]
 
@@ -60,6 +59,12 @@ def find_refs(connection: Connection, servers: Sequence[ServerId]) -> dict[Serve
     for refs in found.values():
         refs.sort(key=lambda ref: (ref.registry, ref.name))
     return found
+
+
+def _contains(connection: Connection, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    """Ignores the case of ASCII letters. Not LIKE, whose patterns SQLite bounds."""
+    position = func.instr if connection.dialect.name == "sqlite" else func.strpos
+    return position(func.lower(column), func.lower(literal(text, Words))) > 0
 
 
 def _possible_ids(text: str) -> list[ServerId]:

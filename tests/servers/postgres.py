@@ -54,11 +54,11 @@ class PostgresServer(Daemon):
     def url(self) -> str:
         return self._url("postgres")
 
-    def create_database(self) -> str:
-        """Create an empty database and return its URL."""
+    def create_database(self, template: str = "template1") -> str:
+        """Create an empty database, or a copy of another one, and return its URL."""
         name = f"test_{next(self._names)}"
         with psycopg.connect(_conninfo(self.port), autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
         return self._url(name)
 
     def _url(self, database: str) -> str:

@@ -92,6 +92,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_key"], ["run.key"], name="fk_run_item_run_key"),
         sa.ForeignKeyConstraint(["server_key"], ["server.key"], name="fk_run_item_server_key"),
         sa.PrimaryKeyConstraint("run_key", "stage", "server_key", name="pk_run_item"),
+        sqlite_with_rowid=False,
     )
     op.create_index(
         "ix_run_item_open",

@@ -1,0 +1,64 @@
+"""An empty, migrated store on each database; set-up is done once and copied."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evidence.store import Store, open_store
+from tests.servers.postgres import PostgresServer, postgres_server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "hallmark.db"
+    _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: PostgresServer) -> str:
+    url = postgres.create_database()
+    _migrate(url)
+    return url.rpartition("/")[2]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without any table."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/state/hallmark.db"
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    return postgres.create_database()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A migrated, empty database."""
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "hallmark.db")
+        return f"sqlite:///{tmp_path}/hallmark.db"
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    return postgres.create_database(template=request.getfixturevalue("postgres_template"))
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    opened = open_store(url)
+    yield opened
+    opened.close()
+
+
+def _migrate(url: str) -> None:
+    opened = open_store(url)
+    opened.migrate()
+    opened.close()
