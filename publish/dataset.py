@@ -68,13 +68,18 @@ def _batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
         yield ordered[start : start + BATCH]
 
 
-def _json_line(run: Run, dossier: Dossier, cards: Sequence[StoredCard], comparable: bool) -> bytes:
+def describe(dossier: Dossier, cards: Sequence[StoredCard], *, comparable: bool = False) -> dict[str, Any]:
+    """One server as JSON values: who it is, its records, its receipts. No gate: callers decide who sees it."""
     server = dossier.server
-    line: dict[str, Any] = {
+    return {
         "server": {"id": server.id, "ref": server.ref, "name": server.name, "seen_in": sorted(server.seen_in)},
-        "records": {kind: _record(record, comparable) for kind, record in dossier.records.items()},
+        "records": {kind: _record(record, comparable) for kind, record in sorted(dossier.records.items())},
         "scorecards": [scorecard_body(card, comparable=comparable) for card in cards],
     }
+
+
+def _json_line(run: Run, dossier: Dossier, cards: Sequence[StoredCard], comparable: bool) -> bytes:
+    line = describe(dossier, cards, comparable=comparable)
     if not comparable:
         line["run"] = {"id": run.id, "as_of": run.as_of.isoformat()}
     return json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n"

@@ -33,6 +33,8 @@ def explained() -> Iterator[None]:
         fail(f"the database did not answer: {error}. `hallmark doctor` checks it")
     except (StoreError, AnotherRun, PinMismatch) as error:
         fail(str(error))
+    except BrokenPipeError:
+        raise  # whoever reads our output had enough; Typer ends quietly
     except OSError as error:
         fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
 

@@ -1,0 +1,115 @@
+"""A receipt on a terminal: the score, what was measured and what it weighed, and every line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from publish.figures import number, percent, signed
+from scoring import catalogue
+from scoring.outcome import NotMeasured
+from scoring.scorecard import DimensionScore, Line, Scorecard
+from workers.cli.console import plain, table
+
+_WORDS = {"not_testable": "not testable"}
+
+
+def receipt_of(card: Scorecard) -> RenderableType:
+    """The whole receipt of one rubric."""
+    parts: list[RenderableType] = [_heading(card), *(plain(f"  {caveat}", "yellow") for caveat in card.caveats)]
+    if card.dimensions:
+        parts += ["", _dimensions(card.dimensions)]
+    groups = list(_groups(card))
+    for title, lines in groups:
+        parts += ["", Text(title, style="bold"), _lines(lines)]
+    if not groups and not isinstance(card.score, NotMeasured):
+        parts.append(Text("No line gave or cost points.", style="dim"))
+    return Group(*parts, "")
+
+
+def score_text(card: Scorecard) -> Text:
+    """Score and grade in a few characters; no score is said in words."""
+    if isinstance(card.score, NotMeasured):
+        return Text("no score", style="dim italic")
+    text = Text(number(card.score), style="bold")
+    if card.grade:
+        text.append(f" {card.grade}", style="cyan")
+    return text
+
+
+def newest_only(cards: Sequence[Scorecard]) -> list[Scorecard]:
+    """One receipt per rubric, of its newest version; the default rubric first."""
+    newest: dict[str, Scorecard] = {}
+    for card in cards:
+        if card.rubric not in newest or newest[card.rubric].version < card.version:
+            newest[card.rubric] = card
+    main = {rubric.id for rubric in catalogue.rubrics() if rubric.default}
+    return sorted(newest.values(), key=lambda card: (card.rubric not in main, card.rubric))
+
+
+def _heading(card: Scorecard) -> Text:
+    heading = Text.assemble((f"{card.rubric}@{card.version}", "bold underline"), "  ")
+    if isinstance(card.score, NotMeasured):
+        heading.append("no score: ", style="italic")
+        heading.append_text(plain(card.score.detail or card.score.reason.replace("_", " "), "italic"))
+    else:
+        heading.append_text(score_text(card))
+    heading.append(f"  coverage {percent(card.coverage)}", style="dim")
+    return heading
+
+
+def _dimensions(parts: Sequence[DimensionScore]) -> RenderableType:
+    grid = table("Dimension", "Status", ("Result", "right"), ("Base", "right"), ("Effective", "right"), "Why not")
+    for part in parts:
+        grid.add_row(
+            plain(part.name.replace("_", " "), "bold"),
+            _WORDS.get(part.status, part.status),
+            _result(part.result),
+            percent(part.base_weight),
+            percent(part.effective_weight),
+            _why(part.result),
+        )
+        for component in part.components:
+            grid.add_row(
+                plain(f"  {component.name.replace('_', ' ')}"),
+                "" if isinstance(component.result, NotMeasured) else f"{component.checked} checked",
+                _result(component.result),
+                percent(component.base_weight),
+                percent(component.effective_weight),
+                _why(component.result),
+                style="dim",
+            )
+    return grid
+
+
+def _groups(card: Scorecard) -> Iterator[tuple[str, Sequence[Line]]]:
+    if card.lines:
+        yield "Lines", card.lines
+    for part in card.dimensions:
+        if part.lines:
+            yield f"Lines of {part.name.replace('_', ' ')}", part.lines
+        for component in part.components:
+            if component.lines:
+                yield f"Lines of {part.name}, {component.name}".replace("_", " "), component.lines
+
+
+def _lines(lines: Sequence[Line]) -> RenderableType:
+    grid = table(("Points", "right"), "Criterion", "Where", "Why")
+    for line in lines:
+        style = "red" if line.points < 0 else "green" if line.points > 0 else "dim"
+        grid.add_row(
+            Text(signed(line.points), style=style), line.cites, plain(line.at or "whole server"), plain(line.why)
+        )
+    return grid
+
+
+def _result(result: object) -> Text:
+    return Text("not measured", style="italic") if isinstance(result, NotMeasured) else Text(number(result))  # type: ignore[arg-type]
+
+
+def _why(result: object) -> Text:
+    if not isinstance(result, NotMeasured):
+        return Text("")
+    return plain(result.detail or result.reason.replace("_", " "))

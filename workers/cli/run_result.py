@@ -1,0 +1,70 @@
+"""What a run ends with on a terminal: the table, why servers are absent, where things are, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evidence.model import Reason
+from publish.advice import advice
+from publish.overview import ServerRow
+from scoring.scorecard import Scorecard
+from workers.cli.console import facts, note, plain, show, table
+from workers.cli.servers import server_table
+from workers.embedded import RunResult
+from workers.settings import Settings
+
+SHOWN = 40
+
+
+def show_result(
+    result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
+) -> None:
+    """Print the outcome of a run."""
+    best = sorted(rows, key=lambda row: (row[0].reason is not None, _minus_score(row[0]), row[0].ref))
+    if best:
+        show(server_table(best[:SHOWN]))
+        show("")
+    if len(best) > SHOWN:
+        note(f"{len(best) - SHOWN} more servers: hallmark list")
+    if result.absent:
+        _show_reasons(result)
+    for walk in result.walks:
+        if walk.error:
+            note(f"registry {walk.registry} could not be read to its end: {walk.error}")
+        if walk.invalid:
+            note(
+                f"registry {walk.registry}: {walk.invalid} of {walk.entries} entries are invalid; hallmark list --absent invalid_registration"
+            )
+    show(facts(_paths(result, settings, report)))
+    if result.hint:
+        note(result.hint)
+    elif best:
+        note(f"Next: hallmark show {best[0][0].ref}" + ("" if report else "; hallmark report latest ./report"))
+
+
+def _show_reasons(result: RunResult) -> None:
+    grid = table(("Servers", "right"), "Could not be tested", "What it means")
+    for reason, count in sorted(result.absent.items(), key=lambda item: (-item[1], item[0])):
+        grid.add_row(str(count), reason.replace("_", " "), plain(advice(Reason(reason)).means))
+    show(grid)
+    show("")
+
+
+def _paths(result: RunResult, settings: Settings, report: Path | None) -> list[tuple[str, str]]:
+    state = "published" if result.published else "interrupted" if result.interrupted else "not published"
+    done = f"{result.scored} of {result.planned} servers scored, {sum(result.absent.values())} could not be tested"
+    pairs = [
+        ("run", f"{result.run.id}, {state}" + (", resumed" if result.resumed else "")),
+        ("result", f"{done}, {result.seconds:.1f} s"),
+    ]
+    if settings.database_url is None:
+        pairs.append(("database", str(settings.home / "hallmark.db")))
+    if report is not None:
+        pairs.append(("report", str(report.absolute())))
+    return pairs
+
+
+def _minus_score(row: ServerRow) -> float:
+    score = row.marks[0].score if row.marks else None
+    return 1.0 if score is None else -float(score)

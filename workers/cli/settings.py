@@ -1,0 +1,55 @@
+"""`hallmark settings`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from pydantic.fields import FieldInfo
+from rich.console import Group
+
+from workers.cli.boundary import explained
+from workers.cli.console import emit, facts, plain, show
+from workers.settings import PREFIX, Settings
+
+app = typer.Typer()
+
+
+@app.command()
+def settings(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+) -> None:
+    """Show every setting with its value and meaning. Secrets are masked.
+
+    Example: HALLMARK_IN_FLIGHT=50 hallmark settings
+    """
+    with explained():
+        values = Settings()
+        for name, field in Settings.model_fields.items():
+            row = _row(values, name, field)
+            if as_json:
+                emit(row)
+                continue
+            origin = "set" if row["set"] else "default"
+            show(
+                Group(
+                    plain(str(row["variable"]), "bold"),
+                    facts([(f"  {origin}", _text(row["value"])), ("  means", str(row["meaning"]))]),
+                )
+            )
+
+
+def _row(values: Settings, name: str, field: FieldInfo) -> dict[str, Any]:
+    return {
+        "variable": f"{PREFIX}{name.upper()}",
+        "value": values.model_dump(mode="json", include={name})[name],
+        "set": name in values.model_fields_set,
+        "meaning": field.description or "",
+    }
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
