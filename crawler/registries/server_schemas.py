@@ -17,6 +17,13 @@ EARLIEST: Final = "earliest"
 SNAKE_CASE: Final = "2025-07-09"
 NEWEST: Final = "2025-12-11"
 
+
+def _uri(extra: str) -> re.Pattern[str]:
+    """The grammar of RFC 3986 as far as single characters go, with square brackets around an IP literal only."""
+    rest = rf"(?:[A-Za-z0-9\-._~:/?#@!$&'()*+,;={extra}]|%[0-9A-Fa-f]{{2}})*"
+    return re.compile(rf"[A-Za-z][A-Za-z0-9+.\-]*:(?://(?:[^/?#\[\]\s]*@)?\[[0-9A-Fa-f:.]+\](?=[:/?#]|$))?{rest}")
+
+
 _NAME: Final = Text(
     shortest=3,
     longest=200,
@@ -24,7 +31,9 @@ _NAME: Final = Text(
     meaning="a name like io.github.user/server",
 )
 _TEXT: Final = Text()
-_URI: Final = Text(uri=True, meaning="a URI")
+_URI: Final = Text(pattern=_uri(""), meaning="a URI")
+# The schemas up to 2025-10-17 ask for a URI here and call it a template, which is what people wrote.
+_URI_TEMPLATE: Final = Text(pattern=_uri("{}"), meaning="a URI")
 _HTTP_URL: Final = Text(pattern=re.compile(r"https?://[^\s\ufeff]+"), meaning="an http or https URL")
 _SHA256: Final = Text(pattern=re.compile(r"[a-f0-9]{64}"), meaning="64 lower-case hexadecimal digits")
 _ANY: Final = Members()
@@ -121,7 +130,7 @@ def _package(version: str, names: Mapping[str, str]) -> Members:
 def _transports(version: str, names: Mapping[str, str], *, remote: bool) -> ByType:
     headers: Shape = Items(_key_value(version, names))
     stream = _HTTP_URL if version >= NEWEST else _TEXT
-    sse = _HTTP_URL if version >= NEWEST else _URI
+    sse = _HTTP_URL if version >= NEWEST else _URI_TEMPLATE
     extra: dict[str, Shape] = {}
     if remote and version >= NEWEST:
         extra["variables"] = Values(Members(known=_input(version, names)))
@@ -170,7 +179,7 @@ def _icon() -> Members:
     size = Text(pattern=re.compile(r"[0-9]+x[0-9]+|any"), meaning="a size like 48x48, or any")
     return Members(
         known={
-            "src": Text(longest=255, uri=True, meaning="a URI"),
+            "src": Text(longest=255, pattern=_URI.pattern, meaning="a URI"),
             "mimeType": Text(choices=mime),
             "sizes": Items(size),
             "theme": Text(choices=("light", "dark")),

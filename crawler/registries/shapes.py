@@ -19,8 +19,6 @@ _PATH_STEP: Final = 40
 
 # C0 and C1 controls except tab and line ends, and surrogates: no database column or terminal takes them safely.
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-# RFC 3986 section 2: the characters of a URI, plus braces because the schemas call these members URL templates.
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;={}]|%[0-9A-Fa-f]{2})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A string of printable characters, optionally bounded, of a pattern, of a list, or a URI."""
+    """A string without control characters, optionally bounded, of a pattern or from a list."""
 
     shortest: int = 0
     longest: int | None = None
@@ -45,7 +43,6 @@ class Text:
     meaning: str = "text"
     choices: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    uri: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +128,12 @@ def _unmet(value: str, shape: Text) -> str | None:
     """What the text should have been, when it is not."""
     if shape.longest is not None and len(value) > shape.longest:
         return f"at most {shape.longest} characters"
-    pattern = _URI if shape.uri else shape.pattern
     expectations = (
         (not shape.choices or value in shape.choices, "one of " + ", ".join(shape.choices)),
         (value not in shape.refused, f"{shape.meaning} other than " + ", ".join(shape.refused)),
         (len(value) >= shape.shortest, f"at least {shape.shortest} characters"),
         (not _UNPRINTABLE.search(value), "no control characters"),
-        (pattern is None or pattern.fullmatch(value), shape.meaning),
+        (shape.pattern is None or shape.pattern.fullmatch(value), shape.meaning),
     )
     return next((expected for met, expected in expectations if not met), None)
 
