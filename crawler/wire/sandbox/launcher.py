@@ -32,6 +32,7 @@ RUN_ENVIRONMENT: Mapping[str, str] = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "PYTHONNOUSERSITE": "1",
+    "GIT_PYTHON_REFRESH": "quiet",  # there is no git inside: servers that use it should start all the same
 }
 
 

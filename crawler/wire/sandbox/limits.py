@@ -18,7 +18,7 @@ class Limits:
     memory: int = 1024 * MIB
     data: int = 1280 * MIB  # Node 24 reserves about 600 MiB of address space before it runs anything
     file_size: int = 32 * MIB
-    open_files: int = 256
+    open_files: int = 1024  # a common server opens 300 documents at once
     scratch: int = 32 * MIB
     scratch_inodes: int = 2048
     shared_memory: int = 4 * MIB

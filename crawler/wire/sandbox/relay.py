@@ -13,6 +13,7 @@ import socket
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from crawler.wire.guard import classify
 from crawler.wire.sandbox.indexes import Endpoint, endpoint
 
 PORT = 3128
@@ -110,10 +111,10 @@ class Relay:
 
     async def _vet(self, wanted: Endpoint, addresses: list[str]) -> None:
         """A file host that an index named must be public, unless the index itself lives in a private network."""
-        if all(map(_public, addresses)):
+        if all(classify(a) == "public" for a in addresses):
             return
         for own in self.doors.configured:
-            if not all(map(_public, await self._resolve(own))):
+            if not all(classify(a) == "public" for a in await self._resolve(own)):
                 return
         raise RefusedError(f"{wanted.host} has a private address")
 
@@ -204,8 +205,3 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _public(address: str) -> bool:
-    found = ipaddress.ip_address(address.split("%", 1)[0])
-    return found.is_global and not found.is_multicast
