@@ -26,7 +26,7 @@ class Words(TypeDecorator[str]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """Compare and sort by code point on PostgreSQL too, whatever the cluster's locale is."""
-        return dialect.type_descriptor(Text(collation="C") if dialect.name == "postgresql" else Text())
+        return Text(collation="C") if dialect.name == "postgresql" else Text()
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Escape what the database cannot hold."""

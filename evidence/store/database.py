@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg
+import psycopg.errors
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from evidence.store.errors import NotMigrated, StoreError, StoreUnavailable
 
@@ -24,6 +27,10 @@ _CACHE_KIB: Final = 65_536
 # "hallmark" as eight ASCII bytes, to not meet another program's lock in a shared database.
 _MIGRATION_LOCK: Final = int.from_bytes(b"hallmark", "big")
 
+_EXPECTED: Final = "expected a database URL like sqlite:///PATH or postgresql+psycopg://USER@HOST/NAME"
+
+_UNAVAILABLE: Final = (sqlite3.OperationalError, psycopg.OperationalError, psycopg.InterfaceError)
+
 _WRITES: Final = {"hallmark_writes": True}
 
 
@@ -34,8 +41,8 @@ class Database:
         try:
             self.url = make_url(url)
             self._engine = _create_engine(url)
-        except (ValueError, ImportError) as error:
-            raise StoreError(f"not a database URL: {error}") from error
+        except (ArgumentError, NoSuchModuleError, ImportError) as error:
+            raise StoreError(f"{_EXPECTED}: {error}") from error
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         # SQLite has one writer; threads of this process queue here instead of polling for its lock.
         self._writer: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
@@ -73,7 +80,7 @@ def _create_engine(url: str) -> Engine:
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24)
     arguments = {"timeout": BUSY_MILLISECONDS / 1000, "check_same_thread": False, "isolation_level": None}
-    engine = create_engine(url, connect_args=arguments, pool_size=8, max_overflow=24)
+    engine = create_engine(url, connect_args=arguments)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -102,20 +109,25 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def _named_failures() -> Iterator[None]:
+    """Turn the failures of drivers into ours; those of bulk.insert come past SQLAlchemy's own wrapping."""
     try:
         yield
-    except (OperationalError, ProgrammingError) as error:
-        if "no such " in str(error.orig) or getattr(error.orig, "sqlstate", None) in {"42P01", "42703"}:
-            raise NotMigrated(f"the database has not been migrated: {error.orig}") from error
-        if isinstance(error, OperationalError):
-            raise StoreUnavailable(f"the database is not available: {error.orig}") from error
-        raise
-    except InterfaceError as error:
-        raise StoreUnavailable(f"the database is not available: {error.orig}") from error
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-        # COPY talks to the driver directly, past SQLAlchemy's own wrapping.
-        raise StoreUnavailable(f"the database is not available: {error}") from error
     except DBAPIError as error:
-        if error.connection_invalidated:
-            raise StoreUnavailable(f"the connection to the database was lost: {error.orig}") from error
-        raise
+        if (named := _named(error.orig)) is None:
+            raise
+        raise named from error
+    except PoolTimeout as error:
+        raise StoreUnavailable(f"no free connection to the database: {error}") from error
+    except psycopg.Error as error:
+        if (named := _named(error)) is None:
+            raise
+        raise named from error
+
+
+def _named(error: BaseException | None) -> StoreError | None:
+    missing_table = isinstance(error, sqlite3.OperationalError) and "no such " in str(error)
+    if missing_table or isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
+        return NotMigrated(f"the database has not been migrated: {error}")
+    if isinstance(error, _UNAVAILABLE):
+        return StoreUnavailable(f"the database is not available: {error}")
+    return None

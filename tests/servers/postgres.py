@@ -42,7 +42,7 @@ class PostgresServer(Daemon):
         command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port)]
         settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "60"}
         if not durable:
-            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+            settings |= {"fsync": "off", "full_page_writes": "off"}
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         # SIGINT is PostgreSQL's "fast" shutdown: sessions are ended, data is flushed.
