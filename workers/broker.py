@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError
@@ -72,6 +73,7 @@ class CeleryQueues:
 
     def __init__(self, app: Celery, settings: Settings) -> None:
         self._app = app
+        self._url = settings.redis_url.get_secret_value()
         self._expires = settings.visibility_timeout.total_seconds()
 
     def issue(self, task: str, run_id: str) -> None:
@@ -80,5 +82,6 @@ class CeleryQueues:
 
     def waiting(self, queue: str) -> int:
         """Messages of a queue that no worker has taken."""
-        with self._app.connection_for_read() as connection:
-            return int(connection.default_channel.queue_declare(queue, passive=True).message_count)
+        # kombu keeps a queue's messages without priority in a list of that name.
+        with SyncRedis.from_url(self._url) as redis:
+            return int(redis.llen(queue))

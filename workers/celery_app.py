@@ -8,7 +8,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import beat_init, setup_logging, worker_init
-from kombu.entity import Queue
+from kombu.entity import Exchange, Queue
 
 from evidence.store import open_store
 from workers import log, schedule
@@ -30,7 +30,7 @@ def configuration() -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "broker_transport_options": {"visibility_timeout": mine.visibility_timeout.total_seconds()},
-        "task_queues": [Queue(name) for name in schedule.QUEUES],  # type: ignore[no-untyped-call]
+        "task_queues": [_queue(name) for name in schedule.QUEUES],
         "task_default_queue": schedule.PROBE,
         "task_routes": {task: {"queue": queue} for task, queue in schedule.ROUTES.items()},
         "task_ignore_result": True,
@@ -44,6 +44,11 @@ def configuration() -> dict[str, Any]:
         "beat_max_loop_interval": min(mine.sweep_every.total_seconds(), 60.0),
         "timezone": "UTC",
     }
+
+
+def _queue(name: str) -> Queue:
+    # Without a routing key of its own, every queue would get a copy of every message.
+    return Queue(name, Exchange("hallmark", type="direct"), routing_key=name)  # type: ignore[no-untyped-call]
 
 
 def time_limits(mine: Settings) -> tuple[timedelta, timedelta]:

@@ -23,6 +23,7 @@ _SECRET_WORDS = ("authorization", "password", "secret", "token", "cookie", "api_
 
 def configure(level: str, form: Literal["auto", "json", "console"]) -> None:
     """Send events of `level` and above to stderr. Call once per process, before the first event."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
     structlog.configure(
         processors=[*_common(), *_rendering(console=console)],

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import time, timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX: Final = "HALLMARK_"
@@ -20,6 +20,17 @@ _TOOL_PREFIXES = ("pip_", "uv_", "npm_config_", "bun_config_")
 _TOOL_NAMES = frozenset(
     {"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 )
+
+
+def _seconds(value: object) -> object:
+    """A number written as text is seconds; pydantic reads everything else (`PT10M`, `01:00:00`)."""
+    try:
+        return timedelta(seconds=float(value)) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+Duration: TypeAlias = Annotated[timedelta, BeforeValidator(_seconds)]
 
 
 class RegistrySetting(BaseModel):
@@ -107,7 +118,7 @@ class Settings(BaseSettings):
     stop_grace: float = Field(
         default=3.0, ge=0, description="Seconds that servers in flight get to finish after Ctrl-C."
     )
-    lease_ttl: timedelta = Field(
+    lease_ttl: Duration = Field(
         default=timedelta(minutes=15),
         description="How long a Celery worker may hold a server before another takes it over. "
         "Longer than one server can take.",
@@ -116,23 +127,23 @@ class Settings(BaseSettings):
     shards: int = Field(
         default=2, ge=1, le=256, description="Probe and score tasks kept waiting per run: one per core."
     )
-    shard_time: timedelta = Field(
+    shard_time: Duration = Field(
         default=timedelta(minutes=10),
         description="After this long a task leases no more servers; the next task goes on. Below `visibility_timeout`.",
     )
-    visibility_timeout: timedelta = Field(
+    visibility_timeout: Duration = Field(
         default=timedelta(hours=1), description="When Redis hands an unacknowledged task to another worker."
     )
     nightly_at: time = Field(default=time(3), description="UTC time of day at which a nightly run is due.")
-    plan_every: timedelta = Field(
+    plan_every: Duration = Field(
         default=timedelta(minutes=10),
         description="How often beat asks whether the run that is due exists. Extra questions are harmless.",
     )
-    sweep_every: timedelta = Field(
+    sweep_every: Duration = Field(
         default=timedelta(seconds=30),
         description="How often beat issues tasks for servers that are due, and publishes what is done.",
     )
-    run_deadline: timedelta = Field(
+    run_deadline: Duration = Field(
         default=timedelta(hours=20), description="A nightly run is published as it is after this long."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -191,3 +202,8 @@ def tool_environment() -> Mapping[str, str]:
         for name, value in os.environ.items()  # noqa: TID251
         if name in _TOOL_NAMES or name.lower().startswith(_TOOL_PREFIXES)
     }
+
+
+def user_environment() -> Mapping[str, str]:
+    """Everything: only for a command that its user typed and asked to run without a sandbox."""
+    return dict(os.environ)  # noqa: TID251

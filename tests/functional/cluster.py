@@ -43,9 +43,8 @@ class Cluster:
         self._processes: list[Process] = []
         self._numbers = count(1)
 
-    def start_beat(self) -> Process:
-        schedule = str(self._folder / "beat-schedule")
-        return self._start("beat", ["beat", "--schedule", schedule, "--pidfile="])
+    def start_beat(self, name: str = "beat") -> Process:
+        return self._start(name, ["beat", "--schedule", str(self._folder / f"{name}-schedule"), "--pidfile="])
 
     def start_worker(self, concurrency: int = 2) -> Process:
         name = f"worker-{next(self._numbers)}"

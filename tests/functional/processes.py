@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from evidence.store import Store, StoreUnavailable, open_store
+from evidence.store import NotMigrated, Store, StoreUnavailable, open_store
 from publish import dataset
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,17 +100,28 @@ def comparable(url: str, run_id: str | None = None) -> bytes:
         return out.getvalue()
 
 
-def differing(one: bytes, other: bytes) -> list[tuple[bytes, bytes]]:
-    """The lines in which two exports differ, for a failure that can be read."""
-    pairs = zip(one.splitlines(), other.splitlines(), strict=False)
-    return [pair for pair in pairs if pair[0] != pair[1]][:2]
+def differing(one: bytes, other: bytes) -> list[str]:
+    """Which members of which servers differ between two exports, for a failure that can be read."""
+    if one == other:
+        return []
+    ours, theirs = _by_server(one), _by_server(other)
+    found = [f"{server}: only in one" for server in sorted(ours.keys() ^ theirs.keys())]
+    for server in sorted(ours.keys() & theirs.keys()):
+        left, right = ours[server], theirs[server]
+        found += [f"{server} {key}: {left[key]} != {right[key]}" for key in left if left[key] != right.get(key)]
+    return found or ["the same servers in another order or form"]
+
+
+def _by_server(export: bytes) -> dict[str, dict[str, Any]]:
+    lines = [json.loads(line) for line in export.splitlines()]
+    return {line["server"]["id"]: line for line in lines}
 
 
 def until(condition: Callable[[], bool], what: str, *, explain: Callable[[], str] = str) -> None:
     """Ask other processes again and again until something is so; fail with the reason after a minute."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        with suppress(StoreUnavailable):
+        with suppress(StoreUnavailable, NotMigrated):
             if condition():
                 return
         time.sleep(0.05)
