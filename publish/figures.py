@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Protocol
 
 MINUS = "−"
 
@@ -32,6 +33,21 @@ def percent(share: Decimal | float) -> str:
 def share(part: int, whole: int) -> Decimal:
     """A part of a whole, 0 of an empty one."""
     return Decimal(part) / Decimal(whole) if whole else Decimal(0)
+
+
+class Weighted(Protocol):
+    """Anything with a base weight among its siblings."""
+
+    @property
+    def base_weight(self) -> Decimal:
+        """Weight before anything is redistributed, on whatever scale its methodology publishes."""
+        ...
+
+
+def base_share(part: Weighted, siblings: Iterable[Weighted]) -> Decimal:
+    """A part's base weight as a share of its siblings' sum, so that it compares with effective weights."""
+    whole = sum((sibling.base_weight for sibling in siblings), Decimal(0))
+    return part.base_weight / whole if whole else Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)

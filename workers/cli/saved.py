@@ -1,0 +1,100 @@
+"""A dossier as one JSON file: what `scan --save` writes and `scan --from` reads back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from evidence.canonical import NotJson, parse_json
+from evidence.kinds.capture import dossier_from_capture
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+
+FORMAT: Final = 1
+
+
+class NotSaved(ValueError):
+    """The bytes are not a saved dossier that this version reads; the message is for people."""
+
+
+def save(dossier: Dossier) -> bytes:
+    """The dossier with every body, as JSON that `load` reads back to an equal one."""
+    document = {
+        "hallmark_dossier": FORMAT,
+        "server": asdict(dossier.server),
+        "as_of": dossier.as_of.isoformat(),
+        "records": [_record(record) for _, record in sorted(dossier.records.items())],
+    }
+    return json.dumps(document, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def load(data: bytes, now: datetime) -> Dossier:
+    """The dossier of a saved file or of a recorded capture; raise NotSaved or NotACapture on anything else."""
+    try:
+        document = parse_json(data, max_bytes=256 * 1024 * 1024)
+    except NotJson as error:
+        raise NotSaved(f"expected a file written by `scan --save` or a recorded capture: {error}") from error
+    if not isinstance(document, Mapping) or "hallmark_dossier" not in document:
+        return dossier_from_capture(data, now)
+    if document["hallmark_dossier"] != FORMAT:
+        raise NotSaved(f"expected a saved dossier of format {FORMAT}, found {document['hallmark_dossier']}")
+    try:
+        return _dossier(dict(document))
+    except (KeyError, TypeError, ValueError) as error:
+        raise NotSaved(f"the saved dossier is damaged: {type(error).__name__} at {error}") from error
+
+
+def _record(record: Record) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "kind": record.kind,
+        "schema": record.schema,
+        "collector": record.collector,
+        "collector_version": record.collector_version,
+        "observed_at": record.observed_at.isoformat(),
+        "observation": dict(record.observation),
+        "digest": record.digest,
+    }
+    if isinstance(record.content, Absent):
+        return row | {"absent": {"reason": record.content.reason.value, "detail": record.content.detail}}
+    return row | {"body": base64.b64encode(record.content.body).decode("ascii")}
+
+
+def _dossier(document: dict[str, Any]) -> Dossier:
+    server = _server(document["server"])
+    records = [_read_record(server, row) for row in document["records"]]
+    as_of = datetime.fromisoformat(document["as_of"])
+    return Dossier(server=server, as_of=as_of, records={record.kind: record for record in records})
+
+
+def _server(row: dict[str, Any]) -> Server:
+    targets = tuple(_target(target) for target in row["targets"])
+    return Server(**{**row, "targets": targets, "seen_in": tuple(row["seen_in"])})
+
+
+def _target(row: dict[str, Any]) -> Target:
+    pairs = {name: tuple((key, value) for key, value in row[name]) for name in ("environment", "headers")}
+    return Target(**{**row, **pairs, "type": TargetType(row["type"]), "arguments": tuple(row["arguments"])})
+
+
+def _read_record(server: Server, row: dict[str, Any]) -> Record:
+    absent = row.get("absent")
+    content: Observed | Absent
+    if absent is not None:
+        content = Absent(Reason(absent["reason"]), absent["detail"])
+    else:
+        content = Observed(base64.b64decode(row["body"], validate=True))
+    if content.digest != row["digest"]:
+        raise ValueError(f"digest of {row['kind']}")
+    return Record(
+        server=server.id,
+        kind=row["kind"],
+        schema=row["schema"],
+        collector=row["collector"],
+        collector_version=row["collector_version"],
+        observed_at=datetime.fromisoformat(row["observed_at"]),
+        content=content,
+        observation=row["observation"],
+    )

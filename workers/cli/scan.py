@@ -1,0 +1,173 @@
+"""`hallmark scan`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperCommand
+
+from crawler.wire.launch import Launcher
+from crawler.wire.sandbox import UnsandboxedLauncher
+from evidence.kinds import listing, registration
+from evidence.kinds.capture import NotACapture
+from evidence.model import Absent, Dossier, Observed, Record
+from publish.dataset import describe
+from scoring import receipt
+from workers import log, pins
+from workers.cli.boundary import explained
+from workers.cli.console import Exit, emit, err, fail, note
+from workers.cli.page import show_server
+from workers.cli.receipts import newest_only
+from workers.cli.saved import NotSaved, load, save
+from workers.cli.scan_target import EXPECTED, NotATarget, Subject, read_command, read_target
+from workers.cli.show import named
+from workers.clock import Clock, clock_at
+from workers.outside import Network
+from workers.receipts import score_one
+from workers.settings import Settings, user_environment
+
+app = typer.Typer()
+
+UNSANDBOXED: Final = (
+    "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
+    "The evidence says so and can never be published."
+)
+_COMMAND: Final = "hallmark.command"
+
+
+class _ScanCommand(TyperCommand):
+    """Keeps what stands after `--` apart, since it is somebody else's command line."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" in args:
+            cut = args.index("--")
+            ctx.meta[_COMMAND] = args[cut + 1 :]
+            args = args[:cut]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND ...]"]
+
+
+@app.command(cls=_ScanCommand)
+def scan(
+    ctx: typer.Context,
+    *,
+    target: Annotated[
+        str | None, typer.Argument(help="A URL, npm:NAME[@VERSION], pypi:NAME[==VERSION] or the path of a server.json.")
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture; contacts nobody.")
+    ] = None,
+    rubric: Annotated[str | None, typer.Option(help="Only this rubric, such as `lint` or `lint@1`.")] = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
+    ] = False,
+    no_sandbox: Annotated[
+        bool, typer.Option("--no-sandbox", help="Run the command after -- as it is, with all your rights.")
+    ] = False,
+    keep: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Save the evidence, to score it again.")
+    ] = None,
+    evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Measure one server now and print its receipt. Nothing is stored unless you say --save.
+
+    Examples:
+
+    hallmark scan https://example.com/mcp
+
+    hallmark scan npm:@modelcontextprotocol/server-everything --rubric lint
+
+    hallmark scan http://127.0.0.1:8000/mcp --allow-private
+
+    hallmark scan -- python server.py
+
+    hallmark scan pypi:mcp-server-time --save time.json
+
+    hallmark scan --from time.json
+
+    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested, 130 interrupted.
+    """
+    with explained():
+        wanted = named(rubric) if rubric else None
+        command: list[str] | None = ctx.meta.get(_COMMAND)
+        settings = Settings()
+        if allow_private:
+            settings = settings.model_copy(update={"allow_private": True})
+        log.configure(
+            "error" if "log_level" not in settings.model_fields_set else settings.log_level, settings.log_format
+        )
+        dossier = _dossier(settings, target, command, source, no_sandbox=no_sandbox)
+        if keep is not None:
+            keep.write_bytes(save(dossier))
+            note(f"evidence saved in {keep}")
+        stored = [
+            card
+            for card in score_one(dossier)
+            if wanted is None or (card.rubric, card.version) == (wanted.id, wanted.version)
+        ]
+        if as_json:
+            emit(describe(dossier, stored))
+        else:
+            show_server(dossier, newest_only([receipt.decode(card.body) for card in stored]), evidence=evidence)
+        raise typer.Exit(Exit.NOTHING if isinstance(dossier.read(listing.KIND), Absent) else Exit.OK)
+
+
+def _dossier(
+    settings: Settings, target: str | None, command: Sequence[str] | None, source: Path | None, *, no_sandbox: bool
+) -> Dossier:
+    """The evidence, from wherever it is asked for; fails on a combination that means nothing."""
+    if sum(part is not None for part in (target, command, source)) != 1:
+        fail(f"expected exactly one of {EXPECTED}, or --from FILE. Examples: hallmark scan --help", Exit.USAGE)
+    if no_sandbox and command is None:
+        fail("--no-sandbox is only for a command that you typed after --; packages never run without it", Exit.USAGE)
+    clock = clock_at(settings.clock)
+    try:
+        if source is not None:
+            return load(source.read_bytes(), clock.now())
+        subject = read_target(target) if target is not None else read_command(command or (), Path.cwd())
+    except (NotATarget, NotSaved, NotACapture) as error:
+        fail(str(error), Exit.USAGE)
+    if no_sandbox:
+        note(UNSANDBOXED)
+    with err().status(f"looking at {subject.server.ref}"):
+        return asyncio.run(_collect(settings, clock, subject, no_sandbox=no_sandbox))
+
+
+async def _collect(settings: Settings, clock: Clock, subject: Subject, *, no_sandbox: bool) -> Dossier:
+    """The same collectors as a run, over one server and without a store."""
+    network = _Bare(settings, clock) if no_sandbox else Network(settings, clock)
+    empty = Dossier(server=subject.server, as_of=clock.now())
+    try:
+        records = [_registered(subject, clock)] if subject.refs else []
+        for collector in await network.collectors():
+            records += await collector.collect(subject.server, empty)
+    finally:
+        await network.close()
+    return Dossier(server=subject.server, as_of=clock.now(), records={record.kind: record for record in records})
+
+
+def _registered(subject: Subject, clock: Clock) -> Record:
+    content: Observed | Absent = registration.compose(subject.refs)
+    return Record(
+        server=subject.server.id,
+        kind=registration.KIND,
+        schema=registration.SCHEMA,
+        collector=pins.REGISTRAR.name,
+        collector_version=pins.REGISTRAR.version,
+        observed_at=clock.now(),
+        content=content,
+    )
+
+
+class _Bare(Network):
+    """The network of a command that its user asked to run as is."""
+
+    async def _launcher(self) -> Launcher | None:
+        return UnsandboxedLauncher(user_environment())

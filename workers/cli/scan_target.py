@@ -1,0 +1,89 @@
+"""What a person typed after `hallmark scan`, as a server to look at."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.addresses import Unusable
+from crawler.identity import merge, target_ref
+from crawler.registries.documents import DocumentRegistry
+from evidence.model import Server, ServerRef, Status, Target, TargetType
+
+EXPECTED = "a URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], the path of a server.json, or -- COMMAND ARGUMENTS"
+
+
+class NotATarget(ValueError):
+    """The text names nothing that can be scanned; the message says what was expected and found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A server, and the registry entries it was read from."""
+
+    server: Server
+    refs: tuple[ServerRef, ...] = ()
+
+
+def read_target(text: str) -> Subject:
+    """The server of a URL, a package or a file; raise NotATarget on anything else."""
+    if text.lower().startswith(("http://", "https://")):
+        return _remote(text)
+    if text.startswith("npm:"):
+        return _package(TargetType.NPM, text.removeprefix("npm:"), "@")
+    if text.startswith("pypi:"):
+        return _package(TargetType.PYPI, text.removeprefix("pypi:"), "==")
+    if Path(text).is_file():
+        return _document(Path(text))
+    raise NotATarget(f"expected {EXPECTED}; found {text!r}")
+
+
+def read_command(words: Sequence[str], folder: Path) -> Subject:
+    """The server that a command starts in `folder`."""
+    if not words:
+        raise NotATarget("expected a command after --, found nothing. Example: hallmark scan -- python server.py")
+    target = Target(type=TargetType.COMMAND, identifier=str(folder), arguments=tuple(words))
+    return Subject(Server(ref=f"command:{shlex.join(words)}", name=words[0], targets=(target,)))
+
+
+def _remote(url: str) -> Subject:
+    """A URL is tried as streamable HTTP first, unless its path says that it is the older transport."""
+    kinds = [TargetType.STREAMABLE_HTTP, TargetType.SSE]
+    if url.partition("?")[0].rstrip("/").endswith("/sse"):
+        kinds.reverse()
+    return _of_targets(*(Target(type=kind, identifier=url) for kind in kinds))
+
+
+def _package(kind: TargetType, text: str, separator: str) -> Subject:
+    name, found, version = text[1:].partition(separator)
+    if (found and not version) or not (text[:1] + name).strip():
+        raise NotATarget(f"expected {kind}:NAME or {kind}:NAME{separator}VERSION; found {kind}:{text}")
+    return _of_targets(Target(type=kind, identifier=text[:1] + name, version=version or None))
+
+
+def _of_targets(*targets: Target) -> Subject:
+    try:
+        ref = target_ref(targets[0])
+    except Unusable as error:
+        raise NotATarget(f"expected {EXPECTED}; found {targets[0].identifier!r}: {error}") from error
+    return Subject(Server(ref=ref, name=ref, targets=targets))
+
+
+def _document(path: Path) -> Subject:
+    refs = asyncio.run(_refs(path))
+    if len(refs) != 1:
+        raise NotATarget(
+            f"expected one server in {path}, found {len(refs)}. `hallmark run --registry {path}` takes many"
+        )
+    if refs[0].status is Status.INVALID:
+        raise NotATarget(
+            f"{path} is not a valid server.json: {refs[0].error}. `hallmark registry check {path}` says more"
+        )
+    return Subject(merge(refs), tuple(refs))
+
+
+async def _refs(path: Path) -> list[ServerRef]:
+    return [ref async for page in DocumentRegistry(path).walk() for ref in page.refs]
