@@ -6,8 +6,8 @@ import asyncio
 import datetime as dt
 import email.utils
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,7 +18,8 @@ _SWEEP: Final = 4096  # hosts kept before idle ones are forgotten
 
 @dataclass(slots=True)
 class _Host:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    visit: asyncio.Lock = field(default_factory=asyncio.Lock)
+    request: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
     ready_at: float = 0.0
 
@@ -50,20 +51,31 @@ class Courtesy:
         await self._sleep(seconds)
 
     @asynccontextmanager
-    async def turn(self, host: str, *, gapless: bool = False) -> AsyncIterator[None]:
-        """Wait for this host's turn and hold it. `gapless`: the operator's own target, which needs no gap."""
-        entry = self._hosts.setdefault(host, _Host())
-        entry.users += 1
-        try:
-            async with entry.lock:
+    async def visit(self, host: str) -> AsyncIterator[None]:
+        """Be the only visitor of a host, so that a probe's own deadline does not run while it queues."""
+        with self._use(host) as entry:
+            async with entry.visit:
+                yield
+
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[None]:
+        """Wait for the turn of one request and hold it until the answer is read."""
+        with self._use(host) as entry:
+            async with entry.request:
                 wait = entry.ready_at - self._tick()
                 if wait > 0:
                     await self._sleep(wait)
                 try:
                     yield
                 finally:
-                    gap = 0.0 if gapless else self._gap
-                    entry.ready_at = max(entry.ready_at, self._tick() + gap)
+                    entry.ready_at = max(entry.ready_at, self._tick() + self._gap)
+
+    @contextmanager
+    def _use(self, host: str) -> Iterator[_Host]:
+        entry = self._hosts.setdefault(host, _Host())
+        entry.users += 1
+        try:
+            yield entry
         finally:
             entry.users -= 1
             self._forget_idle()
@@ -92,7 +104,7 @@ def retry_after(value: str, now: dt.datetime) -> float | None:
         return float(text[:9])
     try:
         moment = email.utils.parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=dt.UTC)

@@ -22,7 +22,7 @@ import httpx
 from crawler.wire.address import Origin, Url, check_header
 from crawler.wire.connection import Connection, Head, Limits, tls_detail
 from crawler.wire.failures import InvalidTarget, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
-from crawler.wire.guard import Guard
+from crawler.wire.guard import Guard, classify
 from crawler.wire.inflate import ACCEPTED, Gunzip, Identity, inflater
 from crawler.wire.resolve import DnsResolver, Resolver, addresses_of
 
@@ -97,13 +97,17 @@ class Engine:
             lines.append(b"content-length: %d" % len(request.body))
         return b"\r\n".join(lines) + b"\r\n\r\n" + request.body
 
+    async def addresses(self, host: str) -> Sequence[str]:
+        """Addresses of a host, not yet vetted; Unreachable when there are none."""
+        return await addresses_of(host, self._resolver)
+
     async def connect(self, origin: Origin, *, guard: Guard, limits: Limits, deadline: float) -> Connection:
         """A new connection to a vetted address of the origin."""
         loop = asyncio.get_running_loop()
         end = min(deadline, loop.time() + limits.connect)
         try:
             async with asyncio.timeout_at(end):
-                found = await addresses_of(origin.host, self._resolver)
+                found = await self.addresses(origin.host)
         except TimeoutError as error:
             raise TimedOut("the name was not resolved in time", connected=False) from error
         vetted = guard.vet(found, origin.port)[:_ADDRESSES]
@@ -161,6 +165,17 @@ class Visit:
     def guard(self) -> Guard:
         """The policy of this visit."""
         return self._guard
+
+    async def is_private(self, origin: Origin) -> bool:
+        """True when this visit may open private addresses and the origin has no other: the operator's own target."""
+        if not self._guard.allow_private:
+            return False
+        try:
+            async with asyncio.timeout(self._engine.limits.connect):
+                found = await self._engine.addresses(origin.host)
+        except (WireFailure, TimeoutError):
+            return False
+        return all(classify(address) == "private" for address in found)
 
     def close(self) -> None:
         """Drop every connection."""

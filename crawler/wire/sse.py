@@ -52,7 +52,7 @@ class SseChannel:
             # Silence is normal on this stream, so only the totals bound it.
             patient = dataclasses.replace(limits, between_bytes=limits.total)
             request = Request("GET", self._post.url, (*self._post.headers, *_ACCEPT), b"", patient)
-            async with self._post.courtesy.turn(self._post.url.origin.host, gapless=self._post.gapless):
+            async with self._post.turn():
                 self._stream = await self._post.visit.open(request)
             await self._read_endpoint(limits.first_byte)
         except WireFailure as error:

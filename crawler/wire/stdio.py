@@ -50,7 +50,14 @@ class StdioChannel:
     """The channel of a launched process."""
 
     def __init__(
-        self, launched: Launched, transcript: Transcript, client_version: str, *, seconds: float, line_bytes: int
+        self,
+        launched: Launched,
+        transcript: Transcript,
+        client_version: str,
+        *,
+        seconds: float,
+        total: float,
+        line_bytes: int = LINE_BYTES,
     ) -> None:
         self._launched = launched
         self._transcript = transcript
@@ -62,6 +69,7 @@ class StdioChannel:
         self._number = self._count = self._total = 0
         self._loop = asyncio.get_running_loop()
         self._born = self._loop.time()
+        self._end = self._born + total
         self.noise: list[bytes] = []
         self.exit: Exit | None = None
         self.session: str | None = None
@@ -83,7 +91,7 @@ class StdioChannel:
         answer: rpc.Answer | None = None
         failure: WireFailure | None = None
         try:
-            async with asyncio.timeout(seconds or self._seconds):
+            async with asyncio.timeout_at(min(began + (seconds or self._seconds), self._end)):
                 answer = await self._converse(body)
         except TimeoutError:
             failure = TimedOut("no answer in time")
@@ -97,7 +105,7 @@ class StdioChannel:
         body = rpc.notification(method)
         failure: WireFailure | None = None
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout_at(min(began + self._seconds, self._end)):
                 await self._write(body)
         except TimeoutError:
             failure = TimedOut("the server does not read its input")
@@ -136,7 +144,7 @@ class StdioChannel:
         try:
             await self._launched.write(body + b"\n")
         except (BrokenPipeError, ConnectionError) as error:
-            raise Unreachable("the process closed its input", connected=True) from error
+            raise Unreachable("the process ended before answering", connected=True) from error
 
     async def _next_line(self) -> bytes:
         while not self._waiting:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
 from typing import Final
 
@@ -21,6 +23,7 @@ from evidence.model import TargetType
 
 _HOPS: Final = 3
 _KEEP_METHOD: Final = frozenset({307, 308})
+_SESSION: Final = re.compile(r"[\x21-\x7e]{1,1024}")
 _STREAM_TAIL: Final = 0.25  # seconds for a stream to end after its answer, so that the connection can be reused
 _OURS: Final = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "mcp-method"}
@@ -41,20 +44,21 @@ class Post:
         *,
         headers: Sequence[tuple[str, str]] = (),
         transport: TargetType = TargetType.STREAMABLE_HTTP,
+        gapless: bool = False,
     ) -> None:
         self.visit = visit
         self.url = url
         self.courtesy = courtesy
         self.transcript = transcript
         self._transport = transport
+        self.gapless = gapless
         self.headers = tuple(pair for pair in headers if pair[0].lower() not in _OURS)
         self._loop = asyncio.get_running_loop()
         self._born = self._loop.time()
 
-    @property
-    def gapless(self) -> bool:
-        """Operators do not need protection from their own probe."""
-        return self.visit.guard.allow_private
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """The host's turn; the operator's own targets are asked without delay."""
+        return nullcontext() if self.gapless else self.courtesy.turn(self.url.origin.host)
 
     def now(self) -> float:
         """Seconds since the probe began."""
@@ -90,7 +94,7 @@ class Post:
         answer: rpc.Answer | None = None
         failure: WireFailure | None = None
         try:
-            async with self.courtesy.turn(self.url.origin.host, gapless=self.gapless):
+            async with self.turn():
                 response = await self.visit.open(request)
                 try:
                     answer = await received.read(response, number)
@@ -185,7 +189,8 @@ class StreamableHttp:
         body = rpc.request(self._number, method, sent)
         reply = await self._post.send("POST", method, body, headers, number=self._number, limits=limits)
         if method == "initialize" and reply.result:
-            self.session = reply.exchange.header("mcp-session-id") or None
+            offered = reply.exchange.header("mcp-session-id")
+            self.session = offered if _SESSION.fullmatch(offered) else None
         return reply
 
     async def tell(self, method: str) -> None:

@@ -27,7 +27,6 @@ class ProbeLimits:
     list_bytes: int = 8 * 1024 * 1024
     discover: float = 10.0
     total: float = 120.0
-    start: float = 30.0
     stdio_answer: float = 30.0
     line_bytes: int = 4 * 1024 * 1024
     retry_pause: float = 5.0
@@ -103,7 +102,7 @@ class Dialogue:
         asked_for = wait_asked_for(reply, self._clock())
         if asked_for is not None:
             self._courtesy.defer(self._host, asked_for)
-            return 0.0 if self._courtesy.accepts(asked_for) else None
+            return asked_for if self._courtesy.accepts(asked_for) else None
         passing = reply.failure.passing if reply.failure else reply.status in _PASSING
         return self.limits.retry_pause if passing else None
 

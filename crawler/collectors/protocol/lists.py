@@ -22,6 +22,8 @@ _METHODS: Final = {
 }
 _CAPABILITY: Final = {**{name: name for name in LISTS}, "resourceTemplates": "resources"}
 _LOST_SESSION: Final = frozenset({400, 404})
+_LONGEST_CURSOR: Final = 16 * 1024
+_LONGEST_ERROR: Final = 64 * 1024
 _STATUS_WINS: Final = frozenset({401, 402, 403, 429})
 
 Reopen = Callable[[], Awaitable[bool]]
@@ -89,8 +91,8 @@ class Walker:
             return End.FAILED, f"the result has no {name} array"
         if cursor is None:
             return End.COMPLETE, None
-        if not isinstance(cursor, str):
-            return End.FAILED, "nextCursor is not a string"
+        if not isinstance(cursor, str) or len(cursor) > _LONGEST_CURSOR:
+            return End.FAILED, f"nextCursor is not a string of at most {_LONGEST_CURSOR} characters"
         if cursor in cursors:
             return End.CURSOR_REPEATED, "a cursor came twice"
         if pages >= self._limits.pages or items >= self._limits.items:
@@ -128,7 +130,8 @@ def _count(items: Json) -> int:
 def _failed(reply: Reply, asked: str) -> tuple[End, bytes | str]:
     status = reply.status or 200
     if reply.answer and reply.answer.is_error and status < 500 and status not in _STATUS_WINS:
-        return End.ERROR, reply.answer.span
+        span = reply.answer.span
+        return End.ERROR, span if len(span) <= _LONGEST_ERROR else f"an error of more than {_LONGEST_ERROR} bytes"
     if isinstance(reply.failure, TooLarge):
         return End.CAPPED, f"{reply.failure.reason}: {reply.failure.detail}"
     absent = absence(reply, asked)

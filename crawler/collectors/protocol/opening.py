@@ -15,6 +15,7 @@ from evidence.canonical import Json
 
 # A 4xx that an HTTP+SSE server answers to a POST (2025-11-25 transports, "Backwards Compatibility").
 SSE_FALLBACK: Final = frozenset({400, 404, 405, 406, 411})
+_LONGEST_VERSION: Final = 100
 _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 
@@ -59,7 +60,7 @@ async def initialize(dialogue: Dialogue, client_version: str) -> Opened | Refuse
     if reply.result is None or not isinstance(reply.result.value, Mapping):
         return Refused(reply, "initialize")
     named = reply.result.value.get("protocolVersion")
-    version = named if isinstance(named, str) else None
+    version = named[:_LONGEST_VERSION] if isinstance(named, str) else None
     dialogue.channel.negotiated(version if version and _VERSION.fullmatch(version) else None)
     await dialogue.tell("notifications/initialized")
     return Opened(dialogue, Era.LEGACY, version, reply.result)

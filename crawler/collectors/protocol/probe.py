@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -105,20 +106,27 @@ class RemoteProbe(_Probe):
     ) -> None:
         super().__init__(courtesy, clock, limits, client_version)
         self._engine = engine
+        self._own = False
 
     async def run(self, target: Target) -> Probed:
         """Open and list the target."""
         try:
-            parse_url(target.identifier)
+            origin = parse_url(target.identifier).origin
         except InvalidTarget as error:
             return self.result(error.absent())
         async with self._engine.visit(seconds=self.limits.total) as visit:
-            opened = await self._open(target, visit)
-            if isinstance(opened, Refused):
-                return self.result(absence(opened.reply, opened.asked))
-            content = await self.read(target, opened, "")
-            await self._end(target, opened)
+            self._own = await visit.is_private(origin)
+            async with nullcontext() if self._own else self.courtesy.visit(origin.host):
+                content = await self._visit(target, visit)
         return self.result(content)
+
+    async def _visit(self, target: Target, visit: Visit) -> Observed | Absent:
+        opened = await self._open(target, visit)
+        if isinstance(opened, Refused):
+            return absence(opened.reply, opened.asked)
+        content = await self.read(target, opened, "")
+        await self._end(target, opened)
+        return content
 
     async def _open(self, target: Target, visit: Visit) -> Opened | Refused:
         if target.type is TargetType.SSE:
@@ -154,7 +162,15 @@ class RemoteProbe(_Probe):
 
     def _post(self, target: Target, visit: Visit, transport: TargetType) -> Post:
         url = parse_url(target.identifier)
-        return Post(visit, url, self.courtesy, self.transcript, headers=target.headers, transport=transport)
+        return Post(
+            visit,
+            url,
+            self.courtesy,
+            self.transcript,
+            headers=target.headers,
+            transport=transport,
+            gapless=self._own,
+        )
 
     async def _end(self, target: Target, opened: Opened) -> None:
         """Ask a modern server whether it is dual-era, and end a session politely."""
@@ -204,6 +220,7 @@ class StdioProbe(_Probe):
             self.transcript,
             self.client_version,
             seconds=self.limits.stdio_answer,
+            total=self.limits.total,
             line_bytes=self.limits.line_bytes,
         )
 

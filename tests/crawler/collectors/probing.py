@@ -1,0 +1,92 @@
+"""How these tests probe: a collector with small deadlines, no pauses and a fixed clock."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.courtesy import Courtesy
+from crawler.wire.connection import Limits
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from crawler.wire.launch import Launcher
+from crawler.wire.resolve import Resolver
+from evidence.kinds.listing import Listing
+from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
+from tests.servers.hostile import Behaviour, serving
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
+WIRE = Limits(connect=2, first_byte=0.6, between_bytes=0.4, total=1.5)
+PROBE = ProbeLimits(discover=0.4, total=4, stdio_answer=1.5, retry_pause=0)
+
+
+class Timekeeper:
+    """A clock and a sleep for Courtesy: sleeping only moves the hand, and is written down."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def tick(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+def collector(
+    *,
+    private: bool = True,
+    resolver: Resolver | None = None,
+    tls: ssl.SSLContext | None = None,
+    wire: Limits = WIRE,
+    probe: ProbeLimits = PROBE,
+    launcher: Launcher | None = None,
+    time: Timekeeper | None = None,
+) -> ProtocolCollector:
+    hand = time or Timekeeper()
+    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=private), resolver=resolver, tls=tls, limits=wire)
+    courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
+    return ProtocolCollector(engine, launcher, courtesy, lambda: NOW, probe)
+
+
+async def record_of(prober: ProtocolCollector, *targets: Target) -> Record:
+    server = Server(ref="test", name="test", targets=targets)
+    [record] = await prober.collect(server, Dossier(server=server, as_of=NOW))
+    return record
+
+
+def remote(url: str, kind: TargetType = TargetType.STREAMABLE_HTTP) -> Target:
+    return Target(type=kind, identifier=url)
+
+
+def probe(
+    behaviour: Behaviour, kind: TargetType = TargetType.STREAMABLE_HTTP, prober: ProtocolCollector | None = None
+) -> Record:
+    """The record of one server that misbehaves."""
+
+    async def run() -> Record:
+        async with serving(behaviour) as url:
+            return await record_of(prober or collector(), remote(url, kind))
+
+    return asyncio.run(run())
+
+
+def listing(record: Record) -> Listing:
+    assert isinstance(record.content, Observed), record.content
+    return Listing.parse(record.content.body)
+
+
+def absent(record: Record) -> Absent:
+    assert isinstance(record.content, Absent), record.content
+    return record.content
+
+
+def names(items: Sequence[object]) -> list[str]:
+    return [getattr(item, "name", "") for item in items]
