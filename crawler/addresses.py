@@ -105,7 +105,7 @@ def oci_reference(text: str) -> OciReference:
     host, path = _oci_host(head)
     parts = path.split("/")
     valid = all(_OCI_PART.fullmatch(part) for part in parts) and (not tag or _OCI_TAG.fullmatch(tag))
-    if not valid or ("@" in text and not _OCI_DIGEST.fullmatch(digest)):
+    if not valid or rest.endswith(":") or ("@" in text and not _OCI_DIGEST.fullmatch(digest)):
         raise Unusable("an image reference")
     return OciReference(f"{host}/{path}", tag or None, digest or None)
 
@@ -174,6 +174,9 @@ def _authority(parts: SplitResult) -> str:
 def _normalise_host(host: str) -> str:
     if ":" in host:
         try:
+            # A zone (`%eth0`) names an interface of one machine.
+            if "%" in host:
+                raise ValueError("with a zone")
             return f"[{ipaddress.IPv6Address(host).compressed}]"
         except ValueError as error:
             raise Unusable(f"a host ({error})") from error

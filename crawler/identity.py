@@ -23,7 +23,7 @@ from crawler.addresses import (
 )
 from evidence.model import Server, ServerRef, Status, Target, TargetType
 
-# The operator's own documents come before anything that is downloaded; they have no fixed name, hence the default.
+# The operator's own documents (`file:...`) come before anything that is downloaded.
 _TRUST: Final = {"starter": 1, "official": 2, "docker": 3}
 _OWN_DOCUMENTS: Final = 0
 _OTHER_REGISTRY: Final = 4
@@ -105,9 +105,9 @@ def _distrust(ref: ServerRef, canonical: str) -> tuple[bool, bool, int, bool, in
 
 
 def _registry_rank(registry: str) -> int:
-    if registry in _TRUST:
-        return _TRUST[registry]
-    return _OTHER_REGISTRY if registry.startswith(("http:", "https:")) else _OWN_DOCUMENTS
+    if registry.startswith("file:"):
+        return _OWN_DOCUMENTS
+    return _TRUST.get(registry, _OTHER_REGISTRY)
 
 
 def owns(name: str, canonical: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 
 import yaml
 
-from crawler.addresses import Unusable, is_local, oci_reference, repository_address
+from crawler.addresses import Unusable, clean_folder, is_local, oci_reference, repository_address
 from crawler.registries.fetching import Fetcher, Refused
 from crawler.registries.json_spans import members
 from crawler.registries.registry import Page, RegistryUnavailable, pages
@@ -142,6 +142,8 @@ def parse_yaml(data: bytes) -> Json:
     try:
         _check_events(data)
         value: Json = yaml.load(data, Loader=_PlainLoader)  # noqa: S506 - a subclass of the safe loader
+    except NotYaml:
+        raise
     except (yaml.YAMLError, ValueError, TypeError, UnicodeError) as error:
         raise NotYaml(f"not plain YAML ({type(error).__name__})") from error
     return value
@@ -242,9 +244,10 @@ def _repository(document: Mapping[str, Json]) -> str | None:
         if isinstance(candidate, str):
             try:
                 address = repository_address(candidate)
+                inside = clean_folder(folder) if isinstance(folder, str) else ""
             except Unusable:
                 continue
-            return f"{address}#{folder}" if isinstance(folder, str) and "#" not in address else address
+            return f"{address}#{inside}" if inside and "#" not in address else address
     return None
 
 
