@@ -73,7 +73,7 @@ def band(score: Decimal, bands: Sequence[tuple[Decimal, str]], otherwise: str) -
 
 def plain(value: Decimal) -> Decimal:
     """The same number without an exponent and without trailing zeros, so that equal scores are written alike."""
-    return value.quantize(Decimal(1)) if value == value.to_integral_value() else value.normalize()
+    return value.quantize(Decimal(1)) + 0 if value == value.to_integral_value() else value.normalize()
 
 
 def _down(value: Decimal) -> Decimal:

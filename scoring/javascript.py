@@ -18,13 +18,14 @@ WHITESPACE: Final = (
 )
 
 # A number that JSON.stringify may print differently from Python: a fraction, an exponent, beyond 2**53.
-_ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:\d{16}|\d+[.eE])")
+_ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:Infinity|\d{16}|\d+[.eE])")
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def utf16_length(text: str) -> int:
     """`text.length`: UTF-16 code units, so that an emoji counts 2."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text) if text.isascii() else len(text) + len(_ASTRAL.findall(text))
 
 
 def trim(text: str) -> str:

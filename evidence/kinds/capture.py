@@ -40,7 +40,10 @@ def dossier_from_capture(data: bytes, as_of: datetime) -> Dossier:
     document = _document(data)
     recording = _object(document.get("capture"))
     server, target = _server(document, recording)
-    body = json.dumps(_listing_body(document, recording, target), separators=(",", ":")).encode()
+    try:
+        text = json.dumps(_listing_body(document, recording, target), separators=(",", ":"), allow_nan=False)
+    except ValueError as error:
+        raise NotACapture(f"a capture holds numbers that fit a double: {error}") from error
     record = Record(
         server=server.id,
         kind=listing.KIND,
@@ -48,7 +51,7 @@ def dossier_from_capture(data: bytes, as_of: datetime) -> Dossier:
         collector=COLLECTOR,
         collector_version=COLLECTOR_VERSION,
         observed_at=as_of,
-        content=Observed(body),
+        content=Observed(text.encode()),
     )
     return Dossier(server=server, as_of=as_of, records={listing.KIND: record})
 

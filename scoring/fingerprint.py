@@ -1,0 +1,102 @@
+"""Fingerprints of the code that gives answers: they change when an answer may, not when a line is reformatted.
+
+Only the lock test reads them. What a run pins are versions, which need no source text.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from evidence.canonical import canonical_json, sha256
+from scoring.rubric import Rubric
+from scoring.rule import Rule
+
+ENGINE_MODULES: Final = (
+    "evidence.kinds.listing",
+    "evidence.kinds.registration",
+    "scoring.arithmetic",
+    "scoring.assess",
+    "scoring.components",
+    "scoring.javascript",
+    "scoring.path",
+    "scoring.schemas",
+    "scoring.scope",
+    "scoring.secret_names",
+    "scoring.walk",
+    "scoring.weighing",
+)
+"""Code shared by rules and rubrics. `scoring.walk.ENGINE` is its version."""
+
+_WORDS: Final = frozenset({"title", "good", "bad", "since", "version", "spec", "summary", "settled", "source"})
+_UNTYPED: Final = frozenset({"type_params", "type_comment", "type_ignores", "kind", "ctx"})
+
+
+def rule_fingerprint(rule: Rule) -> str:
+    """Of a rule's module without examples, prose and version."""
+    return _of_modules([rule.module])
+
+
+def rubric_fingerprint(rubric: Rubric) -> str:
+    """Of a rubric's module (prose aside) and of its criteria as data."""
+    criteria = [
+        [
+            part.cites,
+            part.rule,
+            part.severity.value,
+            str(part.points),
+            sorted(map(str, part.params.items())),
+            part.pages,
+        ]
+        for part in rubric.criteria
+    ]
+    return sha256(canonical_json([_of_modules([rubric.judge.__module__]), criteria]))[:16]
+
+
+def engine_fingerprint() -> str:
+    """Of everything that rules and rubrics share."""
+    return _of_modules(ENGINE_MODULES)
+
+
+def _of_modules(names: Iterable[str]) -> str:
+    return source_fingerprint(inspect.getsource(importlib.import_module(name)) for name in names)
+
+
+def source_fingerprint(sources: Iterable[str]) -> str:
+    """Sixteen hexadecimal digits of the syntax trees, in which comments, layout, docstrings and prose do not count."""
+    return sha256("\n".join("".join(_dump(ast.parse(source))) for source in sources).encode())[:16]
+
+
+def _dump(node: object) -> Iterator[str]:
+    """The tree as text. `ast.dump` is not used because its output differs between versions of Python."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _dump(item)
+            yield ","
+    elif isinstance(node, ast.AST):
+        yield type(node).__name__ + "("
+        for name, value in ast.iter_fields(node):
+            if name not in _UNTYPED and value not in (None, []):
+                yield f"{name}="
+                yield from _dump(_without_prose(value))
+        yield ")"
+    else:
+        yield repr(node)
+
+
+def _without_prose(value: object) -> object:
+    """A list of statements without docstrings, a list of keyword arguments without those that are only words."""
+    if not isinstance(value, list):
+        return value
+    return [item for item in value if not _is_docstring(item) and not _is_words(item)]
+
+
+def _is_docstring(node: object) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_words(node: object) -> bool:
+    return isinstance(node, ast.keyword) and node.arg in _WORDS

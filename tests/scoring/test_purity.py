@@ -1,0 +1,52 @@
+"""Scoring touches nothing: no file, socket, process or database while a dossier becomes scorecards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+SCRIPT = """
+import sys
+from scoring import catalogue, explain, receipt
+from scoring.assess import assess
+from tests.dossiers import captures, cases
+
+dossiers = [*captures().values(), *cases().values()]
+catalogue.questions(); catalogue.versions()
+FORBIDDEN = ("open", "socket.", "subprocess.", "sqlite3.", "os.", "shutil.", "urllib.", "import", "exec", "compile")
+touched = []
+sys.addaudithook(lambda event, args: touched.append((event, str(args)[:80])) if event.startswith(FORBIDDEN) else None)
+for dossier in dossiers:
+    assessment = assess(dossier)
+    for rubric in catalogue.rubrics():
+        card = rubric.score(assessment)
+        receipt.recompute(receipt.decode(receipt.encode(card)))
+        str(explain.explain_card(card))
+{sabotage}
+print(len(dossiers), touched)
+sys.exit(bool(touched))
+"""
+
+
+def scored(sabotage: str = "") -> subprocess.CompletedProcess[str]:
+    script = SCRIPT.replace("{sabotage}", sabotage)
+    return subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=100
+    )
+
+
+def test_scoring_every_recorded_dossier_touches_nothing() -> None:
+    done = scored()
+    assert (done.returncode, done.stdout.strip()) == (0, "229 []"), done.stdout + done.stderr
+
+
+def test_the_audit_notices_an_open_file_and_a_socket() -> None:
+    for sabotage in (
+        "open('/dev/null').close()",
+        "__import__('socket').socket()",
+        "__import__('sqlite3').connect(':memory:')",
+    ):
+        assert scored(sabotage).returncode == 1

@@ -1,0 +1,97 @@
+"""Every rule's own examples, and what a declaration has to have."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scoring import catalogue
+from scoring.assess import ask
+from scoring.examples import param, tool
+from scoring.outcome import Severity
+from scoring.rule import InvalidRule, Rule, discover, rule
+from scoring.scope import Scope, Tool
+
+EXAMPLES = [
+    pytest.param(declared, example, expected, id=f"{declared.id}-{'bad' if expected else 'good'}-{index}")
+    for declared in catalogue.rules()
+    for expected, examples in ((False, declared.good), (True, declared.bad))
+    for index, example in enumerate(examples)
+]
+
+
+@pytest.mark.parametrize(("declared", "example", "expected"), EXAMPLES)
+def test_bad_examples_fire_and_good_ones_pass(declared: Rule, example: Scope, expected: bool) -> None:
+    findings = ask(declared, example, "digest")
+    assert bool(findings) is expected
+    assert all(finding.rule == declared.id and finding.message for finding in findings)
+
+
+@pytest.mark.parametrize("declared", catalogue.rules(), ids=lambda declared: declared.id)
+def test_a_rule_lives_in_a_file_of_its_name_in_a_described_family(declared: Rule) -> None:
+    assert declared.module.rpartition(".")[2] == declared.id.replace("-", "_")
+    assert importlib.import_module(f"scoring.rules.{declared.family}").__doc__
+
+
+def test_every_rule_is_cited() -> None:
+    cited = {criterion.rule for rubric in catalogue.rubrics() for criterion in rubric.criteria}
+    assert {declared.id for declared in catalogue.rules()} == cited
+
+
+def declare(**changes: Any) -> Rule:
+    def judge(tool: Tool, minimum: int = 1) -> Iterator[str]:
+        """Because."""
+        if len(tool.name) < minimum:
+            yield "short"
+
+    defaults: dict[str, Any] = {
+        "scope": Tool,
+        "reads": "listing",
+        "severity": Severity.INFO,
+        "title": "A title",
+        "since": "2026.1",
+        "version": 1,
+        "good": [tool()],
+        "bad": [tool(name="")],
+    }
+    function = changes.pop("judge", judge)
+    return rule(changes.pop("rule_id", "tool-example"), **{**defaults, **changes})(function)
+
+
+def test_a_complete_declaration_is_accepted() -> None:
+    declared = declare()
+    assert (declared.rationale, dict(declared.params)) == ("Because.", {"minimum": 1})
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"good": []}, "one good and one bad"),
+        ({"bad": []}, "one good and one bad"),
+        ({"title": ""}, "no title"),
+        ({"rule_id": "Tool_Example"}, "kebab-case"),
+        ({"rule_id": "tool"}, "two words"),
+        ({"reads": "registration"}, "comes from 'listing'"),
+        ({"good": [param()]}, "an example is a Param"),
+        ({"version": 0}, "versions start at 1"),
+        ({"judge": lambda tool: iter(())}, "no docstring"),
+        ({"judge": lambda: iter(())}, "takes no argument"),
+        ({"judge": lambda tool, minimum: iter(())}, "minimum has no default"),
+    ],
+)
+def test_an_incomplete_declaration_raises_at_once(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InvalidRule, match=complaint):
+        declare(**changes)
+
+
+def test_a_rubric_cannot_cite_a_parameter_that_a_rule_does_not_have() -> None:
+    with pytest.raises(InvalidRule, match="has no parameter maximum"):
+        discover()["tool-description-short"].with_defaults({"maximum": 3})
+
+
+def test_defaults_are_part_of_the_question() -> None:
+    short = discover()["tool-description-short"]
+    assert short.with_defaults({}) == short.with_defaults({"minimum": 20})
