@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
@@ -16,10 +17,13 @@ from crawler.wire.adapters import GuardedTransport
 from crawler.wire.connection import Limits
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
-from crawler.wire.launch import Launcher
+from crawler.wire.launch import Launched, Launcher
+from crawler.wire.sandbox import Sandbox, open_sandbox
+from evidence.model import Absent, Reason, Target
 from workers.clock import Clock
+from workers.log import get_log
 from workers.pins import Pinned, Versioned
-from workers.settings import RegistrySetting, Settings, code_version
+from workers.settings import RegistrySetting, Settings, code_version, tool_environment
 
 
 class Network:
@@ -76,7 +80,35 @@ class Network:
         return self._engine
 
     async def _launcher(self) -> Launcher | None:
-        return None
+        return _Packages(self._settings, self._clock)
+
+
+class _Packages:
+    """Starts packages in a sandbox that is opened, and built if need be, for the first of them."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._opening = asyncio.Lock()
+        self._sandbox: Sandbox | Absent | None = None
+
+    async def launch(self, target: Target) -> Launched | Absent:
+        """Start a target; Absent says why it could not be started."""
+        async with self._opening:
+            if self._sandbox is None:
+                self._sandbox = await self._open()
+        return self._sandbox if isinstance(self._sandbox, Absent) else await self._sandbox.launch(target)
+
+    async def _open(self) -> Sandbox | Absent:
+        if self._settings.sandbox == "off":
+            return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
+        return await open_sandbox(
+            self._settings.cache,
+            environ=tool_environment(),
+            now=self._clock.wall,
+            slots=self._settings.sandbox_slots,
+            progress=lambda step: get_log().info("sandbox_building", step=step),
+        )
 
 
 def _limits(settings: Settings) -> Limits:

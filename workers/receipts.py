@@ -8,8 +8,9 @@ from decimal import Decimal
 
 from evidence.model import Dossier, ServerId
 from evidence.store import StoredCard
-from scoring import catalogue, receipt
+from scoring import catalogue
 from scoring.assess import assess
+from scoring.receipt import encode
 from scoring.scorecard import Scorecard
 
 
@@ -39,7 +40,7 @@ def _stored(card: Scorecard) -> StoredCard:
         version=card.version,
         score=card.score if isinstance(card.score, Decimal) else None,
         grade=card.grade,
-        body=receipt.encode(card),
+        body=encode(card),
     )
 
 
