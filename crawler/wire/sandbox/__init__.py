@@ -6,9 +6,10 @@ from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.failure import start_failure
 from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
 from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.rootfs import Rootfs, build
+from crawler.wire.sandbox.rootfs import PARTS, Rootfs, build
 
 __all__ = [
+    "PARTS",
     "Availability",
     "Limits",
     "Rootfs",

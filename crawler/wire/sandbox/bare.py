@@ -14,10 +14,6 @@ from crawler.wire.sandbox.process import Contained
 from evidence.model import Absent, Reason, Target, TargetType
 
 
-async def _nothing() -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class UnsandboxedLauncher:
     """Starts command targets with the user's environment and rights; refuses packages, which nobody vouches for."""
@@ -43,7 +39,7 @@ class UnsandboxedLauncher:
             process = _spawn(target, self.environ)
         except (OSError, ValueError) as error:
             return Absent(Reason.START_FAILED, f"{target.arguments[0]} cannot be started ({type(error).__name__})")
-        return Contained(process, None, self.limits, {}, runtime="none", release=_nothing)
+        return Contained(process, None, self.limits, {}, runtime="none")
 
 
 def _spawn(target: Target, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -10,7 +10,7 @@ import platform
 import resource
 import shutil
 import subprocess
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from crawler.wire.sandbox import privileged, seccomp
 from crawler.wire.sandbox.box import Box, Descriptors, encode, options
@@ -23,10 +23,6 @@ from evidence.canonical import Json
 SETUP_PATIENCE = 15.0
 
 
-async def _nothing() -> None:
-    return None
-
-
 async def start(
     box: Box,
     command: Sequence[str],
@@ -34,7 +30,6 @@ async def start(
     *,
     facts: Mapping[str, Json] | None = None,
     inherited: Sequence[int] = (),
-    release: Callable[[], Awaitable[None]] = _nothing,
 ) -> Contained:
     """Start `command` in `box`; raises SandboxError when bubblewrap cannot set the box up."""
     info_read, info_write = os.pipe()
@@ -43,13 +38,18 @@ async def start(
     try:
         process = _spawn(box, command, identity, (info_write, gate_read), inherited)
         _close(theirs)
-        init = await _init_pid(info_read, process)
-        if identity.uid is None:
-            _limit(init, box.limits)
-        os.write(gate_write, b"\0")
+        try:
+            init = await _init_pid(info_read, process)
+            if identity.uid is None:
+                _limit(init, box.limits)
+            os.write(gate_write, b"\0")
+        except BaseException:  # a cancelled launch must not leave a box behind
+            process.kill()
+            process.communicate()
+            raise
     finally:
         _close(ours + theirs)
-    return Contained(process, init, box.limits, facts or {}, runtime="bubblewrap", release=release)
+    return Contained(process, init, box.limits, facts or {}, runtime="bubblewrap")
 
 
 def _spawn(
@@ -106,7 +106,7 @@ async def _init_pid(info: int, process: subprocess.Popen[bytes]) -> int:
         return int(json.loads(text)["child-pid"])
     except (TimeoutError, ValueError, KeyError, TypeError) as error:
         process.kill()
-        said = process.communicate()[1].decode("utf-8", "replace").strip()
+        said = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
         raise SandboxError(f"bubblewrap could not set the sandbox up: {said[-300:] or type(error).__name__}") from error
 
 

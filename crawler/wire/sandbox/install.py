@@ -11,6 +11,7 @@ import socket
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crawler.wire.sandbox import bubblewrap, entrypoints, layers
@@ -39,6 +40,7 @@ listener.close()
 os.execv(sys.argv[2], sys.argv[2:])
 """
 POLL = 0.25
+ABANDONED = timedelta(hours=1)
 SAID = 4000
 
 
@@ -171,6 +173,14 @@ class Installer:
         blocked, engines = _scripts(tree) if spec.ecosystem is TargetType.NPM else [], _engines(tree, spec)
         self.store.adopt(tree, digest)
         return Result(version=version, layer=digest, commands=commands, blocked_scripts=blocked, engines=engines)
+
+
+def sweep(cache_dir: Path, now: datetime) -> None:
+    """Remove the workshops of installations that were killed; none takes an hour."""
+    for work in (cache_dir / "work").glob("*"):
+        with contextlib.suppress(OSError):
+            if now - datetime.fromtimestamp(work.stat().st_mtime, UTC) > ABANDONED:
+                shutil.rmtree(work, ignore_errors=True)
 
 
 def _open_workshop(cache_dir: Path, who: Identity) -> Path:

@@ -17,9 +17,10 @@ from crawler.wire.sandbox import answers, bubblewrap, command, entrypoints, host
 from crawler.wire.sandbox.availability import available
 from crawler.wire.sandbox.box import Bind, Box
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.install import Installer, Result
+from crawler.wire.sandbox.install import Installer, Result, sweep
 from crawler.wire.sandbox.layers import Installed, Layers
 from crawler.wire.sandbox.limits import RUN, Limits
+from crawler.wire.sandbox.process import Contained
 from crawler.wire.sandbox.relay import Doors
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
@@ -46,8 +47,13 @@ class Sandbox:
     now: Callable[[], datetime]
     installer: Installer
     limits: Limits = RUN
+    slots: int = 2
+    _room: asyncio.Semaphore = field(init=False)
     _indexes: dict[TargetType, indexes.NpmIndex | indexes.PythonIndex] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        self._room = asyncio.Semaphore(self.slots)
 
     @property
     def runtime(self) -> str:
@@ -56,14 +62,15 @@ class Sandbox:
 
     async def launch(self, target: Target) -> Launched | Absent:
         """Install if needed and start; Absent says why it could not be started."""
-        try:
-            if target.type is TargetType.COMMAND:
-                return await self._launch_command(target)
-            if target.type in {TargetType.NPM, TargetType.PYPI}:
-                return await self._launch_package(target)
-        except SandboxError as error:
-            return Absent(Reason.SANDBOX_RESTRICTED, str(error))
-        return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm and PyPI packages, not {target.type.value}")
+        async with contextlib.AsyncExitStack() as held:
+            await held.enter_async_context(self._room)
+            try:
+                found = await self._launch(target, held)
+            except SandboxError as error:
+                return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+            if isinstance(found, Contained):
+                found.after_stop(held.pop_all().aclose)
+            return found
 
     async def prepare(self, target: Target) -> Installed | Absent:
         """The installed package of a target, from the cache when it is there; raises SandboxError."""
@@ -100,7 +107,14 @@ class Sandbox:
                 self._indexes[ecosystem] = await asyncio.to_thread(ask, self.environ)
             return self._indexes[ecosystem]
 
-    async def _launch_package(self, target: Target) -> Launched | Absent:
+    async def _launch(self, target: Target, held: contextlib.AsyncExitStack) -> Contained | Absent:
+        if target.type is TargetType.COMMAND:
+            return await self._launch_command(target, held)
+        if target.type in {TargetType.NPM, TargetType.PYPI}:
+            return await self._launch_package(target, held)
+        return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm and PyPI packages, not {target.type.value}")
+
+    async def _launch_package(self, target: Target, held: contextlib.AsyncExitStack) -> Contained | Absent:
         found = await self.prepare(target)
         if isinstance(found, Absent):
             return found
@@ -118,17 +132,22 @@ class Sandbox:
             "engines": found.engines,
         }
         binds = (Bind(self.installer.store.tree(found.layer), "/app"),)
-        return await self._start(chosen.argv, binds, dict(target.environment), facts)
+        return await self._start(held, chosen.argv, binds, dict(target.environment), facts)
 
-    async def _launch_command(self, target: Target) -> Launched | Absent:
+    async def _launch_command(self, target: Target, held: contextlib.AsyncExitStack) -> Contained | Absent:
         found = await asyncio.to_thread(command.resolve, target, self.rootfs.python.rsplit(".", 1)[0])
         if isinstance(found, Absent):
             return found
-        return await self._start(found.argv, found.binds, found.environment | dict(target.environment), {})
+        return await self._start(held, found.argv, found.binds, found.environment | dict(target.environment), {})
 
     async def _start(
-        self, argv: Sequence[str], binds: tuple[Bind, ...], environment: Mapping[str, str], facts: Mapping[str, Json]
-    ) -> Launched | Absent:
+        self,
+        held: contextlib.AsyncExitStack,
+        argv: Sequence[str],
+        binds: tuple[Bind, ...],
+        environment: Mapping[str, str],
+        facts: Mapping[str, Json],
+    ) -> Contained | Absent:
         folder = command.WORK if any(bind.place == command.WORK for bind in binds) else "/tmp"  # noqa: S108
         if any("\0" in text for text in (*argv, *environment, *environment.values())) or any(
             not name or "=" in name for name in environment
@@ -141,14 +160,8 @@ class Sandbox:
             folder=folder,
             limits=self.limits,
         )
-        async with contextlib.AsyncExitStack() as stack:
-            who = await stack.enter_async_context(identity.slot(self.cache_dir))
-            held = stack.pop_all()
-        try:
-            return await bubblewrap.start(box, argv, who, facts=facts, release=held.aclose)
-        except SandboxError:
-            await held.aclose()
-            raise
+        who = await held.enter_async_context(identity.slot(self.cache_dir))
+        return await bubblewrap.start(box, argv, who, facts=facts)
 
 
 async def open_sandbox(
@@ -158,9 +171,14 @@ async def open_sandbox(
     now: Callable[[], datetime],
     ttl: timedelta = TTL,
     limits: Limits = RUN,
+    slots: int = 2,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sandbox | Absent:
-    """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing."""
+    """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing.
+
+    `environ` is asked for the user's package indexes and certificates and never passed inside; at most `slots`
+    targets are installed or running at the same time.
+    """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     state = await asyncio.to_thread(available)
     if not state.ok:
@@ -170,9 +188,10 @@ async def open_sandbox(
         bundle = host.certificates(environ)
     except SandboxError as error:
         return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+    await asyncio.to_thread(sweep, cache_dir, now())
     store = Layers(cache_dir, _abi(), ttl)
     installer = Installer(rootfs=root, store=store, bundle=bundle)
-    return Sandbox(cache_dir, root, environ, now, installer, limits)
+    return Sandbox(cache_dir, root, environ, now, installer, limits, slots)
 
 
 def _abi() -> str:

@@ -32,14 +32,13 @@ class Contained:
         facts: Mapping[str, Json],
         *,
         runtime: str,
-        release: Callable[[], Awaitable[None]],
     ) -> None:
         self._process = process
         self._init = init
         self._limits = limits
         self._facts = facts
         self._runtime = runtime
-        self._release = release
+        self._then: Callable[[], Awaitable[None]] | None = None
         self._seen = 0
         self._ended = False
         self._stopped_for: str | None = None
@@ -69,6 +68,10 @@ class Contained:
     def stopped_for(self) -> str | None:
         """The limit for which it was killed, if it was."""
         return self._stopped_for
+
+    def after_stop(self, then: Callable[[], Awaitable[None]]) -> None:
+        """What to do once nothing of it is left, such as giving its user id back."""
+        self._then = then
 
     async def read(self, limit: int) -> bytes:
         """At most `limit` bytes of its stdout, empty at the end or once a limit was exceeded."""
@@ -139,7 +142,8 @@ class Contained:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        await self._release()
+        if self._then is not None:
+            await self._then()
         return Exit(code, self._last_words())
 
     def _last_words(self) -> str:
