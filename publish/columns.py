@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from evidence.model import Absent, Record, Run, Server
 from publish.display import visible
+from publish.figures import number
 
 CELL_LIMIT = 1_000
 
@@ -68,9 +70,13 @@ def _of_card(member: str) -> Callable[[Row], str]:
     return lambda row: "" if row.card.get(member) is None else str(row.card[member])
 
 
+def _coverage(row: Row) -> str:
+    return number(Decimal(row.card["coverage"]), 6)
+
+
 def _weights(row: Row) -> str:
     pairs = ((part.get("name"), part.get("effective_weight")) for part in row.card.get("dimensions", ()))
-    return ";".join(f"{name}={weight}" for name, weight in pairs)
+    return ";".join(f"{name}={number(Decimal(weight), 6)}" for name, weight in pairs)
 
 
 def _statuses(row: Row) -> str:
@@ -112,7 +118,7 @@ COLUMNS: Final = (
     Column("grade", "Grade or level; empty when there is none", _of_card("grade")),
     Column("not_measured", "Why there is no score; empty when there is one", _not_measured("not_measured")),
     Column("not_measured_detail", "The same in words", _not_measured("detail")),
-    Column("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _of_card("coverage")),
+    Column("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _coverage),
     Column("effective_weights", "Weight each dimension really had, `name=weight` joined by `;`", _weights),
     Column("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),
     Column("lines", "Lines on the receipt of the whole server", lambda row: str(len(row.card.get("lines", ())))),

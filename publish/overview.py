@@ -125,8 +125,8 @@ class Overview:
     def _count_lines(self, card: Scorecard) -> None:
         here: set[tuple[str, str | None]] = set()
         for line in all_lines(card):
-            if line.points >= 0:
-                continue
+            if line.points >= 0 or line.rule is None:
+                continue  # rounding and the like are nobody's failure
             key = (card.rubric, card.version, line.cites, line.rule)
             known = self._failures.get(key) or Failure(*key, 0, 0, Decimal(0), line.why)
             self._failures[key] = replace(

@@ -170,6 +170,7 @@ class _Site:
             "failures": [
                 {
                     "cites": failure.cites,
+                    "rule": failure.rule,
                     "title": self._naming.rules.get(failure.rule or "", "") or failure.example,
                     "servers": failure.servers,
                     "times": failure.times,

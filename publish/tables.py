@@ -147,9 +147,11 @@ def _name(row: ServerRow) -> tuple[str, str]:
 
 
 def _score(rubric: Rubric) -> SortKey:
-    def score(row: ServerRow) -> tuple[Decimal, str]:
+    def score(row: ServerRow) -> tuple[bool, Decimal, Decimal]:
+        """A server that answered comes before one that is scored by its registry entry alone."""
         mark = row.mark(rubric.id, rubric.version)
-        return (mark.score if mark and mark.score is not None else _NOTHING), (mark.grade or "") if mark else ""
+        known = mark.score if mark and mark.score is not None else _NOTHING
+        return row.reason is None, known, mark.coverage if mark else _NOTHING
 
     return score
 

@@ -5,42 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from evidence.model import Dossier, Run, ServerRef, Status
-from evidence.store import RunState, Store, StoredCard, open_store
-from scoring import receipt
-from scoring.scorecard import Scorecard
+from evidence.model import Dossier, Run
+from evidence.store import Store, open_store
 from tests.publish import samples
-
-
-def stored(card: Scorecard) -> StoredCard:
-    score = None if hasattr(card.score, "reason") else card.score
-    return StoredCard(
-        server=card.server,
-        rubric=card.rubric,
-        version=card.version,
-        score=score,
-        grade=card.grade,
-        body=receipt.encode(card),
-    )
-
-
-def fill(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN) -> None:
-    """Put dossiers and their hand-made receipts into a store, as a finished run would."""
-    store.add_run(run)
-    refs = [ref for dossier in dossiers if (ref := (dossier.server, _ref(dossier)))]
-    store.put_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
-    ids = [dossier.server.id for dossier in dossiers]
-    store.plan(run.id, ids, run.as_of)
-    records = [record for dossier in dossiers for record in dossier.records.values()]
-    store.put_records(run.id, records, done=ids, at=run.as_of)
-    cards = [stored(card) for dossier in dossiers for card in samples.cards(dossier)]
-    store.put_scorecards(run.id, cards, done=ids, at=run.as_of)
-    store.set_state(run.id, RunState.PUBLISHED, run.as_of)
-
-
-def _ref(dossier: Dossier) -> ServerRef:
-    server = dossier.server
-    return ServerRef(registry="starter", name=server.name, version="1.0.0", status=Status.ACTIVE, entry=b"{}")
+from tests.publish.shelf import fill
 
 
 @pytest.fixture
