@@ -43,8 +43,14 @@ def err() -> Console:
 
 
 def show(renderable: RenderableType) -> None:
-    """Print data for people."""
-    out().print(renderable)
+    """Print data for people; without a terminal no line ends in spaces."""
+    console = out()
+    if console.is_terminal:
+        console.print(renderable)
+        return
+    with console.capture() as printed:
+        console.print(renderable)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
 
 
 def emit(value: Any) -> None:

@@ -12,7 +12,7 @@ from workers.cli.checks import Check, Verdict, checks
 from workers.cli.console import Exit, emit, note, plain, show, table
 from workers.settings import Settings
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 _STYLES: Final = {Verdict.OK: "green", Verdict.MISSING: "bold red", Verdict.OPTIONAL: "yellow"}
 

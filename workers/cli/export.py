@@ -13,7 +13,7 @@ from publish import dataset
 from workers.cli.console import note
 from workers.cli.session import find_run, reading
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 class Format(StrEnum):

@@ -19,7 +19,7 @@ _WORDS = {"not_testable": "not testable"}
 def receipt_of(card: Scorecard) -> RenderableType:
     """The whole receipt of one rubric."""
     parts: list[RenderableType] = [_heading(card), *(plain(f"  {caveat}", "yellow") for caveat in card.caveats)]
-    if card.dimensions:
+    if card.dimensions and not isinstance(card.score, NotMeasured):
         parts += ["", _dimensions(card.dimensions)]
     groups = list(_groups(card))
     for title, lines in groups:
@@ -96,11 +96,18 @@ def _groups(card: Scorecard) -> Iterator[tuple[str, Sequence[Line]]]:
 
 
 def _lines(lines: Sequence[Line]) -> RenderableType:
-    grid = table(("Points", "right"), "Criterion", "Where", "Why")
+    """The criterion is left out where every line has the same one, and the rule where it has the criterion's name."""
+    cited = len({line.cites for line in lines}) > 1 or not all(line.rule for line in lines)
+    ruled = any(line.rule and line.rule != line.cites for line in lines)
+    grid = table(("Points", "right"), *["Criterion"] * cited, "Where", "Why", *["Rule"] * ruled)
     for line in lines:
         style = "red" if line.points < 0 else "green" if line.points > 0 else "dim"
         grid.add_row(
-            Text(signed(line.points), style=style), line.cites, plain(line.at or "whole server"), plain(line.why)
+            Text(signed(line.points), style=style),
+            *[plain(line.cites)] * cited,
+            plain(line.at or "whole server"),
+            plain(line.why),
+            *[plain(line.rule or "", "dim")] * ruled,
         )
     return grid
 

@@ -11,7 +11,7 @@ from publish.report import write_report
 from workers.cli.console import note, show
 from workers.cli.session import find_run, reading
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -21,7 +21,7 @@ from workers.options import RunOptions
 from workers.progress import Progress, Unwatched
 from workers.settings import RegistrySetting, Settings
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

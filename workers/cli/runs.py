@@ -10,7 +10,7 @@ from evidence.store import Stage
 from workers.cli.console import emit, show, table
 from workers.cli.session import reading
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

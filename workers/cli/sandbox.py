@@ -14,7 +14,9 @@ from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, facts, fail, note, show
 from workers.settings import Settings, tool_environment
 
-app = typer.Typer(help="Build, inspect or remove the sandbox that packages run in.", no_args_is_help=True)
+app = typer.Typer(
+    add_completion=False, help="Build, inspect or remove the sandbox that packages run in.", no_args_is_help=True
+)
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")]
 

@@ -14,7 +14,7 @@ from crawler.wire.launch import Launcher
 from crawler.wire.sandbox import UnsandboxedLauncher
 from evidence.kinds import listing, registration
 from evidence.kinds.capture import NotACapture
-from evidence.model import Absent, Dossier, Observed, Record
+from evidence.model import Absent, Dossier, Observed, Reason, Record
 from publish.dataset import describe
 from scoring import receipt
 from workers import log, pins
@@ -30,7 +30,7 @@ from workers.outside import Network
 from workers.receipts import score_one
 from workers.settings import Settings, user_environment
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 UNSANDBOXED: Final = (
     "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
@@ -58,7 +58,8 @@ def scan(
     ctx: typer.Context,
     *,
     target: Annotated[
-        str | None, typer.Argument(help="A URL, npm:NAME[@VERSION], pypi:NAME[==VERSION] or the path of a server.json.")
+        str | None,
+        typer.Argument(help=r"A URL, npm:NAME\[@VERSION], pypi:NAME\[==VERSION] or the path of a server.json."),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture; contacts nobody.")
@@ -116,7 +117,10 @@ def scan(
             emit(describe(dossier, stored))
         else:
             show_server(dossier, newest_only([receipt.decode(card.body) for card in stored]), evidence=evidence)
-        raise typer.Exit(Exit.NOTHING if isinstance(dossier.read(listing.KIND), Absent) else Exit.OK)
+        content = dossier.read(listing.KIND)
+        if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
+            note("If it is your own server: --allow-private also contacts loopback and private addresses.")
+        raise typer.Exit(Exit.NOTHING if isinstance(content, Absent) else Exit.OK)
 
 
 def _dossier(

@@ -23,7 +23,7 @@ from workers.cli.receipts import newest_only, score_text
 from workers.cli.session import find_run, reading
 from workers.cli.show import named
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 BATCH = 200
 

@@ -13,7 +13,7 @@ from workers.cli.boundary import explained
 from workers.cli.console import emit, facts, plain, show
 from workers.settings import PREFIX, Settings
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

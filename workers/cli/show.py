@@ -15,7 +15,7 @@ from workers.cli.page import show_server
 from workers.cli.receipts import newest_only
 from workers.cli.session import find_run, find_server, reading
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

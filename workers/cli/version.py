@@ -13,7 +13,7 @@ from workers.clock import SystemClock
 from workers.outside import Network
 from workers.settings import Settings
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()
