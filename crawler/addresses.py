@@ -112,6 +112,8 @@ def oci_reference(text: str) -> OciReference:
 
 def repository_address(text: str) -> str:
     """A source repository as `https://HOST/PATH`, and `#FOLDER` when it names a folder inside."""
+    if len(text) > MAX_ADDRESS:
+        raise Unusable("the URL of a repository")
     address, _, folder = text.partition("#")
     url = _as_https(address.strip())
     parts = _split(url, schemes=("https",))

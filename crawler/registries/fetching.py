@@ -17,7 +17,7 @@ Clock: TypeAlias = Callable[[], datetime]
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 Parsed = TypeVar("Parsed")
 
-MAX_BODY: Final = 64 * 1024 * 1024
+MAX_BODY: Final = 32 * 1024 * 1024
 
 _RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 

@@ -79,8 +79,6 @@ class GenericRegistry:
         return parameters
 
     def _read(self, entries: list[bytes], metadata: Mapping[str, Json]) -> Page:
-        if len(entries) > MAX_ENTRIES:
-            raise NotJson(f"a page has {len(entries)} entries, at most {MAX_ENTRIES} expected")
         following = metadata.get("nextCursor") or metadata.get("next_cursor") or None
         if following is not None and not (isinstance(following, str) and len(following) <= MAX_CURSOR):
             raise NotJson(f"a cursor is text of at most {MAX_CURSOR} characters")
@@ -105,6 +103,6 @@ def _split(body: bytes) -> tuple[list[bytes], Mapping[str, Json]]:
     if "servers" not in parts:
         raise NotJson("a page with `servers` expected")
     # The reference registry answers null for an empty list.
-    entries = [] if parts["servers"] == b"null" else elements(parts["servers"])
+    entries = [] if parts["servers"] == b"null" else elements(parts["servers"], limit=MAX_ENTRIES)
     metadata = parse_json(parts.get("metadata", b"{}"))
     return entries, metadata if isinstance(metadata, Mapping) else {}

@@ -9,22 +9,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from evidence.canonical import NotJson
 
+MAX_ITEMS: Final = 1_000_000
+
+_Item: TypeAlias = tuple[int | None, int, int]
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[][{},:"]', re.DOTALL)
 _BLANK: Final = b" \t\r\n"
 _OPEN: Final = frozenset(b"[{")
 _CLOSE: Final = frozenset(b"]}")
 
 
-def elements(text: bytes) -> list[bytes]:
-    """The bytes of each element of a JSON array; raise NotJson when the text is not a balanced array."""
+def elements(text: bytes, *, limit: int = MAX_ITEMS) -> list[bytes]:
+    """The bytes of each element of a JSON array; raise NotJson when it is not balanced or has more than `limit`."""
     body = text.strip(_BLANK)
     if not body.startswith(b"["):
         raise NotJson("expected an array")
-    return [body[start:end].strip(_BLANK) for _, start, end in _items(body)]
+    return [body[start:end].strip(_BLANK) for _, start, end in _bounded(_items(body), limit)]
 
 
 def members(text: bytes) -> list[tuple[str, bytes]]:
@@ -32,7 +35,14 @@ def members(text: bytes) -> list[tuple[str, bytes]]:
     body = text.strip(_BLANK)
     if not body.startswith(b"{"):
         raise NotJson("expected an object")
-    return [_member(body, colon, start, end) for colon, start, end in _items(body)]
+    return [_member(body, colon, start, end) for colon, start, end in _bounded(_items(body), MAX_ITEMS)]
+
+
+def _bounded(items: Iterator[_Item], limit: int) -> Iterator[_Item]:
+    for count, item in enumerate(items, start=1):
+        if count > limit:
+            raise NotJson(f"more than {limit} elements")
+        yield item
 
 
 def _member(body: bytes, colon: int | None, start: int, end: int) -> tuple[str, bytes]:
@@ -47,7 +57,7 @@ def _member(body: bytes, colon: int | None, start: int, end: int) -> tuple[str, 
     return name, body[colon + 1 : end].strip(_BLANK)
 
 
-def _items(body: bytes) -> Iterator[tuple[int | None, int, int]]:
+def _items(body: bytes) -> Iterator[_Item]:
     """(position of the first colon, start, end) of each item directly inside the outermost brackets."""
     depth, start, colon = 0, 1, None
     for token in _TOKEN.finditer(body):
@@ -69,7 +79,7 @@ def _items(body: bytes) -> Iterator[tuple[int | None, int, int]]:
     raise NotJson("the text ends inside a bracket")
 
 
-def _last(body: bytes, colon: int | None, start: int, end: int) -> Iterator[tuple[int | None, int, int]]:
+def _last(body: bytes, colon: int | None, start: int, end: int) -> Iterator[_Item]:
     if body[end + 1 :].strip(_BLANK):
         raise NotJson(f"more text after the end, at byte {end + 1}")
     if start > 1 or body[start:end].strip(_BLANK):

@@ -15,6 +15,7 @@ from evidence.model import Target, TargetType
 MAX_TARGETS: Final = 32
 MAX_INPUTS: Final = 100
 MAX_INPUT: Final = 8192
+MAX_VARIABLE: Final = 1024
 
 # Only a name in braces is a variable: `{"a": 1}` is a value.
 _VARIABLE: Final = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
@@ -169,20 +170,30 @@ def _inputs(value: Json, names: re.Pattern[str]) -> tuple[tuple[str, str], ...]:
 
 def _value(item: Mapping[str, Json]) -> str | None:
     """A declared input's value or default with its variables filled in; None when a person would have to be asked."""
-    if item.get("isSecret") is True or item.get("is_secret") is True:
-        return None
-    text = _text(item, "value")
-    if text is None:
-        text = _text(item, "default")
-    return None if text is None or len(text) > MAX_INPUT else _filled(text, _object(item.get("variables")))
+    text = _declared_value(item)
+    return None if text is None else _filled(text, _object(item.get("variables")))
 
 
 def _filled(text: str, variables: Mapping[str, Json]) -> str | None:
-    """The text with each `{variable}` replaced by its declared value or default, or None when one has neither."""
-    known = {name: _value(_object(variables[name])) for name in _VARIABLE.findall(text) if name in variables}
+    """The text with each `{variable}` replaced by its declared value or default, or None when one has neither.
+
+    Values are put in as they are: a variable inside a variable could grow without bound.
+    """
+    if len(text) > MAX_INPUT:
+        return None
+    used = set(_VARIABLE.findall(text)) & set(variables)
+    known = {name: _declared_value(_object(variables[name])) for name in used}
+    if any(value is None or len(value) > MAX_VARIABLE for value in known.values()):
+        return None
     filled = _VARIABLE.sub(lambda found: known.get(found[1], found[0]) or "", text)
-    unset = any(value is None for value in known.values()) or _VARIABLE.search(filled)
-    return None if unset or len(filled) > MAX_INPUT else filled
+    return None if len(filled) > MAX_INPUT or _VARIABLE.search(filled) else filled
+
+
+def _declared_value(item: Mapping[str, Json]) -> str | None:
+    if item.get("isSecret") is True or item.get("is_secret") is True:
+        return None
+    text = _text(item, "value")
+    return _text(item, "default") if text is None else text
 
 
 def _text(item: Mapping[str, Json], *names: str) -> str | None:

@@ -285,6 +285,7 @@ def test_endless_new_cursors_end_the_walk() -> None:
         b"{}",
         b'{"servers": {}}',
         b'{"servers": [{"name"',
+        b'{"servers": [' + b"1," * 10_000 + b"1]}",
         b'{"servers": [], "metadata": {"nextCursor": 7}}',
         b'{"servers": [], "metadata": {"nextCursor": "' + b"x" * 3000 + b'"}}',
     ],

@@ -141,3 +141,15 @@ def test_an_image_is_named_with_its_registry(package: dict[str, Any], expected: 
 def test_the_number_of_targets_is_bounded() -> None:
     remotes = [{"type": "sse", "url": f"https://a{number}.example.com"} for number in range(5000)]
     assert len(reach({"remotes": remotes}).targets) == MAX_TARGETS
+
+
+def test_variables_that_would_grow_without_bound_are_unset() -> None:
+    text = "{v}" * 2000
+    variable: dict[str, Any] = {"default": text}
+    for _ in range(20):
+        variable = {"default": text, "variables": {"v": variable}}
+    argument = {"type": "positional", "value": text, "variables": {"v": variable}}
+    assert arguments(argument) == ()
+    assert arguments({"type": "positional", "value": text, "variables": {"v": {"default": "x" * 1024}}}) == ()
+    assert arguments({"type": "positional", "value": "{a}{b}", "variables": {"a": {"default": ""}, "b": {}}}) == ()
+    assert arguments({"type": "positional", "value": "{a}", "variables": {"a": {"default": ""}}}) == ("",)
