@@ -19,6 +19,7 @@ WHITESPACE: Final = (
 
 # A number that JSON.stringify may print differently from Python: a fraction, an exponent, beyond 2**53.
 _ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:Infinity|\d{16}|\d+[.eE])")
+_STRINGIFY = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -37,17 +38,17 @@ def truthy(value: Json | Undefined) -> bool:
     """`Boolean(value)`: empty lists and objects are true; `undefined`, null, 0 and the empty string are not."""
     if value is UNDEFINED:
         return False
-    return isinstance(value, (list, Mapping)) or bool(value)
+    return isinstance(value, (list, dict)) or bool(value)
 
 
 def is_object(value: Json | Undefined) -> bool:
     """`typeof value === "object" && value !== null`, which is true of a list."""
-    return isinstance(value, (list, Mapping))
+    return isinstance(value, (list, dict))
 
 
 def entries(value: Json | Undefined) -> Mapping[str, Json]:
     """`Object.entries(value)` of an object; a list has its indices as keys, anything else has none."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return value
     if isinstance(value, list):
         return {str(index): item for index, item in enumerate(value)}
@@ -58,16 +59,16 @@ def stringified_length(value: Json | Undefined) -> int:
     """`String(JSON.stringify(value)).length`: UTF-16 code units, `undefined` counts as its nine letters."""
     if value is UNDEFINED:
         return len("undefined")
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _STRINGIFY(value)
     if _ODD_NUMBER.search(text):
-        text = json.dumps(_with_plain_numbers(value), ensure_ascii=False, separators=(",", ":"))
+        text = _STRINGIFY(_with_plain_numbers(value))
     surrogates = 0 if text.isascii() else len(_LONE_SURROGATE.findall(text))
     return utf16_length(text) + 5 * surrogates  # a lone surrogate is printed as \udXXX
 
 
 def _with_plain_numbers(value: Json) -> Json:
     """The value with every number replaced by an integer that prints as many characters as JavaScript would."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _with_plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_with_plain_numbers(item) for item in value]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -18,16 +17,20 @@ START: Final = "start"
 """Fact that holds the points a server starts with, when a rubric adds lines to a start."""
 
 
+_AS_IS: Final = ("server", "rubric", "version", "source_version", "grade")
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 class NotAReceipt(ValueError):
     """The bytes are not an encoded scorecard; the message says what was expected."""
 
 
 def encode(card: Scorecard) -> bytes:
     """The card as RFC 8785 JSON; decimals are strings, so nothing is rounded."""
-    body = _plain(card)
+    body = _plain_card(card)
     if any(max(key, default="") > "\uffff" for key in card.facts):
         return canonical_json(body)  # only the order of astral keys differs from what the faster encoder writes
-    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8")
+    return _ENCODER.encode(body).encode("utf-8")
 
 
 def decode(data: bytes) -> Scorecard:
@@ -49,22 +52,54 @@ def recompute(card: Scorecard) -> Decimal | NotMeasured:
     return arithmetic.plain(arithmetic.deduct(Decimal(card.facts[START]), (line.points for line in card.lines)))
 
 
-def _plain(value: Any) -> Json:
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, NotMeasured):
-        return {"not_measured": value.reason, "detail": value.detail}
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    return value.isoformat() if isinstance(value, datetime) else _members(value)
+def _plain_card(card: Scorecard) -> dict[str, Json]:
+    return {
+        **{name: getattr(card, name) for name in _AS_IS},
+        "score": _plain_result(card.score),
+        "as_of": card.as_of.isoformat(),
+        "coverage": format(card.coverage, "f"),
+        "lines": [_plain_line(line) for line in card.lines],
+        "dimensions": [
+            {
+                **_plain_weighted(dimension),
+                "status": dimension.status,
+                "components": [{**_plain_weighted(part), "checked": part.checked} for part in dimension.components],
+            }
+            for dimension in card.dimensions
+        ],
+        "caveats": list(card.caveats),
+        "facts": dict(card.facts),
+        "versions": dict(card.versions),
+        "evidence": dict(card.evidence),
+    }
 
 
-def _members(value: Any) -> Json:
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+def _plain_weighted(part: DimensionScore | ComponentScore) -> dict[str, Json]:
+    return {
+        "name": part.name,
+        "base_weight": format(part.base_weight, "f"),
+        "effective_weight": format(part.effective_weight, "f"),
+        "result": _plain_result(part.result),
+        "lines": [_plain_line(line) for line in part.lines],
+    }
+
+
+def _plain_line(line: Line) -> Json:
+    return {
+        "cites": line.cites,
+        "points": format(line.points, "f"),
+        "why": line.why,
+        "rule": line.rule,
+        "at": line.at,
+        "severity": line.severity,
+        "evidence": line.evidence,
+    }
+
+
+def _plain_result(result: Decimal | NotMeasured) -> Json:
+    if isinstance(result, NotMeasured):
+        return {"not_measured": result.reason, "detail": result.detail}
+    return format(result, "f")
 
 
 def _card(body: dict[str, Any]) -> Scorecard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
@@ -17,7 +18,7 @@ from scoring.walk import Pages
 NO_PARAMS: Final[Mapping[str, ParamValue]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Criterion:
     """One rubric's use of a rule. `cites` is the published id, `points` what one finding costs (or its weight)."""
 
@@ -28,12 +29,12 @@ class Criterion:
     params: Mapping[str, ParamValue] = field(default_factory=lambda: NO_PARAMS)
     pages: Pages = Pages.ALL
 
-    @property
+    @cached_property
     def declared(self) -> Rule:
         """The rule that is cited; KeyError when no rule has this id."""
         return discover()[self.rule]
 
-    @property
+    @cached_property
     def question(self) -> Question:
         """The question to ask; raise InvalidRule on a parameter that the rule does not have."""
         return Question(self.rule, self.declared.with_defaults(self.params), self.pages)

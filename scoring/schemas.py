@@ -28,7 +28,7 @@ DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
 
 def dialect(schema: Json) -> str | None:
     """The known dialect that a schema names, the default when it names none, None when it names another."""
-    named = schema.get("$schema", DEFAULT_DIALECT) if isinstance(schema, Mapping) else DEFAULT_DIALECT
+    named = schema.get("$schema", DEFAULT_DIALECT) if isinstance(schema, dict) else DEFAULT_DIALECT
     plain = named.removesuffix("#") if isinstance(named, str) else ""
     return plain if plain in DIALECTS else None
 
@@ -69,6 +69,6 @@ def _within_bounds(schema: Json) -> bool:
 
 
 def _items(value: Json) -> list[Json]:
-    if isinstance(value, Mapping):
-        return [item for item in value.values() if isinstance(item, (Mapping, list))]
-    return [item for item in value if isinstance(item, (Mapping, list))] if isinstance(value, list) else []
+    if isinstance(value, dict):
+        return [item for item in value.values() if isinstance(item, (dict, list))]
+    return [item for item in value if isinstance(item, (dict, list))] if isinstance(value, list) else []

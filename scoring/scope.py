@@ -57,7 +57,7 @@ class Tool(Listed):
     @cached_property
     def schema(self) -> Mapping[str, Json]:
         """`inputSchema` when it is an object, else an empty one."""
-        return self.input_schema if isinstance(self.input_schema, Mapping) else {}
+        return self.input_schema if isinstance(self.input_schema, dict) else {}
 
     @cached_property
     def properties(self) -> Mapping[str, Json]:
@@ -68,7 +68,7 @@ class Tool(Listed):
     def annotations(self) -> Mapping[str, Json]:
         """`annotations` when it is an object, else an empty one."""
         value = self.get("annotations")
-        return value if isinstance(value, Mapping) else {}
+        return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Param(Scope):
 
     def get(self, keyword: str) -> Json | Undefined:
         """A keyword of the parameter's schema, or UNDEFINED."""
-        return self.raw.get(keyword, UNDEFINED) if isinstance(self.raw, Mapping) else UNDEFINED
+        return self.raw.get(keyword, UNDEFINED) if isinstance(self.raw, dict) else UNDEFINED
 
 
 @dataclass(frozen=True, kw_only=True)

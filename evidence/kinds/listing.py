@@ -57,11 +57,11 @@ class Item:
 
     def get(self, member: str) -> Json | Undefined:
         """A member as sent, or UNDEFINED when it is missing or the item is not an object."""
-        return self.raw.get(member, UNDEFINED) if isinstance(self.raw, Mapping) else UNDEFINED
+        return self.raw.get(member, UNDEFINED) if isinstance(self.raw, dict) else UNDEFINED
 
     def text(self, member: str) -> str:
         """A member when it is a string, else the empty string."""
-        value = self.raw.get(member) if isinstance(self.raw, Mapping) else None
+        value = self.raw.get(member) if isinstance(self.raw, dict) else None
         return value if isinstance(value, str) else ""
 
     @property
@@ -199,7 +199,7 @@ def _text(value: Json) -> str:
 
 
 def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _array(value: Json) -> Sequence[Json]:

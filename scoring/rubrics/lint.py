@@ -99,9 +99,9 @@ def _deductions(assessment: Assessment) -> Iterator[Line]:
     located: list[tuple[tuple[int, ...], Line]] = []
     for order, criterion in enumerate(CRITERIA):
         outcome = assessment.outcome(criterion.question)
-        if isinstance(outcome, Measured):
-            place = _place(criterion.declared.scope)
-            located += [(_key(place, finding, order), _line(criterion, finding)) for finding in outcome.findings]
+        if isinstance(outcome, Measured) and outcome.findings:
+            place, run = _place(criterion.declared.scope), _run(criterion)
+            located += [(_key(place, run, order, finding), _line(criterion, finding)) for finding in outcome.findings]
     yield from (line for _, line in sorted(located, key=lambda pair: pair[0]))
 
 
@@ -131,12 +131,16 @@ def _place(judged: type[scope.Scope]) -> int:
     return 3 if issubclass(judged, (scope.Prompt, scope.PromptArg)) else 0
 
 
-def _key(place: int, finding: Finding, order: int) -> tuple[int, ...]:
-    """Place, item, then either the criterion or the run of criteria about the item's parts, part by part."""
+def _run(criterion: Criterion) -> int:
+    """The first of the criteria about the same scope, which the reference asks together about each part of an item."""
+    scopes = [listed.declared.scope for listed in CRITERIA]
+    return scopes.index(criterion.declared.scope)
+
+
+def _key(place: int, run: int, order: int, finding: Finding) -> tuple[int, ...]:
+    """Place, item, then either the criterion or, for parts of an item, the run of criteria part by part."""
     item, *part = finding.position or (0,)
-    judged = CRITERIA[order].declared.scope
-    first = next(index for index, criterion in enumerate(CRITERIA) if criterion.declared.scope is judged)
-    return (place, item, first if part else order, *part, order)
+    return (place, item, run if part else order, *part, order)
 
 
 def _line(criterion: Criterion, finding: Finding) -> Line:

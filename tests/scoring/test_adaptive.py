@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
-from evidence.model import Absent, Dossier, Reason
+from evidence.model import Absent, Dossier, Observed, Reason
 from scoring import weighing
 from scoring.assess import assess
 from scoring.outcome import NotMeasured
 from scoring.rubrics.adaptive import ADAPTIVE_1, DIMENSIONS, THIN
 from scoring.scorecard import ComponentScore, DimensionScore, Scorecard
 from tests.dossiers import captures
+from tests.golden import adaptive as golden
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "adaptive-weights.json").read_text(encoding="utf-8"))
+GOLDEN, GOLDEN_NOW = golden.committed(), golden.current()
 UNTESTABLE = [Reason.OAUTH_REQUIRED, Reason.SANDBOX_RESTRICTED, Reason.TRANSPORT_UNSUPPORTED, Reason.UNREACHABLE]
 
 
@@ -179,9 +181,12 @@ def test_the_same_evidence_gives_the_same_card() -> None:
         assert adaptive(evidence) == adaptive(replace(evidence))
 
 
-def _with_tools(body: bytes, part: dict[str, Any]) -> Any:
-    from evidence.model import Observed
-
+def _with_tools(body: bytes, part: dict[str, Any]) -> Observed:
     value = json.loads(body)
     value["lists"]["tools"] = part
     return Observed(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("name", captures())
+def test_captured_servers_keep_their_scorecards(name: str) -> None:
+    assert GOLDEN_NOW[name] == GOLDEN[name], "if meant: `python -m tests.golden.adaptive --write`, and review the diff"
