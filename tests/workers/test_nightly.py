@@ -1,0 +1,228 @@
+"""What the Celery tasks do, called as functions over a scripted world."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Trigger
+from evidence.store import RunState, Stage
+from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref, settings
+from workers import nightly, pipeline, receipts, schedule
+from workers.clock import SteppingClock
+from workers.context import Context
+from workers.options import RunOptions
+
+RUN = "20261121T030000Z-nightly"
+
+
+class Counting:
+    """Queues that nobody empties."""
+
+    def __init__(self) -> None:
+        self.issued: Counter[str] = Counter()
+
+    def issue(self, task: str, run_id: str) -> None:
+        assert run_id == RUN
+        self.issued[task] += 1
+
+    def waiting(self, queue: str) -> int:
+        return sum(count for task, count in self.issued.items() if schedule.ROUTES[task] == queue)
+
+
+@asynccontextmanager
+async def _my_turn(_name: str) -> AsyncIterator[bool]:
+    yield True
+
+
+@asynccontextmanager
+async def _not_my_turn(_name: str) -> AsyncIterator[bool]:
+    yield False
+
+
+def _world(count: int, collector: ScriptedCollector | None = None) -> World:
+    refs = [ref(number) for number in range(count)]
+    return World([ScriptedRegistry("first", [refs])], [collector or ScriptedCollector()])
+
+
+def _context(home: Path, world: World, **changes: object):  # type: ignore[no-untyped-def]
+    return context(home, world, registries=("first",), **changes)
+
+
+def test_asking_twice_for_the_due_run_makes_one_run(tmp_path: Path) -> None:
+    async def main() -> None:
+        world = _world(3)
+        async with _context(tmp_path, world) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            await nightly.plan_due(ctx, _my_turn)
+            assert [row.run.id for row in ctx.store.runs()] == [RUN]
+            (registry,) = world.known
+            assert isinstance(registry, ScriptedRegistry)
+            assert len(registry.asked) == 1
+
+    asyncio.run(main())
+
+
+def test_a_run_that_another_worker_plans_is_left_alone(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(3)) as ctx:
+            await nightly.plan_due(ctx, _not_my_turn)
+            assert ctx.store.runs() == []
+
+    asyncio.run(main())
+
+
+def test_sweeps_issue_probes_then_scores_then_publication(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(9), lease_chunk=4, shards=2) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            assert await _swept(ctx) == {schedule.PROBE_SHARD: 2}
+            await nightly.probe_shard(ctx, RUN)
+            assert await _swept(ctx) == {schedule.SCORE_SHARD: 2}
+            await nightly.score_shard(ctx, RUN)
+            assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
+            await nightly.publish_run(ctx, RUN)
+            assert await _swept(ctx) == {}
+            row = ctx.store.run(RUN)
+            assert row is not None
+            assert row.state is RunState.PUBLISHED
+
+    asyncio.run(main())
+
+
+def test_sweeping_again_does_not_pile_up_tasks(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(9), lease_chunk=1, shards=3) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            queues = Counting()
+            for _ in range(5):
+                await nightly.sweep(ctx, queues)
+            assert queues.issued == {schedule.PROBE_SHARD: 3}
+
+    asyncio.run(main())
+
+
+def test_only_nightly_runs_of_this_code_are_swept(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(2)) as ctx:
+            local = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)))
+            await pipeline.discover(ctx, local)
+            assert await _swept(ctx) == {}
+            await nightly.plan_due(ctx, _my_turn)
+            ctx.pins = {**ctx.pins, "commit": "newer"}
+            assert await _swept(ctx) == {}
+
+    asyncio.run(main())
+
+
+def test_two_shards_share_the_servers(tmp_path: Path) -> None:
+    async def main() -> None:
+        collector = ScriptedCollector(delay=0.001)
+        async with _context(tmp_path, _world(20, collector), lease_chunk=3, in_flight=2) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            await asyncio.gather(nightly.probe_shard(ctx, RUN), nightly.probe_shard(ctx, RUN))
+            assert sorted(collector.looked_at) == sorted(set(collector.looked_at))
+            assert ctx.store.progress(RUN).done[Stage.COLLECT] == 20
+
+    asyncio.run(main())
+
+
+def test_a_dead_workers_servers_are_taken_over_when_its_lease_ends(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(4)) as ctx:
+            clock = SteppingClock(NIGHT)
+            ctx.clock = clock
+            await nightly.plan_due(ctx, _my_turn)
+            dead = nightly.Leases(ctx, RUN, Stage.COLLECT)
+            assert len(await dead.pull()) == 4
+            await nightly.probe_shard(ctx, RUN)
+            assert ctx.store.progress(RUN).done[Stage.COLLECT] == 0
+            clock.step(ctx.settings.lease_ttl)
+            await nightly.probe_shard(ctx, RUN)
+            assert ctx.store.progress(RUN).done[Stage.COLLECT] == 4
+
+    asyncio.run(main())
+
+
+def test_a_shard_whose_time_is_over_leaves_the_rest_free(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(4), lease_chunk=1) as ctx:
+            clock = SteppingClock(NIGHT)
+            ctx.clock = clock
+            await nightly.plan_due(ctx, _my_turn)
+            leases = nightly.Leases(ctx, RUN, Stage.COLLECT)
+            assert len(await leases.pull()) == 1
+            clock.step(ctx.settings.shard_time + timedelta(seconds=1))
+            assert await leases.pull() == ()
+            await leases.release()
+            assert len(await nightly.Leases(ctx, RUN, Stage.COLLECT).pull()) == 1
+
+    asyncio.run(main())
+
+
+def test_an_unscorable_server_is_tried_again_and_does_not_hold_up_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score_one = receipts.score_one
+
+    def raising(dossier):  # type: ignore[no-untyped-def]
+        if dossier.server.name.endswith("-1"):
+            raise ZeroDivisionError
+        return score_one(dossier)
+
+    async def main() -> None:
+        async with _context(tmp_path, _world(200)) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            await nightly.probe_shard(ctx, RUN)
+            monkeypatch.setattr(receipts, "score_one", raising)
+            await nightly.score_shard(ctx, RUN)
+            assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
+            monkeypatch.undo()
+            await nightly.publish_run(ctx, RUN)
+            assert ctx.store.progress(RUN).done[Stage.SCORE] == 200
+
+    asyncio.run(main())
+
+
+def test_a_run_past_its_deadline_is_published_with_parts_missing(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(4)) as ctx:
+            clock = SteppingClock(NIGHT)
+            ctx.clock = clock
+            await nightly.plan_due(ctx, _my_turn)
+            run = ctx.store.runs()[0].run
+            await pipeline.collect(ctx, run, ctx.store.pending(RUN, Stage.COLLECT)[:2])
+            clock.step(ctx.settings.run_deadline + timedelta(seconds=1))
+            assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
+            await nightly.publish_run(ctx, RUN)
+            assert b'"scored": 2' in (ctx.store.snapshot(RUN) or b"")
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("now", "slot"),
+    [
+        (datetime(2026, 11, 21, 2, 59, tzinfo=UTC), datetime(2026, 11, 20, 3, tzinfo=UTC)),
+        (datetime(2026, 11, 21, 3, 0, tzinfo=UTC), datetime(2026, 11, 21, 3, tzinfo=UTC)),
+        (datetime(2026, 11, 21, 23, 59, tzinfo=UTC), datetime(2026, 11, 21, 3, tzinfo=UTC)),
+    ],
+)
+def test_the_due_slot_is_the_last_one_that_has_come(tmp_path: Path, now: datetime, slot: datetime) -> None:
+    assert schedule.due_slot(settings(tmp_path), now) == slot
+
+
+def test_every_task_has_a_queue_that_is_declared() -> None:
+    assert set(schedule.ROUTES.values()) <= set(schedule.QUEUES)
+
+
+async def _swept(ctx: Context) -> dict[str, int]:
+    queues = Counting()
+    await nightly.sweep(ctx, queues)
+    return dict(queues.issued)
