@@ -83,6 +83,7 @@ class Rubric:
     settled: tuple[str, ...]
     judge: Callable[[Assessment], Scorecard]
     dimensions: tuple[Dimension, ...] = ()
+    bands: tuple[tuple[Decimal, str], ...] = ()
     default: bool = False
 
     @property

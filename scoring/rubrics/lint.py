@@ -221,4 +221,5 @@ LINT_1: Final = Rubric(
     criteria=(*CRITERIA, *BONUS_CRITERIA),
     settled=_SETTLED,
     judge=_score,
+    bands=(*BANDS, (Decimal(0), FAILED)),
 )

@@ -19,7 +19,7 @@ catalogue.questions(); catalogue.versions()
 FORBIDDEN = ("open", "socket.", "subprocess.", "sqlite3.", "os.", "shutil.", "urllib.", "import", "exec", "compile")
 touched = []
 sys.addaudithook(lambda event, args: touched.append((event, str(args)[:80])) if event.startswith(FORBIDDEN) else None)
-for dossier in dossiers:
+for dossier in dossiers[{part}]:
     assessment = assess(dossier)
     for rubric in catalogue.rubrics():
         card = rubric.score(assessment)
@@ -32,7 +32,7 @@ sys.exit(bool(touched))
 
 
 def scored(sabotage: str = "") -> subprocess.CompletedProcess[str]:
-    script = SCRIPT.replace("{sabotage}", sabotage)
+    script = SCRIPT.replace("{sabotage}", sabotage).replace("{part}", ":1" if sabotage else ":")
     return subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=100
     )

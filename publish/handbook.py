@@ -1,0 +1,188 @@
+"""The handbook: pages about rules and rubrics, written from their declarations.
+
+python -m publish.handbook --write docs    writes docs/rules/*.md and docs/rubrics/*.md
+python -m publish.handbook --check docs    exit status 1 when they are not what would be written
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from scoring import catalogue
+from scoring.explain import citations
+from scoring.rubric import Criterion, Rubric
+from scoring.rule import Rule
+
+FOLDERS: Final = ("rules", "rubrics")
+
+_GENERATED: Final = "<!-- Written by `make docs` from the declarations in scoring/. Do not edit. -->"
+
+
+def pages() -> dict[str, str]:
+    """Every page by its path below docs/."""
+    rules = sorted(catalogue.rules(), key=lambda rule: (rule.family, rule.id))
+    families = {family: list(members) for family, members in groupby(rules, key=lambda rule: rule.family)}
+    rubrics = {name: list(members) for name, members in groupby(catalogue.rubrics(), key=lambda rubric: rubric.id)}
+    return {
+        "rules/README.md": _page(_rules_index(families)),
+        **{f"rules/{family}.md": _page(_family(family, members)) for family, members in families.items()},
+        "rubrics/README.md": _page(_rubrics_index()),
+        **{f"rubrics/{name}.md": _page(_versions(members)) for name, members in rubrics.items()},
+    }
+
+
+def write(folder: Path) -> None:
+    """Write every page below a folder and remove generated pages that no longer exist."""
+    for path in _stale(folder):
+        path.unlink()
+    for name, text in pages().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def differences(folder: Path) -> list[str]:
+    """Paths below a folder that are missing, stale or not what would be written; [] when all is well."""
+    wrong = [name for name, text in pages().items() if not _holds(folder / name, text)]
+    return sorted([*wrong, *(path.relative_to(folder).as_posix() for path in _stale(folder))])
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m publish.handbook", description=__doc__)
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--write", type=Path, metavar="DOCS")
+    action.add_argument("--check", type=Path, metavar="DOCS")
+    options = parser.parse_args()
+    if options.write:
+        write(options.write)
+        return 0
+    wrong = differences(options.check)
+    for name in wrong:
+        sys.stderr.write(f"{options.check / name} is not what the declarations say; run `make docs`\n")
+    return 1 if wrong else 0
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def _stale(folder: Path) -> list[Path]:
+    known = {folder / name for name in pages()}
+    return [path for name in FOLDERS for path in sorted((folder / name).glob("*.md")) if path not in known]
+
+
+def _page(lines: Iterator[str]) -> str:
+    return "\n".join([_GENERATED, "", *lines]).rstrip() + "\n"
+
+
+def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:
+    yield from ("# Rules", "")
+    yield f"{sum(map(len, families.values()))} rules in {len(families)} families. A rule asks one question;"
+    yield "[rubrics](../rubrics/README.md) decide what the answer costs."
+    for family, members in families.items():
+        yield from ("", f"## [{family}]({family}.md)", "", _description(family), "")
+        yield from ("| rule | asks about | what is wrong |", "|---|---|---|")
+        yield from (
+            f"| [`{rule.id}`]({family}.md#{rule.id}) | {rule.scope.__name__} | {rule.title} |" for rule in members
+        )
+
+
+def _family(family: str, members: list[Rule]) -> Iterator[str]:
+    yield from (f"# Rules: {family}", "", _description(family))
+    for rule in members:
+        yield from ("", f"## {rule.id}", "", f"**{rule.title}.** {rule.rationale}", "")
+        yield from _facts(rule)
+
+
+def _facts(rule: Rule) -> Iterator[str]:
+    yield f"- Asks about each {rule.scope.__name__}, reads the `{rule.reads}` evidence."
+    yield f"- Severity {rule.severity.value}, version {rule.version}, since {rule.since}."
+    if rule.params:
+        yield "- Parameters: " + ", ".join(f"`{name}` = {_value(value)}" for name, value in rule.params.items()) + "."
+    if rule.level:
+        yield f"- Requirement: {rule.level.value} ([specification]({rule.spec}))."
+    elif rule.spec:
+        yield f"- Background: [specification]({rule.spec})."
+    for rubric, criterion in citations(rule):
+        yield f"- Cited by [{rubric.name}](../rubrics/{rubric.id}.md){_price(criterion)}."
+    yield f"- Dispute or detail: the examples that must pass and fail are in `{rule.module.replace('.', '/')}.py`."
+
+
+def _rubrics_index() -> Iterator[str]:
+    yield from ("# Methodologies", "")
+    yield from ("| methodology | published as | in short |", "|---|---|---|")
+    for rubric in catalogue.rubrics():
+        default = " (default)" if rubric.default else ""
+        source = f"[{rubric.title}]({rubric.source}) {rubric.source_version}"
+        yield f"| [`{rubric.name}`]({rubric.id}.md){default} | {source} | {rubric.summary} |"
+
+
+def _versions(members: list[Rubric]) -> Iterator[str]:
+    newest = members[-1]
+    yield from (f"# {newest.title} (`{newest.id}`)", "")
+    for rubric in reversed(members):
+        yield from (f"## {rubric.name}", "", rubric.summary, "")
+        yield f"Published at {rubric.source}, version {rubric.source_version}."
+        yield from _dimensions(rubric) if rubric.dimensions else _criteria(rubric)
+        if rubric.bands:
+            bands = ", ".join(f"{name} from {bound}" for bound, name in rubric.bands)
+            yield from ("", f"Grades: {bands}.")
+        yield from ("", "### What the text leaves open and we settled", "")
+        yield from (f"- {sentence}" for sentence in rubric.settled)
+        yield ""
+
+
+def _criteria(rubric: Rubric) -> Iterator[str]:
+    yield from ("", "### Criteria", "", "| published id | points | rule | parameters |", "|---|---|---|---|")
+    for criterion in rubric.criteria:
+        params = ", ".join(f"`{name}` = {_value(value)}" for name, value in criterion.params.items())
+        points = f"-{criterion.points}" if criterion.points else "none"
+        yield f"| {criterion.cites} | {points} ({criterion.severity.value}) | {_link(criterion)} | {params} |"
+
+
+def _dimensions(rubric: Rubric) -> Iterator[str]:
+    yield from (
+        "",
+        "### Dimensions and components",
+        "",
+        "| dimension | weight | component | checks |",
+        "|---|---|---|---|",
+    )
+    total = sum((dimension.weight for dimension in rubric.dimensions), Decimal(0))
+    for dimension in rubric.dimensions:
+        for component in dimension.components:
+            checks = "; ".join(" + ".join(_link(part) for part in check.criteria) for check in component.checks)
+            awaited = f"awaits `{component.awaits}` evidence, not measured yet"
+            weight = f"{dimension.weight / total:.0%}"
+            yield f"| {dimension.title} | {weight} | {component.title} | {checks or awaited} |"
+
+
+def _description(family: str) -> str:
+    return (importlib.import_module(f"scoring.rules.{family}").__doc__ or "").strip()
+
+
+def _link(criterion: Criterion) -> str:
+    return f"[`{criterion.rule}`](../rules/{criterion.declared.family}.md#{criterion.rule})"
+
+
+def _price(criterion: Criterion) -> str:
+    alias = f" as `{criterion.cites}`" if criterion.cites != criterion.rule else ""
+    params = ", ".join(f"`{name}` = {_value(value)}" for name, value in criterion.params.items())
+    points = f", {criterion.points} points a finding" if criterion.points else ""
+    return f"{alias}{points}{' with ' + params if params else ''}"
+
+
+def _value(value: object) -> str:
+    return ", ".join(f"`{item}`" for item in value) if isinstance(value, tuple) else f"`{value}`"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
