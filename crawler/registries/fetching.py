@@ -11,6 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import httpx
 
+from crawler.wire.failures import WireFailure
 from evidence.canonical import NotJson
 
 Clock: TypeAlias = Callable[[], datetime]
@@ -48,6 +49,17 @@ class _TryAgain(Exception):
         super().__init__(why)
         self.why = why
         self.wait = wait
+
+
+def _explain(error: httpx.TransportError) -> _TryAgain | Refused:
+    """The guarded transport says why, in words without addresses or secrets, and whether another try makes sense."""
+    cause = error.__cause__
+    if isinstance(cause, WireFailure):
+        why = f"it could not be read: {cause.detail}"
+        return _TryAgain(why) if cause.passing else Refused(why)
+    if isinstance(error, httpx.TimeoutException):
+        return _TryAgain("it did not answer in time")
+    return _TryAgain(f"it could not be reached ({type(error).__name__})")
 
 
 class Fetcher:
@@ -99,10 +111,8 @@ class Fetcher:
             ) as response:
                 self._judge(response)
                 return await self._read(response)
-        except httpx.TimeoutException as error:
-            raise _TryAgain("it did not answer in time") from error
         except httpx.TransportError as error:
-            raise _TryAgain(f"it could not be reached ({type(error).__name__})") from error
+            raise _explain(error) from error
         except (httpx.InvalidURL, httpx.DecodingError) as error:
             raise Refused(f"{type(error).__name__}") from error
 

@@ -14,6 +14,9 @@ import pytest
 from crawler.registries.fetching import Fetcher, Patience
 from crawler.registries.generic import GenericRegistry
 from crawler.registries.registry import Page, RegistryUnavailable
+from crawler.wire.adapters import GuardedTransport
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
 from evidence.model import Status
 from tests.servers.registry import Answer, RegistryApi, error, running
 from tests.servers.registry_entries import EPOCH, Row, generate, rows_of
@@ -234,6 +237,41 @@ def test_connection_failures_are_tried_again(failure: type[httpx.TransportError]
     waits = Waits()
     assert walk(registry(answer, waits)) == [Page((), None)]
     assert waits == [1, 2, 4]
+
+
+def through_the_guard(base: str, waits: Waits, *, allow_private: bool) -> list[Page]:
+    async def collect() -> list[Page]:
+        engine = Engine(user_agent="hallmark-tests", guard=Guard(allow_private=allow_private))
+        async with httpx.AsyncClient(transport=GuardedTransport(engine)) as client:
+            fetcher = Fetcher(client, clock=lambda: NOW, sleep=waits)
+            return [page async for page in GenericRegistry("test", base, fetcher).walk()]
+
+    return asyncio.run(collect())
+
+
+def test_the_guarded_transport_serves_a_walk_and_blocks_private_registries_at_once() -> None:
+    waits = Waits()
+    with running(RegistryApi(generate(20, seed=1))) as base:
+        assert len(names(through_the_guard(base, waits, allow_private=True))) == 20
+        with pytest.raises(RegistryUnavailable, match="could not be read"):
+            through_the_guard(base, waits, allow_private=False)
+    assert waits == []
+
+
+def test_a_registry_that_is_down_is_tried_again_through_the_guard() -> None:
+    waits = Waits()
+    with running(RegistryApi([])) as base:
+        pass
+    with pytest.raises(RegistryUnavailable, match="6 times"):
+        through_the_guard(base, waits, allow_private=True)
+    assert waits == [1, 2, 4, 8, 16]
+
+
+def test_generated_remotes_point_at_the_scripted_fleet() -> None:
+    api = RegistryApi(generate(20, seed=1, remote_base="http://127.0.0.1:9"))
+    valid = [ref for page in walk(of_api(api)) for ref in page.refs if ref.status is not Status.INVALID]
+    assert len(valid) > 15
+    assert all(ref.targets[0].identifier.startswith("http://127.0.0.1:9/s/") for ref in valid)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 301, 307])
