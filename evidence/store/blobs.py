@@ -36,7 +36,8 @@ def put_blobs(connection: Connection, contents: Iterable[Observed]) -> dict[str,
     keys = find_blobs(connection, list(wanted))
     missing = [content for digest, content in wanted.items() if digest not in keys]
     if missing:
-        rows = [_row(content) for content in missing]
+        compressor = new_compressor()
+        rows = [_row(content, compressor) for content in missing]
         insert(connection, BLOB, _COLUMNS, rows, unique=["digest"])
         keys |= find_blobs(connection, [content.digest for content in missing])
     return keys
@@ -72,11 +73,16 @@ def open_blob(row: Row[tuple[object, ...]]) -> Observed:
     return content
 
 
-def pack(body: bytes) -> tuple[int, int, bytes]:
+def new_compressor() -> zstandard.ZstdCompressor:
+    """A compressor for one batch; it costs as much as a small body and is not safe to share between threads."""
+    return zstandard.ZstdCompressor(level=_LEVEL, write_content_size=False)
+
+
+def pack(body: bytes, compressor: zstandard.ZstdCompressor) -> tuple[int, int, bytes]:
     """Codec, size and stored bytes of a body."""
     if len(body) > MAX_BODY_BYTES:
         raise StoreError(f"a body of {len(body)} bytes, at most {MAX_BODY_BYTES} expected")
-    packed = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=False).compress(body)
+    packed = compressor.compress(body)
     return (Codec.ZSTD, len(body), packed) if len(packed) < len(body) else (Codec.RAW, len(body), body)
 
 
@@ -95,6 +101,10 @@ def unpack(codec: int, size: int, packed: bytes, *, name: str) -> bytes:
         raise CorruptBlob(f"blob {name} cannot be decompressed: {error}") from error
 
 
-def _row(content: Observed) -> tuple[object, ...]:
+def _row(content: Observed, compressor: zstandard.ZstdCompressor) -> tuple[object, ...]:
     form = content.canonical
-    return (bytes.fromhex(content.digest), None if form is None else bytes.fromhex(form), *pack(content.body))
+    return (
+        bytes.fromhex(content.digest),
+        None if form is None else bytes.fromhex(form),
+        *pack(content.body, compressor),
+    )

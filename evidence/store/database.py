@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 import psycopg
 import psycopg.errors
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -19,6 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from evidence.store.errors import NotMigrated, StoreError, StoreUnavailable
 
 BUSY_MILLISECONDS: Final = 60_000
+_RETRY_SECONDS: Final = 0.02
 
 # Larger than SQLite's default, so that compressed bodies of 2 to 3 KB do not leave half of every page empty.
 _PAGE_BYTES: Final = 16_384
@@ -68,12 +70,40 @@ class Database:
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
         """A write transaction that no other process can be in at the same time."""
-        if self.is_sqlite and self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        if self.is_sqlite:
+            with _named_failures():
+                self._prepare_file()
         with self.writing() as connection:
             if not self.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
             yield connection
+
+    def _prepare_file(self) -> None:
+        """Create the file and switch it to WAL mode, which it keeps.
+
+        SQLite's busy timeout does not cover the switch: with others at the file it fails at once.
+        """
+        if self.url.database:
+            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        deadline = time.monotonic() + BUSY_MILLISECONDS / 1000
+        connection = self._engine.raw_connection()
+        try:
+            while not _in_wal_mode(connection):
+                if time.monotonic() > deadline:
+                    raise StoreUnavailable("the database is locked by another process")
+                time.sleep(_RETRY_SECONDS)
+        finally:
+            connection.close()
+
+
+def _in_wal_mode(connection: PoolProxiedConnection) -> bool:
+    try:
+        connection.cursor().execute("PRAGMA journal_mode = WAL").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            return False
+        raise
+    return True
 
 
 def _create_engine(url: str) -> Engine:
@@ -91,7 +121,6 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     for pragma in (
         f"busy_timeout = {BUSY_MILLISECONDS}",
         f"page_size = {_PAGE_BYTES}",
-        "journal_mode = WAL",
         # In WAL mode NORMAL syncs at checkpoints only: a killed process loses nothing, a power cut the newest commits.
         "synchronous = NORMAL",
         "foreign_keys = ON",

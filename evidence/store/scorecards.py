@@ -7,9 +7,10 @@ from datetime import datetime
 from decimal import Decimal
 
 from sqlalchemy import Connection, Row, select
+from zstandard import ZstdCompressor
 
 from evidence.model import ServerId
-from evidence.store.blobs import pack, unpack
+from evidence.store.blobs import new_compressor, pack, unpack
 from evidence.store.bulk import batches, insert
 from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.models import SCORECARD, SERVER
@@ -25,7 +26,8 @@ def put_scorecards(
     """Store scorecards and mark the score stage of `done`. The first card of a rubric version stays."""
     run = run_key(connection, run_id)
     servers = server_keys(connection, {*(card.server for card in cards), *done})
-    rows = [_row(card, run, servers[card.server]) for card in cards]
+    compressor = new_compressor()
+    rows = [_row(card, run, servers[card.server], compressor) for card in cards]
     insert(connection, SCORECARD, _COLUMNS, rows, unique=["run_key", "server_key", "rubric", "version"])
     mark_done(connection, run, Stage.SCORE, (servers[server] for server in done), at)
 
@@ -55,9 +57,9 @@ def read_scorecards(
     return sorted((_card(row) for row in rows), key=lambda card: (card.server, card.rubric, card.version))
 
 
-def _row(card: StoredCard, run: int, server: int) -> tuple[object, ...]:
+def _row(card: StoredCard, run: int, server: int, compressor: ZstdCompressor) -> tuple[object, ...]:
     score = None if card.score is None else str(card.score)
-    return (run, server, card.rubric, card.version, score, card.grade, *pack(card.body))
+    return (run, server, card.rubric, card.version, score, card.grade, *pack(card.body, compressor))
 
 
 def _card(row: Row[tuple[object, ...]]) -> StoredCard:

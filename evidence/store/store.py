@@ -11,6 +11,7 @@ from evidence.store import discovery, migrating, progress, runs, scorecards, ver
 from evidence.store import records as evidence_records
 from evidence.store import servers as known_servers
 from evidence.store.database import Database
+from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.rows import Progress, RunRow, RunState, Stage, StoredCard, Walk
 
 
@@ -27,8 +28,9 @@ class Store:
 
     def migrate(self) -> None:
         """Create or upgrade the tables; several processes may do so at once."""
-        with self._database.migrating() as connection:
-            migrating.upgrade(connection)
+        if not self._is_current():
+            with self._database.migrating() as connection:
+                migrating.upgrade(connection)
 
     def close(self) -> None:
         """Close the connections."""
@@ -217,3 +219,11 @@ class Store:
         """Scorecards of a run, sorted by server, rubric and version."""
         with self._database.reading() as connection:
             return scorecards.read_scorecards(connection, run_id, servers=servers, rubric=rubric, version=version)
+
+    def _is_current(self) -> bool:
+        try:
+            with self._database.reading() as connection:
+                return migrating.is_current(connection)
+        except (NotMigrated, StoreUnavailable):
+            # There is no table, or no folder yet. If the database is really away, migrating says so.
+            return False

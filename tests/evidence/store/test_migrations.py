@@ -11,9 +11,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from evidence.store import NotMigrated, StoreError, StoreUnavailable, open_store
+from evidence.store import NotMigrated, Store, StoreError, StoreUnavailable, open_store
 from evidence.store.database import Database
-from evidence.store.migrating import alembic_config
+from evidence.store.migrating import alembic_config, newest_revision
 from evidence.store.models import METADATA
 from tests.evidence.store.build import run
 
@@ -40,7 +40,7 @@ def test_forgotten_migration_is_noticed(url: str) -> None:
 def test_tables_have_one_head_revision() -> None:
     database = Database("sqlite://")
     with database.reading() as connection:
-        assert len(ScriptDirectory.from_config(alembic_config(connection)).get_heads()) == 1
+        assert ScriptDirectory.from_config(alembic_config(connection)).get_heads() == [newest_revision()]
     database.close()
 
 
@@ -51,6 +51,26 @@ def test_migrating_again_keeps_what_is_there(empty_url: str) -> None:
     store.migrate()
     assert [row.run for row in store.runs()] == [run()]
     assert store.verify() == []
+    store.close()
+
+
+def test_current_database_is_opened_while_another_process_writes(store: Store, url: str) -> None:
+    database = Database(url)
+    with database.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM watermark")
+        store.migrate()
+    database.close()
+
+
+def test_older_database_is_upgraded(url: str) -> None:
+    database = Database(url)
+    with database.writing() as connection:
+        METADATA.drop_all(connection)
+        connection.exec_driver_sql("DELETE FROM alembic_version")
+    database.close()
+    store = open_store(url)
+    store.migrate()
+    assert store.runs() == []
     store.close()
 
 

@@ -91,8 +91,8 @@ def test_row_that_refers_to_nothing_is_found(store: Store, damage: Database) -> 
 
 
 def test_body_that_does_not_shrink_is_stored_as_it_is() -> None:
-    codec, size, stored = blobs.pack(b"abc")
+    codec, size, stored = blobs.pack(b"abc", blobs.new_compressor())
     assert (codec, size, stored) == (blobs.Codec.RAW, 3, b"abc")
-    codec, size, stored = blobs.pack(b"abc" * 1000)
+    codec, size, stored = blobs.pack(b"abc" * 1000, blobs.new_compressor())
     assert (codec, size) == (blobs.Codec.ZSTD, 3000)
     assert len(stored) < 100
