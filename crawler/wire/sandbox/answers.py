@@ -71,7 +71,7 @@ async def pypi(index: PythonIndex, name: str, version: str | None, http: httpx.A
             failure = found if found.reason is not Reason.NO_PACKAGE else failure
             continue
         versions = sorted({v for v in map(_version_of, found) if v is not None})
-        if version and not any(str(v) == version or v.public == version for v in versions):
+        if version and not any(v == Version(version) or v.public == version for v in versions):
             return Absent(Reason.NO_PACKAGE, _missing("Python", name, version))
         final = [v for v in versions if not v.is_prerelease] or versions
         newest = str(final[-1]) if final else ""

@@ -32,23 +32,26 @@ async def start(
     inherited: Sequence[int] = (),
 ) -> Contained:
     """Start `command` in `box`; raises SandboxError when bubblewrap cannot set the box up."""
-    info_read, info_write = os.pipe()
-    gate_read, gate_write = os.pipe()
-    ours, theirs = [info_read, gate_write], [info_write, gate_read]
+    info, info_theirs = os.pipe()
+    gate_theirs, gate = os.pipe()
     try:
-        process = _spawn(box, command, identity, (info_write, gate_read), inherited)
-        _close(theirs)
         try:
-            init = await _init_pid(info_read, process)
+            process = _spawn(box, command, identity, (info_theirs, gate_theirs), inherited)
+        finally:
+            os.close(info_theirs)
+            os.close(gate_theirs)
+        try:
+            init = await _init_pid(info, process)
             if identity.uid is None:
                 _limit(init, box.limits)
-            os.write(gate_write, b"\0")
+            os.write(gate, b"\0")
         except BaseException:  # a cancelled launch must not leave a box behind
             process.kill()
             process.communicate()
             raise
     finally:
-        _close(ours + theirs)
+        os.close(info)
+        os.close(gate)
     return Contained(process, init, box.limits, facts or {}, runtime="bubblewrap")
 
 
@@ -59,9 +62,9 @@ def _spawn(
     if binary is None:
         raise SandboxError("bubblewrap is missing")
     sources = [box.root, *(bind.source for bind in box.binds)]
-    filter_fd = _readable(seccomp.program(platform.machine()))
-    arguments = -1
+    opened: list[int] = []
     try:
+        filter_fd = _readable(seccomp.program(platform.machine()), opened)
         descriptors = Descriptors(seccomp=filter_fd, info=setup[0], gate=setup[1])
         prepare: Callable[[], None] | None = None
         if identity.uid is None:
@@ -70,7 +73,7 @@ def _spawn(
             stage = privileged.stage(sources)
             prepare = privileged.preparation(stage, box.limits, identity.uid)
             found = options(box, stage.places, stage.scratch, descriptors)
-        arguments = _readable(encode(found))
+        arguments = _readable(encode(found), opened)
         # An empty environment: the box's first process shows its own in /proc/1/environ.
         return subprocess.Popen(  # noqa: S603
             [binary, "--args", str(arguments), "--", *command],
@@ -87,12 +90,14 @@ def _spawn(
     except (OSError, ValueError, subprocess.SubprocessError, seccomp.UnsupportedMachineError) as error:
         raise SandboxError(f"the sandbox could not be started: {error}") from error
     finally:
-        _close([filter_fd, arguments])
+        for handle in opened:
+            os.close(handle)
 
 
-def _readable(data: bytes) -> int:
-    """A descriptor from which `data` can be read; in memory, so that any length fits."""
+def _readable(data: bytes, opened: list[int]) -> int:
+    """A descriptor from which `data` can be read, noted in `opened`; in memory, so that any length fits."""
     handle = os.memfd_create("hallmark")
+    opened.append(handle)
     os.write(handle, data)
     os.lseek(handle, 0, os.SEEK_SET)
     return handle
@@ -128,9 +133,3 @@ def _limit(init: int, limits: Limits) -> None:
         resource.prlimit(init, number, (lower, lower))
     with contextlib.suppress(PermissionError, ProcessLookupError):
         os.setpriority(os.PRIO_PROCESS, init, 5)
-
-
-def _close(handles: Sequence[int]) -> None:
-    for handle in handles:
-        with contextlib.suppress(OSError):
-            os.close(handle)

@@ -53,7 +53,7 @@ def start_failure(facts: Mapping[str, Json], end: Exit) -> Absent:
     """Why a server that was started never answered, from the facts of its launch and the way it ended."""
     text = last_words(end.stderr)
     blocked = facts.get("install_scripts_blocked")
-    if isinstance(blocked, list) and blocked and (_MISSES_BINARY.search(end.stderr) or end.code not in {0, None}):
+    if isinstance(blocked, list) and blocked and _MISSES_BINARY.search(end.stderr):
         names = ", ".join(str(name) for name in blocked[:5])
         return Absent(Reason.INSTALL_SCRIPTS_REQUIRED, f"{names} did not run install scripts; {text}"[:LONGEST])
     how = "" if end.code is None else f"exit code {end.code}" if end.code >= 0 else f"signal {-end.code}"

@@ -99,7 +99,8 @@ def npm_index(environ: Mapping[str, str]) -> NpmIndex:
     values = _json([*_npm(environ), "config", "list", "--json"], environ, "npm config list")
     urls = {key: value for key, value in values.items() if isinstance(value, str) and endpoint(value)}
     if "registry" not in urls:
-        raise SandboxError("npm names no http(s) registry; see `npm config get registry`")
+        # npm keeps an address with a password to itself, and we would not use the password anyway.
+        raise SandboxError("npm names no registry that can be used without a password; set npm_config_registry")
     scopes = {k.removesuffix(":registry"): _slash(v) for k, v in urls.items() if re.fullmatch(r"@[^:]+:registry", k)}
     return NpmIndex(_slash(urls["registry"]), tuple(sorted(scopes.items())))
 

@@ -76,10 +76,10 @@ class Installer:
     caps: Caps = Caps()
     limits: Limits = INSTALL
 
-    async def install(self, spec: Spec, index: NpmIndex | PythonIndex, doors: Doors) -> Result | Absent:
-        """Install `spec` as a new layer; Absent says why it cannot be installed."""
+    async def install(self, spec: Spec, newest: str, index: NpmIndex | PythonIndex, doors: Doors) -> Result | Absent:
+        """Install `spec` as a new layer; Absent says why not. `newest` is what the index calls it without a version."""
         async with self._workshop() as work:
-            command = await asyncio.to_thread(_prepare, work / "out", spec, index)
+            command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index)
             said = await self._run(command, work, doors)
             if isinstance(said, Absent):
                 return said
@@ -194,9 +194,9 @@ def _open_workshop(cache_dir: Path, who: Identity) -> Path:
     return work
 
 
-def _prepare(out: Path, spec: Spec, index: NpmIndex | PythonIndex) -> list[str]:
+def _prepare(out: Path, spec: Spec, newest: str, index: NpmIndex | PythonIndex) -> list[str]:
     if isinstance(index, NpmIndex):
-        manifest = {"name": "layer", "private": True, "dependencies": {spec.name: spec.version or "latest"}}
+        manifest = {"name": "layer", "private": True, "dependencies": {spec.name: newest}}
         _give(out / "package.json", json.dumps(manifest))
         scopes = "".join(f"{json.dumps(scope)} = {json.dumps(url)}\n" for scope, url in index.scopes)
         _give(out / "bunfig.toml", f"[install]\nregistry = {json.dumps(index.url)}\n[install.scopes]\n{scopes}")
@@ -206,6 +206,7 @@ def _prepare(out: Path, spec: Spec, index: NpmIndex | PythonIndex) -> list[str]:
     return [
         "/opt/tools/uv", "pip", "install", "--no-config", "--only-binary", ":all:", "--python", "/usr/bin/python3",
         "--no-python-downloads", "--target", "/app", "--link-mode", "copy", "--compile-bytecode", "--no-progress",
+        "--refresh-package", spec.name,
         "--color", "never", "--default-index", index.url, *extra, "--", wanted,
     ]  # fmt: skip
 

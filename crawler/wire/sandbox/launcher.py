@@ -93,7 +93,7 @@ class Sandbox:
         store, now = self.installer.store, self.now()
         if known and known.newest == answer.newest:
             return store.touch(wanted, known, now)
-        found = await self.installer.install(wanted, index, _doors(index, answer))
+        found = await self.installer.install(wanted, answer.newest, index, _doors(index, answer))
         if isinstance(found, Absent):
             return found
         installed = _installed(wanted, answer, found, now)

@@ -1,0 +1,57 @@
+"""How the tests start something in the sandbox and collect what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crawler.wire.launch import Exit, Launched
+from crawler.wire.sandbox import Limits, Sandbox, open_sandbox
+from evidence.canonical import Json
+from evidence.model import Absent, Target, TargetType
+
+HOSTILE = Path(__file__).parent / "hostile"
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+async def sandbox(cache: Path, environ: dict[str, str] | None = None, **options: object) -> Sandbox:
+    """An opened sandbox; `options` go to open_sandbox."""
+    given: dict[str, object] = {"now": lambda: NOON, **options}
+    opened = await open_sandbox(cache, environ=environ or {}, **given)  # type: ignore[arg-type]
+    assert isinstance(opened, Sandbox), opened
+    return opened
+
+
+def attack(cache: Path, *arguments: str, limits: Limits | None = None) -> tuple[Json, Exit]:
+    """What the attack script reports from inside, and how it ended."""
+    return asyncio.run(_attack(cache, arguments, limits or Limits()))
+
+
+async def _attack(cache: Path, arguments: tuple[str, ...], limits: Limits) -> tuple[Json, Exit]:
+    box = await sandbox(cache, limits=limits)
+    command = Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=("python", "attack.py", *arguments))
+    launched = await box.launch(command)
+    assert not isinstance(launched, Absent), launched
+    said = await read_all(launched)
+    end = await launched.stop()
+    return (json.loads(said) if said.startswith(b"{") else said.decode()), end
+
+
+async def read_all(launched: Launched) -> bytes:
+    """Everything it writes until it ends."""
+    found = bytearray()
+    while data := await launched.read(65536):
+        found += data
+    return bytes(found)
+
+
+async def greet(launched: Launched) -> Json:
+    """Say hello to a server of the index and read its answer."""
+    await launched.write(b"friend\n")
+    found = b""
+    while b"\n" not in found and (data := await launched.read(65536)):
+        found += data
+    end = await launched.stop()
+    return json.loads(found) if found else end.stderr

@@ -1,0 +1,207 @@
+"""How packages and commands are started: choosing the command, resolving what the user typed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawler.wire.launch import Exit
+from crawler.wire.sandbox import Limits, UnsandboxedLauncher, command, entrypoints, start_failure
+from crawler.wire.sandbox.failure import install_failure, last_words
+from evidence.model import Absent, Reason, Target, TargetType
+from tests.crawler.sandbox.driving import read_all, sandbox
+
+
+def typed(folder: Path, *argv: str) -> Target:
+    return Target(type=TargetType.COMMAND, identifier=str(folder), arguments=argv)
+
+
+def test_command_named_like_the_package_wins() -> None:
+    commands = {"other": ["o"], "my_server": ["m"]}
+    assert entrypoints.choose(commands, "@scope/my-server", ["a"]) == entrypoints.Command("my_server", ("m", "a"))
+
+
+def test_registration_can_name_another_command() -> None:
+    commands = {"first": ["f"], "second": ["s"]}
+    assert entrypoints.choose(commands, "pkg", ["second", "--x"]) == entrypoints.Command("second", ("s", "--x"))
+
+
+def test_first_command_is_the_last_resort() -> None:
+    assert entrypoints.choose({"first": ["f"], "second": ["s"]}, "pkg", []) == entrypoints.Command("first", ("f",))
+
+
+def test_package_without_command_cannot_start() -> None:
+    found = entrypoints.choose({}, "pkg", [])
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.START_FAILED
+
+
+def package(tree: Path, manifest: dict[str, object], files: dict[str, str]) -> dict[str, list[str]]:
+    folder = tree / "node_modules/pkg"
+    for name, text in {"package.json": json.dumps(manifest), **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return entrypoints.npm_commands(tree, "pkg")
+
+
+def test_npm_commands_keep_their_order_and_their_interpreter(tmp_path: Path) -> None:
+    bins = {"z": "./dist/z.js", "a": "a", "p": "p.py", "gone": "gone.js", "out": "../../x.js", "b": "b.ts", "n": "n.js"}
+    files = {
+        "dist/z.js": "console.log(1)",
+        "a": "#!/usr/bin/env -S node --no-warnings\n",
+        "p.py": "#!/usr/bin/python3 -u\n",
+        "b.ts": "#!/usr/bin/env bun\n",
+        "n.js": "#!/bin/sh\n",
+    }
+    app = "/app/node_modules/pkg"
+    assert package(tmp_path, {"bin": bins}, files) == {
+        "z": ["/usr/bin/node", f"{app}/dist/z.js"],
+        "a": ["/usr/bin/node", "--no-warnings", f"{app}/a"],
+        "p": ["/usr/bin/python3", "-u", f"{app}/p.py"],
+        "b": [],
+        "n": [],
+    }
+
+
+@pytest.mark.parametrize("manifest", [{}, {"bin": None}, {"bin": 3}, {"bin": {"a": 1}}, {"bin": ["a"]}, {"bin": ""}])
+def test_malformed_bin_is_no_command(tmp_path: Path, manifest: dict[str, object]) -> None:
+    assert package(tmp_path, manifest, {"a": ""}) == {}
+
+
+def test_python_module_is_run_where_there_is_no_script(tmp_path: Path) -> None:
+    (tmp_path / "my_server").mkdir()
+    (tmp_path / "my_server/__main__.py").write_text("")
+    (tmp_path / "my_server-1.0.dist-info").mkdir()
+    assert entrypoints.pypi_commands(tmp_path, "my-server") == {"my_server": ["/usr/bin/python3", "-m", "my_server"]}
+
+
+def test_typed_command_uses_the_interpreters_of_the_box(tmp_path: Path) -> None:
+    (tmp_path / ".venv/lib/python3.11/site-packages").mkdir(parents=True)
+    found = command.resolve(typed(tmp_path, ".venv/bin/python3.11", str(tmp_path / "s.py"), "/etc/x"), "3.11")
+    assert isinstance(found, command.Resolved)
+    assert found.argv == ("/usr/bin/python3", "/work/s.py", "/etc/x")
+    assert [bind.place for bind in found.binds] == ["/work", "/app"]
+
+
+def test_typed_script_of_the_project_is_found(tmp_path: Path) -> None:
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/my-server").write_text(f"#!{tmp_path}/.venv/bin/python3\n")
+    found = command.resolve(typed(tmp_path, "my-server", "-v"), "3.11")
+    assert isinstance(found, command.Resolved)
+    assert found.argv == ("/usr/bin/python3", "/work/.venv/bin/my-server", "-v")
+
+
+@pytest.mark.parametrize("argv", [("docker", "run", "x"), ("/bin/sh", "-c", "id"), ("../outside",), ("/etc/passwd",)])
+def test_typed_command_that_the_box_lacks_is_runtime_unsupported(tmp_path: Path, argv: tuple[str, ...]) -> None:
+    found = command.resolve(typed(tmp_path, *argv), "3.11")
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.RUNTIME_UNSUPPORTED
+    assert str(tmp_path) not in found.detail
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(("program", "script"), [("python", "s.py"), ("node", "s.js"), ("./s.py", None)])
+def test_typed_command_runs_with_its_folder_read_only(cache: Path, tmp_path: Path, program: str, script: str) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir(mode=0o755)
+    source = "import os\ntry:\n    open('new', 'w')\nexcept OSError as e:\n    print(os.getcwd(), e.errno)\n"
+    (folder / "s.py").write_text("#!/usr/bin/env python3\n" + source)
+    (folder / "s.js").write_text(
+        "try{require('fs').writeFileSync('new','')}catch(e){console.log(process.cwd(),-e.errno)}"
+    )
+    for path in (tmp_path, folder):
+        path.chmod(0o755)
+
+    async def run() -> bytes:
+        box = await sandbox(cache)
+        launched = await box.launch(typed(folder, program, *([script] if script else [])))
+        assert not isinstance(launched, Absent), launched
+        said = await read_all(launched)
+        end = await launched.stop()
+        assert end == Exit(0, "")
+        return said
+
+    assert asyncio.run(run()) == b"/work 30\n"
+
+
+def test_bare_command_runs_as_it_is_and_says_so(tmp_path: Path) -> None:
+    async def run() -> tuple[bytes, str, Exit]:
+        launcher = UnsandboxedLauncher({"MARK": "seen"})
+        code = "import os,sys; print(os.environ['MARK'], os.getcwd()); sys.stderr.write('bye'); sys.exit(3)"
+        launched = await launcher.launch(typed(tmp_path, sys.executable, "-c", code))
+        assert not isinstance(launched, Absent)
+        return await read_all(launched), launched.runtime, await launched.stop()
+
+    assert asyncio.run(run()) == (f"seen {tmp_path}\n".encode(), "none", Exit(3, "bye"))
+
+
+def test_bare_command_takes_its_children_with_it(tmp_path: Path) -> None:
+    async def run() -> int:
+        launcher = UnsandboxedLauncher(dict(os.environ))
+        code = "import os,time; pid=os.fork(); print(pid if pid else '', flush=True); time.sleep(60)"
+        launched = await launcher.launch(typed(tmp_path, sys.executable, "-c", code))
+        assert not isinstance(launched, Absent)
+        pid = 0
+        while not pid:
+            pid = int((await launched.read(64)).split()[0] or 0)
+        await launched.stop()
+        return pid
+
+    pid = asyncio.run(run())
+    for _ in range(500):
+        stat = Path(f"/proc/{pid}/stat")
+        if not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            return
+    pytest.fail("the child is still alive")
+
+
+def test_bare_launcher_refuses_packages(tmp_path: Path) -> None:
+    found = asyncio.run(UnsandboxedLauncher({}).launch(Target(type=TargetType.NPM, identifier="x")))
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.SANDBOX_RESTRICTED
+
+
+def test_bare_command_that_does_not_exist_is_start_failed(tmp_path: Path) -> None:
+    found = asyncio.run(UnsandboxedLauncher({}, Limits()).launch(typed(tmp_path, "/nonexistent/program")))
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.START_FAILED
+
+
+def test_failed_start_names_blocked_install_scripts() -> None:
+    facts = {"install_scripts_blocked": ["better-sqlite3"]}
+    found = start_failure(facts, Exit(1, "Error: Could not locate the bindings file. Tried:\n → /app/x\n"))
+    assert found.reason is Reason.INSTALL_SCRIPTS_REQUIRED
+    assert "better-sqlite3" in found.detail
+
+
+def test_failed_start_with_scripts_blocked_for_nothing_is_start_failed() -> None:
+    found = start_failure({"install_scripts_blocked": ["core-js"]}, Exit(1, "Error: set API_KEY\n"))
+    assert (found.reason, found.detail) == (Reason.START_FAILED, "exit code 1: Error: set API_KEY")
+
+
+def test_last_words_are_the_same_every_time() -> None:
+    first = last_words("INFO 2026-11-21 10:00:00,123 started pid=17\nValueError: /tmp/x1y2 at 0x7f00 after 12ms\nbye\n")
+    second = last_words("INFO 2026-11-22 11:30:00,456 started pid=99\nValueError: /tmp/abc at 0x7fff after 9 ms\nbye\n")
+    assert first == second == "ValueError: <temporary file> at <address> after <duration>"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("error: GET https://registry.npm.example/x - 404", Reason.NO_PACKAGE),
+        ('error: No version matching "9" found for specifier "x" (but package exists)', Reason.NO_PACKAGE),
+        ("× No solution found\n╰─▶ Because x was not found in the package registry", Reason.NO_PACKAGE),
+        ("╰─▶ Because the current Python version (3.11) does not satisfy Python>=3.99", Reason.RUNTIME_UNSUPPORTED),
+        ("╰─▶ Because x==1 has no usable wheels and building from source is disabled", Reason.INSTALL_FAILED),
+        ("", Reason.INSTALL_FAILED),
+    ],
+)
+def test_failure_of_an_installer_has_a_reason(said: str, reason: Reason) -> None:
+    found = install_failure(said)
+    assert found.reason is reason
+    assert "registry.npm.example" not in found.detail
