@@ -29,9 +29,10 @@ from workers.settings import RegistrySetting, Settings, code_version, tool_envir
 class Network:
     """Builds on first use and keeps what it built until `close`."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, clock: Clock, *, courtesy: Courtesy | None = None) -> None:
         self._settings = settings
         self._clock = clock
+        self._courtesy = courtesy or Courtesy(gap=settings.host_gap, tick=clock.monotonic)
         self._built = AsyncExitStack()
         self._engine: Engine | None = None
         self._collectors: tuple[Collector, ...] | None = None
@@ -64,7 +65,7 @@ class Network:
         return ProtocolCollector(
             self._wire(),
             await self._launcher(),
-            Courtesy(gap=self._settings.host_gap, tick=self._clock.monotonic),
+            self._courtesy,
             self._clock.now,
             ProbeLimits(total=self._settings.server_timeout, retry_pause=self._settings.retry_pause),
             client_version=code_version(),

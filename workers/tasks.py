@@ -6,15 +6,20 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, cast
 
 from kombu.exceptions import OperationalError
+from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import StoreUnavailable
 from workers import nightly, schedule
 from workers.broker import CeleryQueues, turn
 from workers.celery_app import app, settings
+from workers.clock import clock_at
 from workers.context import Context, open_context
 from workers.loop import run_loop
+from workers.outside import Network
+from workers.shared_courtesy import SharedCourtesy
 
 # The only errors that are worth a second try: our database or our broker was away.
 INFRASTRUCTURE = (StoreUnavailable, OperationalError, RedisConnectionError, RedisTimeoutError)
@@ -68,7 +73,13 @@ def publish_run(run_id: str) -> None:
 
 def _do(step: Step) -> None:
     async def main() -> None:
-        async with open_context(settings(), migrate=False) as ctx:
-            await step(ctx)
+        mine = settings()
+        async with Redis.from_url(mine.redis_url.get_secret_value()) as redis:
+            # Everything that a visit may take: its own time, and the longest time it may be told to wait.
+            longest = mine.server_timeout + LONGEST_PAUSE
+            courtesy = SharedCourtesy(redis, longest_visit=longest, gap=mine.host_gap)
+            network = Network(mine, clock_at(mine.clock), courtesy=courtesy)
+            async with open_context(mine, outside=network, migrate=False) as ctx:
+                await step(ctx)
 
     run_loop(main())

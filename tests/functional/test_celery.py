@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from redis import Redis
 
 from evidence.store import Stage
 from tests.functional.cluster import Cluster
@@ -22,27 +23,35 @@ def test_beat_and_workers_export_what_an_embedded_run_does(cluster: Cluster, und
 def test_a_worker_killed_in_mid_batch_changes_nothing(cluster: Cluster, undisturbed: bytes) -> None:
     first = cluster.start_worker()
     cluster.start_beat()
-    cluster.wait_until_collected(MIDWAY)
+    _wait_until_midway(cluster)
     first.kill()
-    with opened(cluster.url) as store:
-        assert store.pending(NIGHTLY, Stage.COLLECT), "killed too late to show anything"
+    _assert_unfinished(cluster)
     cluster.start_worker()
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
-def test_a_broker_restart_in_mid_run_changes_nothing(cluster: Cluster, undisturbed: bytes) -> None:
+@pytest.mark.parametrize("forgets", [False, True])
+def test_a_broker_restart_in_mid_run_changes_nothing(cluster: Cluster, undisturbed: bytes, forgets: bool) -> None:
     cluster.start_worker()
     cluster.start_beat()
-    cluster.wait_until_collected(MIDWAY)
-    cluster.valkey.restart()
+    _wait_until_midway(cluster)
+    if forgets:
+        cluster.valkey.kill()
+        cluster.valkey.start()
+        with Redis.from_url(cluster.valkey.url) as redis:
+            redis.flushall()
+    else:
+        cluster.valkey.restart()
+    _assert_unfinished(cluster)
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
 def test_a_database_restart_in_mid_run_changes_nothing(cluster: Cluster, undisturbed: bytes) -> None:
     cluster.start_worker()
     cluster.start_beat()
-    cluster.wait_until_collected(MIDWAY)
+    _wait_until_midway(cluster)
     cluster.postgres.restart()
+    _assert_unfinished(cluster)
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
@@ -53,3 +62,13 @@ def test_two_beats_make_one_run(cluster: Cluster, undisturbed: bytes) -> None:
     assert differing(cluster.wait_until_published(), undisturbed) == []
     with opened(cluster.url) as store:
         assert [row.run.id for row in store.runs()] == [NIGHTLY]
+
+
+def _wait_until_midway(cluster: Cluster) -> None:
+    cluster.wait_until_collected(MIDWAY)
+
+
+def _assert_unfinished(cluster: Cluster) -> None:
+    """The fault came while servers were still being probed; else the test would show nothing."""
+    with opened(cluster.url) as store:
+        assert store.pending(NIGHTLY, Stage.COLLECT), "the run was over before the fault"

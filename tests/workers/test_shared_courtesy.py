@@ -1,0 +1,100 @@
+"""One visitor per host among several processes, each with a courtesy of its own, on a real broker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from redis.asyncio import Redis
+
+from tests.servers.daemon import free_port
+from tests.servers.valkey import ValkeyServer, valkey_server
+from workers.broker import turn
+from workers.settings import Settings
+from workers.shared_courtesy import SharedCourtesy
+
+GAP = 0.05
+
+
+@pytest.fixture(scope="module")
+def valkey() -> Iterator[ValkeyServer]:
+    with valkey_server() as server:
+        yield server
+
+
+def _courtesy(redis: Redis, longest: float = 5.0) -> SharedCourtesy:
+    return SharedCourtesy(redis, longest_visit=longest, gap=GAP)
+
+
+def test_two_processes_never_visit_a_host_at_the_same_time(valkey: ValkeyServer) -> None:
+    visits: list[tuple[float, float]] = []
+
+    async def visit(courtesy: SharedCourtesy) -> None:
+        loop = asyncio.get_running_loop()
+        async with courtesy.visit("busy.example"):
+            began = loop.time()
+            await asyncio.sleep(0.01)
+            visits.append((began, loop.time()))
+
+    async def main() -> None:
+        async with Redis.from_url(valkey.url) as one, Redis.from_url(valkey.url) as other:
+            await asyncio.gather(
+                *(visit(courtesy) for courtesy in (_courtesy(one), _courtesy(other)) for _ in range(3))
+            )
+
+    asyncio.run(main())
+    assert len(visits) == 6
+    pauses = [later[0] - earlier[1] for earlier, later in pairwise(visits)]
+    assert min(pauses) >= GAP * 0.9
+
+
+def test_other_hosts_do_not_wait(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        async with Redis.from_url(valkey.url) as redis, asyncio.timeout(10):
+            one, another = _courtesy(redis), _courtesy(redis)
+            async with one.visit("one.example"), another.visit("another.example"):
+                pass
+
+    asyncio.run(main())
+
+
+def test_the_host_of_a_dead_worker_is_free_again_soon(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        async with Redis.from_url(valkey.url) as redis:
+            await redis.set("hallmark:host:left.example", "a dead worker", px=100)
+            async with asyncio.timeout(5), _courtesy(redis).visit("left.example"):
+                assert await redis.get("hallmark:host:left.example") != b"a dead worker"
+
+    asyncio.run(main())
+
+
+def test_a_lease_that_became_anothers_is_left_alone(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        async with Redis.from_url(valkey.url) as redis:
+            async with _courtesy(redis).visit("slow.example"):
+                await redis.set("hallmark:host:slow.example", "another")
+            assert await redis.get("hallmark:host:slow.example") == b"another"
+
+    asyncio.run(main())
+
+
+def test_without_redis_a_process_is_polite_on_its_own() -> None:
+    async def main() -> None:
+        nobody = Redis.from_url(f"redis://127.0.0.1:{free_port()}/0")
+        async with nobody, asyncio.timeout(10), _courtesy(nobody).visit("any.example"):
+            pass
+
+    asyncio.run(main())
+
+
+def test_a_turn_is_one_process_at_a_time_and_free_afterwards(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        take = turn(Settings(redis_url=valkey.url))  # type: ignore[arg-type]
+        async with take("plan:x") as mine, take("plan:x") as theirs, take("plan:y") as other:
+            assert (mine, theirs, other) == (True, False, True)
+        async with take("plan:x") as again:
+            assert again
+
+    asyncio.run(main())

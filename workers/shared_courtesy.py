@@ -1,0 +1,70 @@
+"""Courtesy between processes: one visitor per host in the whole deployment, kept as leases in Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from crawler.courtesy import GAP, Courtesy
+from workers.log import get_log
+
+# Longest wait before a host that another process visits is asked for again.
+_POLL_SECONDS: Final = 1.0
+# Turns the lease of a finished visit into the gap before the next one, unless it has become somebody else's.
+_LEAVE: Final = """
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+if tonumber(ARGV[2]) > 0 then return redis.call('pexpire', KEYS[1], ARGV[2]) end
+return redis.call('del', KEYS[1])
+"""
+
+
+class SharedCourtesy(Courtesy):
+    """As `Courtesy`, and across processes for visits.
+
+    A lease ends by itself after `longest_visit` seconds, so a dead worker blocks a host no longer. Without Redis each
+    process is polite on its own: losing the leases costs at most one gap per process.
+    """
+
+    def __init__(self, redis: Redis, *, longest_visit: float, gap: float = GAP) -> None:
+        super().__init__(gap=gap)
+        self._redis = redis
+        self._longest_visit = longest_visit
+
+    @asynccontextmanager
+    async def visit(self, host: str) -> AsyncIterator[None]:
+        """Be the only visitor of a host, so that a probe's own deadline does not run while it queues."""
+        async with super().visit(host):
+            key, token = f"hallmark:host:{host}", secrets.token_hex(8)
+            held = await self._enter(key, token)
+            try:
+                yield
+            finally:
+                if held:
+                    await self._leave(key, token)
+
+    async def _enter(self, key: str, token: str) -> bool:
+        """Wait for the lease; False when Redis cannot be asked."""
+        try:
+            while not await self._redis.set(key, token, nx=True, px=_milliseconds(self._longest_visit)):
+                left = await self._redis.pttl(key)
+                await asyncio.sleep(min(max(left, 1) / 1000, _POLL_SECONDS))
+        except RedisError as error:
+            get_log().warning("courtesy_not_shared", error=type(error).__name__)
+            return False
+        return True
+
+    async def _leave(self, key: str, token: str) -> None:
+        try:
+            await self._redis.eval(_LEAVE, 1, key, token, str(_milliseconds(self._gap)))
+        except RedisError as error:
+            get_log().warning("courtesy_not_shared", error=type(error).__name__)
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
