@@ -26,12 +26,13 @@ def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessm
     known = rule.discover()
     outcomes: dict[Question, Outcome] = {}
     for question in questions:
-        twin = Question(question.rule, question.params, Pages.ALL)
-        if walks[question.pages] is walks[Pages.ALL] and twin in outcomes:
-            outcomes[question] = outcomes[twin]
-        else:
+        walk = walks[question.pages]
+        shared = question.pages is Pages.FIRST and walk is walks[Pages.ALL]
+        outcome = outcomes.get(Question(question.rule, question.params)) if shared else None
+        if outcome is None:
             with _Blame(question.rule, dossier.server.id):
-                outcomes[question] = _ask(known[question.rule], question, walks[question.pages], dossier)
+                outcome = _ask(known[question.rule], question, walk, dossier)
+        outcomes[question] = outcome
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=catalogue.versions())
 
 

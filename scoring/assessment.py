@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from evidence.model import Dossier, ServerId
 from scoring.outcome import Outcome
@@ -12,13 +13,20 @@ from scoring.rule import ParamValue
 from scoring.walk import Pages, Walk
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """A rule with every parameter set, over all pages or the first page of each list."""
 
     rule: str
     params: tuple[tuple[str, ParamValue], ...] = ()
     pages: Pages = Pages.ALL
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.rule, self.params, self.pages.value))
+
+    def __hash__(self) -> int:
+        return self._hash  # asked for several times a server, and an enum's own hash is slow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +55,7 @@ class Assessment:
 
     def outcome(self, question: Question) -> Outcome:
         """The answer to a question that was asked; raise LookupError for one that was not."""
-        if question not in self.outcomes:
+        outcome = self.outcomes.get(question)
+        if outcome is None:
             raise LookupError(f"{question} was not asked; assess() asks what the catalogue's rubrics cite")
-        return self.outcomes[question]
+        return outcome

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
 from scoring import arithmetic, weighing
 from scoring.assessment import Assessment
+from scoring.folding import fold
 from scoring.outcome import Finding, Measured, NotMeasured
 from scoring.rubric import Check, Component, Criterion
 from scoring.scorecard import ComponentScore, Line
@@ -70,8 +71,7 @@ def _lines(check: Check, assessment: Assessment, checked: int, *, share: Decimal
         points = Decimal(0) if finding.position in charged else -next(parts)
         charged.add(finding.position)
         lines.append(_line(criterion, finding, points, cites))
-    yield from lines[:MAX_LINES]
-    yield from _rest(lines[MAX_LINES:])
+    yield from fold(lines, MAX_LINES)
 
 
 def _findings(check: Check, assessment: Assessment) -> Iterator[tuple[Criterion, Finding]]:
@@ -94,17 +94,3 @@ def _line(criterion: Criterion, finding: Finding, points: Decimal, cites: str) -
         severity=criterion.severity.value,
         evidence=finding.evidence,
     )
-
-
-def _rest(lines: Sequence[Line]) -> Iterator[Line]:
-    if lines:
-        points = sum((line.points for line in lines), Decimal(0))
-        first = lines[0]
-        yield Line(
-            cites=first.cites,
-            points=points,
-            why=f"{len(lines)} more findings of this check",
-            rule=first.rule,
-            severity=first.severity,
-            evidence=first.evidence,
-        )

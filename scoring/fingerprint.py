@@ -21,6 +21,7 @@ ENGINE_MODULES: Final = (
     "scoring.arithmetic",
     "scoring.assess",
     "scoring.components",
+    "scoring.folding",
     "scoring.javascript",
     "scoring.path",
     "scoring.schemas",

@@ -9,6 +9,7 @@ from typing import Final
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRET: Final = frozenset(
     [
+        "accesskey",
         "apikey",
         "apitoken",
         "authtoken",
@@ -20,7 +21,9 @@ _SECRET: Final = frozenset(
         "passwd",
         "password",
         "pat",
+        "privatekey",
         "secret",
+        "secretkey",
         "secrets",
         "token",
     ]

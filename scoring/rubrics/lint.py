@@ -14,6 +14,7 @@ from evidence.kinds import listing
 from evidence.kinds.listing import End
 from scoring import arithmetic, javascript, scope
 from scoring.assessment import Assessment
+from scoring.folding import fold
 from scoring.outcome import Finding, Measured, NotMeasured, Severity
 from scoring.receipt import START
 from scoring.rubric import NO_PARAMS, Criterion, Rubric
@@ -27,6 +28,9 @@ BONUS: Final = Decimal(5)
 BANDS: Final = ((Decimal(90), "A"), (Decimal(75), "B"), (Decimal(60), "C"), (Decimal(40), "D"))
 FAILED: Final = "F"
 CHARACTERS_PER_TOKEN: Final = Decimal("3.5")
+MAX_LINES: Final = 1000
+"""Findings of one criterion that get a line each; the rest share one line."""
+
 LISTS: Final = ("tools", "resources", "prompts")
 
 
@@ -178,7 +182,7 @@ def _card(
         grade=grade,
         as_of=assessment.as_of,
         coverage=Decimal(1 if measured else 0),
-        lines=tuple(lines),
+        lines=fold(lines, MAX_LINES),
         caveats=caveats,
         facts=_facts(assessment, lines) if measured else {},
         versions=assessment.versions,

@@ -136,7 +136,7 @@ def test_many_findings_share_a_line_and_keep_their_points() -> None:
     tool = {**GOOD_TOOL, "inputSchema": {"type": "object", "properties": properties}}
     schemas = component(adaptive(dossier(listed=listed(tool))), "documentation", "schemas")
     assert len(schemas.lines) == 101
-    assert schemas.lines[-1].why == "4900 more findings of this check"
+    assert schemas.lines[-1].why == "4900 more findings"
     assert sum(line.points for line in schemas.lines) == -5
 
 

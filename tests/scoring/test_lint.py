@@ -16,6 +16,7 @@ from scoring.receipt import recompute
 from scoring.rubrics.lint import LINT_1
 from scoring.scorecard import Line, Scorecard
 from tests.dossiers import AS_OF, captures, cases
+from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "lint.json").read_text(encoding="utf-8"))
 NOT_FINDINGS = {"bonus", "clamp", "empty"}
@@ -149,3 +150,13 @@ def _with_listing(content: Observed | Absent) -> Dossier:
         content=content,
     )
     return Dossier(server=server, as_of=AS_OF, records={"listing": record})
+
+
+def test_receipt_of_a_hostile_server_is_bounded_and_keeps_its_points() -> None:
+    properties = {f"p{index}": {} for index in range(5000)}
+    schema = {"type": "object", "properties": properties}
+    card = lint(dossier(listed=listed({**GOOD_TOOL, "inputSchema": schema})))
+    assert len(card.lines) < 2010
+    assert card.facts["warnings"] == "10000"
+    assert [line.points for line in card.lines if line.why == "4000 more findings"] == [-20000, -20000]
+    assert recompute(card) == card.score == 0
