@@ -57,12 +57,9 @@ class _Lazy(TyperCommand):
 class _Root(TyperGroup):
     """The group of all subcommands, in the order of SUBCOMMANDS."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        found = SUBCOMMANDS.get(cmd_name)
-        return None if found is None else _Lazy(cmd_name, found)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = {name: _Lazy(name, subcommand) for name, subcommand in SUBCOMMANDS.items()}
 
 
 def load(module: str) -> Any:

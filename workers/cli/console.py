@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
@@ -16,9 +17,8 @@ from rich.text import Text
 from publish.display import visible
 
 WIDE = 200
-"""Columns of output that goes to a file or a pipe, where nothing has to fit a screen."""
+"""Columns of output that goes to a file or a pipe, unless COLUMNS says otherwise: nothing has to fit a screen."""
 
-_UNKNOWN_WIDTH = 80
 _REF_LIMIT = 160
 
 
@@ -61,14 +61,14 @@ def emit(value: Any) -> None:
 
 def note(text: str) -> None:
     """Print a note for people; it is not part of the output."""
-    err().print(Text(text), style="dim")
+    err().print(Text(visible(text)), style="dim", soft_wrap=True)
 
 
 def fail(message: str, code: Exit = Exit.FAILURE) -> NoReturn:
     """End the command with a message that says what was expected, what was found and what to do."""
     line = Text("error: ", style="bold red")
     line.append(visible(message, multiline=True), style="default not bold")
-    err().print(line)
+    err().print(line, soft_wrap=True)
     raise typer.Exit(code)
 
 
@@ -94,7 +94,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Table:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in pairs:
-        grid.add_row(name, plain(value, limit=1000))
+        grid.add_row(plain(name), plain(value, limit=1000))
     return grid
 
 
@@ -107,7 +107,7 @@ def join(parts: Sequence[tuple[str, str]]) -> Text:
 
 
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
-    if not console.is_terminal and console.width == _UNKNOWN_WIDTH:
-        console.width = WIDE
+    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = shutil.get_terminal_size((WIDE, 0)).columns
     return console

@@ -32,7 +32,7 @@ def export(
     ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; without it, stdout.")] = None,
 ) -> None:
-    """Export a run as a dataset, sorted by server id. docs/guide/dataset.md describes it.
+    """Export a run as JSON Lines or CSV, sorted by server id. docs/guide/dataset.md describes both.
 
     Examples:
 

@@ -17,9 +17,7 @@ from workers.clock import clock_at
 from workers.outside import Network
 from workers.settings import RegistrySetting, Settings
 
-app = typer.Typer(
-    add_completion=False, help="List registries, or check server.json documents.", invoke_without_command=True
-)
+app = typer.Typer(add_completion=False, invoke_without_command=True)
 
 KNOWN: Final = {
     "starter": "about 20 servers that ship with Hallmark",

@@ -19,7 +19,7 @@ def report(
     run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")],
     folder: Annotated[Path, typer.Argument(help="Folder to write; an earlier report in it is replaced.")],
 ) -> None:
-    """Write a run as static HTML pages that need no server and no JavaScript.
+    """Write a run as a static HTML report, which needs no server and no JavaScript.
 
     Example: hallmark report latest ./report
     """

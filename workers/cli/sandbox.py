@@ -14,11 +14,17 @@ from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, facts, fail, note, show
 from workers.settings import Settings, tool_environment
 
-app = typer.Typer(
-    add_completion=False, help="Build, inspect or remove the sandbox that packages run in.", no_args_is_help=True
-)
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")]
+
+
+@app.callback()
+def sandbox() -> None:
+    """Build, inspect or remove the sandbox that packages run in.
+
+    Example: hallmark sandbox status
+    """
 
 
 @app.command()

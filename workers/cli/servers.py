@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from evidence.model import Dossier, Reason, ServerId
@@ -18,7 +18,7 @@ from publish.figures import percent
 from publish.overview import Mark, Overview, ServerRow
 from scoring import receipt
 from scoring.scorecard import Scorecard
-from workers.cli.console import Exit, emit, fail, note, plain, show, table
+from workers.cli.console import Exit, emit, fail, note, out, plain, show, table
 from workers.cli.receipts import newest_only, score_text
 from workers.cli.session import find_run, reading
 from workers.cli.show import named
@@ -26,6 +26,7 @@ from workers.cli.show import named
 app = typer.Typer(add_completion=False)
 
 BATCH = 200
+NARROW = 72
 
 
 class Order(StrEnum):
@@ -80,27 +81,39 @@ def read_rows(store: Store, run_id: str, rubric: str | None = None) -> list[tupl
     return rows
 
 
-def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Table:
-    """The table that people see."""
+def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> RenderableType:
+    """What people see: a table, or where there is no room for one a block per server."""
+    if out().width < NARROW:
+        return Group(*(_block(row, cards) for row, cards in rows))
     rubrics = list(dict.fromkeys(card.rubric for _, cards in rows for card in cards))
     grid = table(
         "Server", *((rubric, "right") for rubric in rubrics), ("Coverage", "right"), ("Tools", "right"), "Seen"
     )
     for row, cards in rows:
         by_rubric = {card.rubric: card for card in cards}
-        name = Text.assemble(plain(row.name or row.ref))
-        if row.name and row.ref != row.name:
-            name.append("\n").append_text(plain(row.ref, "dim"))
         grid.add_row(
-            name,
+            _who(row),
             *(score_text(by_rubric[rubric]) if rubric in by_rubric else Text("") for rubric in rubrics),
             percent(cards[0].coverage) if cards else "",
             "" if row.tools is None else str(row.tools),
-            plain(
-                row.reason.value.replace("_", " ") if row.reason else row.state.value, "yellow" if row.reason else ""
-            ),
+            _seen(row),
         )
     return grid
+
+
+def _who(row: ServerRow) -> Text:
+    name = plain(row.name or row.ref)
+    return Text("\n").join([name, plain(row.ref, "dim")]) if row.name and row.ref != row.name else name
+
+
+def _seen(row: ServerRow) -> Text:
+    words = row.reason.value.replace("_", " ") if row.reason else row.state.value
+    return plain(words, "yellow" if row.reason else "")
+
+
+def _block(row: ServerRow, cards: Sequence[Scorecard]) -> Text:
+    facts = [_seen(row), *(Text.assemble(f"{card.rubric} ", score_text(card)) for card in cards)]
+    return Text("\n").join([_who(row), Text(", ").join(facts), Text("")])
 
 
 def as_row(row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any]:

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from evidence.model import Reason
+from evidence.store import open_store
+from tests.publish import samples
+from tests.publish.shelf import fill
+from tests.servers import scripted
+from workers.cli import app
+
+SCRIPT = Path(sys.executable).parent / "hallmark"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self) -> list[dict[str, object]]:
+        """Its output as JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Hallmark = Callable[..., Outcome]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own; nothing of the developer's settings is seen."""
+    for name in [name for name in os.environ if name.startswith("HALLMARK_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HALLMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HALLMARK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "160")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def hallmark(home: Path) -> Hallmark:
+    """Run a command in this process."""
+
+    def run(*words: str, stdin: str | None = None) -> Outcome:
+        result = CliRunner().invoke(app, words, input=stdin, prog_name="hallmark")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Outcome(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+@pytest.fixture
+def process(home: Path) -> Hallmark:
+    """Run the real console script."""
+
+    def run(*words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Outcome:
+        done = subprocess.run(
+            [str(SCRIPT), *words],
+            env={**os.environ, **(env or {})},
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def stored(home: Path) -> Sequence[str]:
+    """A published run of ordinary, absent and hostile servers; the ids of its servers."""
+    dossiers = [
+        *samples.dossiers(10),
+        samples.hostile_dossier(),
+        samples.absent_dossier(Reason.START_FAILED, f"exit 1 {samples.HOSTILE}"),
+    ]
+    home.mkdir()
+    store = open_store(f"sqlite:///{home}/hallmark.db")
+    store.migrate()
+    fill(store, dossiers)
+    store.close()
+    return [dossier.server.id for dossier in dossiers]
+
+
+@pytest.fixture(scope="session")
+def fleet() -> Iterator[str]:
+    with scripted.running(20, seed=1) as base:
+        yield base
+
+
+@pytest.fixture
+def registry(fleet: str, tmp_path: Path) -> Path:
+    """A folder of server.json documents of the fleet, and one that is none."""
+    folder = tmp_path / "servers"
+    folder.mkdir()
+    for number in range(20):
+        document = {
+            "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+            "name": f"com.example/server-{number}",
+            "description": "A scripted server",
+            "version": "1.0.0",
+            "remotes": [{"type": "streamable-http", "url": f"{fleet}/s/{number}/mcp"}],
+        }
+        (folder / f"{number}.json").write_text(json.dumps(document))
+    (folder / "broken.json").write_text('{"name": 3}')
+    return folder

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.workers.cli.conftest import Hallmark
+from workers.cli.app import SUBCOMMANDS, load
+
+GROUPS = {"registry": ["list", "check"], "sandbox": ["build", "status", "clean"]}
+HEAVY = ["mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
+
+
+def test_help_lists_every_command(hallmark: Hallmark) -> None:
+    result = hallmark("--help")
+    assert result.code == 0
+    assert all(f" {name} " in result.out for name in SUBCOMMANDS)
+    assert "130 interrupted" in " ".join(result.out.split())
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom workers.cli import app\n"
+        "try:\n    app(['--help'], prog_name='hallmark')\nexcept SystemExit: pass\n"
+        f"print('HEAVY', [name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("HEAVY []\n")
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_command_has_help_with_an_example(hallmark: Hallmark, name: str) -> None:
+    result = hallmark(name, "--help")
+    assert result.code == 0
+    assert f"hallmark {name}" in result.out
+    assert "Example" in result.out
+    for command in GROUPS.get(name, []):
+        assert hallmark(name, command, "--help").code == 0
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_the_overview_says_what_the_command_says_of_itself(name: str) -> None:
+    command = load(SUBCOMMANDS[name].module)
+    assert (command.help or "").startswith(SUBCOMMANDS[name].help.removesuffix(".").split(",")[0].split(":")[0])
+
+
+def test_an_unknown_command_is_wrong_usage(hallmark: Hallmark) -> None:
+    result = hallmark("scna")
+    assert result.code == 2
+    assert "scan" in result.err
+
+
+def test_completion_can_be_installed(process: Hallmark) -> None:
+    result = process("--show-completion", "bash")
+    assert result.code == 0
+    assert "_HALLMARK_COMPLETE" in result.out
+
+
+def test_completion_knows_the_commands(process: Hallmark) -> None:
+    env = {"_HALLMARK_COMPLETE": "complete_bash", "COMP_WORDS": "hallmark ex", "COMP_CWORD": "1"}
+    assert process(env=env).out.split() == ["explain", "export"]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.workers.cli.conftest import Hallmark
+
+
+def test_settings_never_show_a_secret(hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = {"name": "own", "url": "https://registry.example", "headers": {"X-API-Key": "s3cret-header"}}
+    monkeypatch.setenv("HALLMARK_REGISTRIES", json.dumps([registry]))
+    monkeypatch.setenv("HALLMARK_REDIS_URL", "redis://:s3cret-redis@127.0.0.1:1/0")
+    monkeypatch.setenv("HALLMARK_DATABASE_URL", "postgresql+psycopg://me:s3cret-db@127.0.0.1:1/x")
+    for words in (["settings"], ["settings", "--json"], ["doctor"], ["doctor", "--json"], ["registry", "list"]):
+        result = hallmark(*words)
+        assert "s3cret" not in result.out + result.err, words
+
+
+def test_settings_rows_say_value_origin_and_meaning(hallmark: Hallmark) -> None:
+    rows = {row["variable"]: row for row in hallmark("settings", "--json").rows}
+    assert all(list(row) == ["variable", "value", "set", "meaning"] for row in rows.values())
+    assert all(row["meaning"] for row in rows.values())
+    assert rows["HALLMARK_HOME"]["set"] is True
+    assert rows["HALLMARK_IN_FLIGHT"]["set"] is False
+
+
+def test_a_wrong_setting_is_wrong_usage_and_is_named(hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALLMARK_IN_FLIGHT", "many")
+    result = hallmark("list")
+    assert result.code == 2
+    assert "HALLMARK_IN_FLIGHT" in result.err
+    assert "hallmark settings" in result.err
+
+
+def test_doctor_says_for_each_thing_what_to_do(hallmark: Hallmark) -> None:
+    rows = {row["check"]: row for row in hallmark("doctor", "--json").rows}
+    assert {"python", "database", "sandbox", "node", "bun", "uv", "redis", "postgres", "tokens"} <= rows.keys()
+    assert all(list(row) == ["check", "verdict", "found", "needed_for", "fix"] for row in rows.values())
+    assert all(row["fix"] for row in rows.values() if row["verdict"] != "ok")
+    assert "hallmark run" in str(rows["database"]["found"])
+
+
+def test_doctor_fails_where_something_needed_is_missing(
+    hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HALLMARK_HOME", str(tmp_path / "file" / "home"))
+    result = hallmark("doctor")
+    assert result.code == 3
+    assert "home folder" in result.err
+
+
+def test_registry_check_names_invalid_entries(hallmark: Hallmark, registry: Path) -> None:
+    result = hallmark("registry", "check", str(registry))
+    assert result.code == 3
+    assert "20 active, 1 invalid" in result.err
+    (registry / "broken.json").unlink()
+    assert hallmark("registry", "check", str(registry)).code == 0
+
+
+def test_registry_check_of_nothing_says_what_is_possible(hallmark: Hallmark) -> None:
+    result = hallmark("registry", "check", "./no-such-folder")
+    assert result.code == 2
+    assert "starter" in result.err
+
+
+def test_registry_list_says_what_is_walked(hallmark: Hallmark) -> None:
+    rows = {row["registry"]: row["default"] for row in hallmark("registry", "list", "--json").rows}
+    assert rows == {"starter": True, "official": False, "docker": False}
+    assert "starter" in hallmark("registry").out
+
+
+def test_cleaning_asks_first_and_leaves_other_files(hallmark: Hallmark, tmp_path: Path) -> None:
+    layer = tmp_path / "cache" / "layers" / "abc"
+    layer.mkdir(parents=True)
+    (layer / "file").write_text("x")
+    (tmp_path / "cache" / "mine").write_text("x")
+    assert hallmark("sandbox", "clean", stdin="n\n").code == 0
+    assert layer.exists()
+    layer.chmod(0o555)
+    assert hallmark("sandbox", "clean", "--yes").code == 0
+    assert not layer.exists()
+    assert (tmp_path / "cache" / "mine").exists()

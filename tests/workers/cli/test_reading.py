@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.publish import samples
+from tests.workers.cli.conftest import Hallmark
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
+READING = [
+    ["runs"],
+    ["list"],
+    ["show", samples.hostile_dossier().server.id, "--evidence"],
+    ["show", "npm:absent-start_failed", "--evidence"],
+    ["explain", samples.hostile_dossier().server.id],
+    ["export"],
+    ["export", "--format", "csv"],
+]
+
+
+@pytest.mark.parametrize("words", READING, ids=" ".join)
+def test_nothing_hostile_reaches_the_terminal(hallmark: Hallmark, stored: Sequence[str], words: list[str]) -> None:
+    result = hallmark(*words)
+    assert result.code == 0
+    assert result.out
+    assert not CONTROL.search(result.out.replace("\r\n", "\n"))
+
+
+@pytest.mark.parametrize("words", [[*words, "--json"] for words in READING[:5]], ids=" ".join)
+def test_json_is_one_object_per_line_and_plain_ascii(
+    hallmark: Hallmark, stored: Sequence[str], words: list[str]
+) -> None:
+    words = [word for word in words if word != "--evidence"]
+    result = hallmark(*words)
+    assert result.code == 0
+    assert all(isinstance(row, dict) for row in result.rows)
+    assert result.out.isascii()
+    assert not CONTROL.search(result.out)
+
+
+def test_without_a_run_every_reader_says_what_to_do(hallmark: Hallmark) -> None:
+    for words in (["list"], ["runs"], ["show", "x"], ["export"], ["report", "latest", "r"]):
+        result = hallmark(*words)
+        assert (result.code, result.out) == (3, "")
+        assert "hallmark run" in result.err
+
+
+def test_list_rows_have_these_members(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    rows = hallmark("list", "--json").rows
+    assert {row["server"] for row in rows} == set(stored)
+    assert all(list(row) == ["server", "ref", "name", "state", "absent", "tools", "scores"] for row in rows)
+    scores = [score for row in rows for score in row["scores"].values()]  # type: ignore[attr-defined]
+    assert all(list(score) == ["score", "grade", "coverage"] for score in scores)
+    absent = next(row for row in rows if row["ref"] == "npm:absent-start_failed")
+    assert absent["absent"]["reason"] == "start_failed"  # type: ignore[index]
+    assert absent["scores"]["lint@1"] == {"score": None, "grade": None, "coverage": "0"}  # type: ignore[index]
+
+
+def test_list_is_sorted_by_score_with_the_absent_last(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    rows = hallmark("list", "--json").rows
+    states = [row["absent"] is not None for row in rows]
+    assert states == sorted(states)
+    scores = [float(row["scores"]["adaptive@1"]["score"]) for row in rows if row["absent"] is None]  # type: ignore[index]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_list_can_be_narrowed(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    assert len(hallmark("list", "--limit", "3", "--json").rows) == 3
+    only = hallmark("list", "--absent", "start_failed", "--json").rows
+    assert [row["ref"] for row in only] == ["npm:absent-start_failed"]
+    one = hallmark("list", "--rubric", "lint", "--json").rows
+    assert {key for row in one for key in row["scores"]} == {"lint@1"}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["list", "--absent", "nonsense"], "oauth_required"),
+        (["list", "--rubric", "nonsense"], "adaptive@1"),
+        (["list", "--run", "nonsense"], "hallmark runs"),
+        (["show", "com.example"], "matches"),
+    ],
+)
+def test_wrong_names_are_wrong_usage_and_name_the_right_ones(
+    hallmark: Hallmark, stored: Sequence[str], words: list[str], hint: str
+) -> None:
+    result = hallmark(*words)
+    assert result.code == 2
+    assert hint in result.err
+    assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize("columns", ["40", "60", "80", "200"])
+def test_no_width_cuts_a_name(
+    hallmark: Hallmark, stored: Sequence[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    printed = hallmark("list").out
+    assert all(len(line) <= int(columns) for line in printed.splitlines())
+    for dossier in samples.dossiers(10):
+        assert dossier.server.name in printed
+        assert dossier.server.ref in printed or columns == "80", "80 columns have room for a table, not for references"
+
+
+def test_show_prints_every_line_of_every_receipt(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    dossier = samples.dossiers(10)[2]
+    printed = hallmark("show", dossier.server.ref).out
+    for card in samples.cards(dossier):
+        assert f"{card.rubric}@1" in printed
+        for line in card.lines:
+            assert line.at in printed
+            assert line.why in printed
+    assert "Coverage" not in printed
+    assert "coverage 40 %" in printed
+    assert "37.5 %" in printed
+
+
+def test_show_says_what_to_do_about_an_absence(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    printed = hallmark("show", "npm:absent-start_failed").out
+    assert "Could not be tested: start failed" in printed
+    assert "What to do about it: Start it without arguments" in printed
+    assert "no score" in printed
+
+
+def test_show_json_has_these_members(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    (row,) = hallmark("show", stored[0], "--json").rows
+    assert list(row) == ["run", "server", "records", "scorecards"]
+    (one,) = hallmark("show", stored[0], "--json", "--rubric", "lint@1").rows
+    assert [card["rubric"] for card in one["scorecards"]] == ["lint"]  # type: ignore[attr-defined]
+
+
+def test_explain_knows_rules_rubrics_and_servers(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    everything = [row["id"] for row in hallmark("explain", "--json").rows]
+    assert {"lint@1", "adaptive@1", "tool-description-missing"} <= set(everything)
+    assert "Cited by" in hallmark("explain", "tool-description-missing").out
+    assert "Settled by us" in hallmark("explain", "lint").out
+    assert "lint@1: " in hallmark("explain", stored[0]).out
+    assert hallmark("explain", "no-such-thing-anywhere").code == 3
+
+
+def test_export_writes_only_data_to_stdout(hallmark: Hallmark, stored: Sequence[str], tmp_path: Path) -> None:
+    result = hallmark("export", "--comparable")
+    assert len(result.rows) == len(stored)
+    assert "12 servers" in result.err
+    assert hallmark("export", "--comparable", "-o", str(tmp_path / "x.jsonl")).out == ""
+    assert (tmp_path / "x.jsonl").read_text() == result.out
+
+
+def test_report_prints_where_it_is_and_keeps_other_files(
+    hallmark: Hallmark, stored: Sequence[str], tmp_path: Path
+) -> None:
+    result = hallmark("report", "latest", str(tmp_path / "report"))
+    assert result.code == 0
+    assert Path(result.out.strip()).read_text().startswith("<!doctype html>")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "precious").write_text("")
+    taken = hallmark("report", "latest", str(tmp_path / "mine"))
+    assert taken.code == 2
+    assert "another folder" in taken.err
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    assert hallmark("list", "--run", "run_2026", "--json").rows == hallmark("list", "--json").rows
+    (row,) = hallmark("runs", "--json").rows
+    assert list(row) == ["run", "as_of", "trigger", "state", "planned", "collected", "scored", "pins"]
+
+
+def test_output_to_a_pipe_has_no_escape_codes(process: Hallmark, stored: Sequence[str]) -> None:
+    for words in (["list"], ["show", stored[0]], ["settings"], ["doctor"]):
+        result = process(*words)
+        assert "\x1b" not in result.out + result.err
+        assert all(line == line.rstrip() for line in result.out.splitlines())
+
+
+def test_no_color_is_honoured_where_colour_is_forced(process: Hallmark, stored: Sequence[str]) -> None:
+    coloured = process("list", env={"FORCE_COLOR": "1"})
+    assert re.search("\x1b\\[[0-9;]*3[0-9]", coloured.out)
+    plain = process("list", env={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert not re.search("\x1b\\[[0-9;]*3[0-9]", plain.out)
+
+
+def test_json_of_the_console_script_is_json(process: Hallmark, stored: Sequence[str]) -> None:
+    assert len(process("list", "--json").rows) == len(stored)
+    assert json.loads(process("version", "--json").out)["rubric.lint@1"]

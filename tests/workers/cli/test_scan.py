@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Reason, TargetType
+from publish.disclosure import Withheld, disclose
+from tests.publish import samples
+from tests.workers.cli.conftest import Hallmark
+from workers.cli.saved import NotSaved, load, save
+from workers.cli.scan_target import NotATarget, read_target
+
+ROOT = Path(__file__).resolve().parents[3]
+STDIO = [sys.executable, "-m", "tests.servers.scripted_stdio", "--number", "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "identifier", "version", "ref"),
+    [
+        ("npm:left-pad", TargetType.NPM, "left-pad", None, "npm:left-pad"),
+        ("npm:@a/b@1.2.3", TargetType.NPM, "@a/b", "1.2.3", "npm:@a/b"),
+        ("npm:@a/b", TargetType.NPM, "@a/b", None, "npm:@a/b"),
+        ("pypi:Mcp_Server==1.0", TargetType.PYPI, "Mcp_Server", "1.0", "pypi:mcp-server"),
+        (
+            "https://Example.com/mcp",
+            TargetType.STREAMABLE_HTTP,
+            "https://Example.com/mcp",
+            None,
+            "https://example.com/mcp",
+        ),
+        ("https://example.com/sse", TargetType.SSE, "https://example.com/sse", None, "https://example.com/sse"),
+    ],
+)
+def test_a_target_is_read_as_written(
+    text: str, kind: TargetType, identifier: str, version: str | None, ref: str
+) -> None:
+    server = read_target(text).server
+    first = server.targets[0]
+    assert (first.type, first.identifier, first.version, server.ref) == (kind, identifier, version, ref)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "npm:", "npm:a@", "pypi:a==", "left-pad", "ftp://x", "npm:../../etc", "./no.json"]
+)
+def test_what_is_no_target_says_what_is(text: str) -> None:
+    with pytest.raises(NotATarget, match=r"expected .*; found"):
+        read_target(text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["https://a.example", "--from", "x"],
+        ["https://a.example", "--", "cmd"],
+        ["--"],
+        ["https://a.example", "--no-sandbox"],
+        ["npm:x", "--no-sandbox"],
+        ["nothing"],
+        ["npm:x", "--rubric", "nope"],
+    ],
+    ids=" ".join,
+)
+def test_combinations_that_mean_nothing_are_wrong_usage(hallmark: Hallmark, words: list[str]) -> None:
+    result = hallmark("scan", *words)
+    assert result.code == 2
+    assert result.out == ""
+    assert "Traceback" not in result.err
+
+
+def test_a_url_is_measured_and_every_line_printed(process: Hallmark, fleet: str, tmp_path: Path) -> None:
+    url, saved = f"{fleet}/s/1/mcp", tmp_path / "one.json"
+    result = process("scan", url, "--allow-private", "--save", str(saved))
+    assert result.code == 0, result.err
+    assert "lint@1" in result.out
+    assert "adaptive@1" in result.out
+    again = process("scan", "--from", str(saved), "--json")
+    live = process("scan", url, "--allow-private", "--json")
+    assert again.rows[0]["scorecards"] is not None
+    assert _scores(again.rows[0]) == _scores(live.rows[0])
+    (card,) = process("scan", "--from", str(saved), "--json", "--rubric", "lint").rows[0]["scorecards"]  # type: ignore[misc]
+    assert card["rubric"] == "lint"
+
+
+def test_a_locked_server_is_not_zero(process: Hallmark, fleet: str) -> None:
+    result = process("scan", f"{fleet}/s/6/mcp", "--allow-private", "--json")
+    assert result.code == 3
+    (row,) = result.rows
+    assert row["records"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
+    lint = next(card for card in row["scorecards"] if card["rubric"] == "lint")  # type: ignore[attr-defined]
+    assert lint["score"]["not_measured"] == "oauth_required"
+
+
+def test_a_private_address_needs_to_be_allowed(process: Hallmark, fleet: str) -> None:
+    result = process("scan", f"{fleet}/s/1/mcp")
+    assert result.code == 3
+    assert "blocked address" in result.out
+    assert "--allow-private" in result.err
+
+
+def test_a_command_without_a_sandbox_says_so_and_is_never_publishable(process: Hallmark, tmp_path: Path) -> None:
+    saved = tmp_path / "bare.json"
+    result = process("scan", "--no-sandbox", "--save", str(saved), "--", *STDIO, cwd=ROOT)
+    assert result.code == 0, result.err
+    assert "without a sandbox" in result.err
+    dossier = load(saved.read_bytes(), samples.AS_OF)
+    assert isinstance(disclose(dossier), Withheld)
+
+
+@pytest.mark.live
+@pytest.mark.sandbox
+def test_a_command_runs_in_the_sandbox(process: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HALLMARK_CACHE")  # the sandbox that `make live` built
+    command = ["--", "python", "-m", "tests.servers.scripted_stdio"]
+    result = process("scan", "--evidence", *command, cwd=ROOT)
+    assert result.code == 0, result.err
+    assert "bubblewrap" in result.out
+    assert "without a sandbox" not in result.err
+
+
+def test_a_server_json_is_scanned_with_its_entry(process: Hallmark, registry: Path) -> None:
+    result = process("scan", str(registry / "1.json"), "--allow-private", "--json")
+    assert result.code == 0, result.err
+    (row,) = result.rows
+    assert row["server"]["name"] == "com.example/server-1"  # type: ignore[index]
+    assert row["records"]["registration"]["absent"] is None  # type: ignore[index]
+    broken = process("scan", str(registry / "broken.json"))
+    assert broken.code == 2
+    assert "not a valid server.json" in broken.err
+
+
+def test_a_capture_is_scored_without_contacting_anybody(hallmark: Hallmark, tmp_path: Path) -> None:
+    capture = {
+        "package": "made-up",
+        "version": "1.0.0",
+        "initialize": {"capabilities": {"tools": {}}, "serverInfo": {"name": "made-up", "version": "1.0.0"}},
+        "tools": [{"name": "search", "description": "Searches the catalogue.", "inputSchema": {"type": "object"}}],
+    }
+    (tmp_path / "capture.json").write_text(json.dumps(capture))
+    result = hallmark("scan", "--from", str(tmp_path / "capture.json"))
+    assert result.code == 0
+    assert "lint@1" in result.out
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"hallmark_dossier": 99}', '{"hallmark_dossier": 1}', "\x00"])
+def test_a_file_that_is_no_evidence_is_wrong_usage(hallmark: Hallmark, tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    result = hallmark("scan", "--from", str(tmp_path / "x.json"))
+    assert result.code == 2
+    assert "expected" in result.err or "damaged" in result.err or "capture" in result.err
+
+
+def test_a_missing_file_is_named(hallmark: Hallmark, tmp_path: Path) -> None:
+    result = hallmark("scan", "--from", str(tmp_path / "gone.json"))
+    assert result.code == 1
+    assert "gone.json" in result.err
+
+
+@pytest.mark.parametrize(
+    "dossier",
+    [*samples.dossiers(6), samples.hostile_dossier(), samples.unsandboxed_dossier()],
+    ids=lambda it: it.server.id,
+)
+def test_saved_evidence_reads_back_equal(dossier: samples.Dossier) -> None:
+    assert load(save(dossier), samples.AS_OF) == dossier
+
+
+def test_saved_evidence_that_was_changed_is_refused() -> None:
+    document = json.loads(save(samples.dossiers(1)[0]))
+    document["records"][0]["body"] = "e30="
+    with pytest.raises(NotSaved, match="digest"):
+        load(json.dumps(document).encode(), samples.AS_OF)
+
+
+def _scores(row: dict[str, object]) -> list[object]:
+    return [card["score"] for card in row["scorecards"]]  # type: ignore[attr-defined]
