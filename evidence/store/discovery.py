@@ -10,7 +10,8 @@ from sqlalchemy import Connection, select
 
 from evidence.model import Observed, Server, ServerRef, Status
 from evidence.store.blobs import put_blobs
-from evidence.store.bulk import insert
+from evidence.store.bulk import batches, insert
+from evidence.store.errors import StoreError
 from evidence.store.keys import run_key, server_keys
 from evidence.store.mapping import targets_to_json, to_json
 from evidence.store.models import SERVER, SERVER_REF, WALK, WATERMARK
@@ -118,6 +119,16 @@ def _put_servers(connection: Connection, servers: Sequence[Server]) -> None:
         for server in servers
     ]
     insert(connection, SERVER, _SERVER, rows, unique=["id"], update=_SERVER[2:])
+    for batch in batches(servers):
+        _check_references(connection, batch)
+
+
+def _check_references(connection: Connection, servers: Sequence[Server]) -> None:
+    """Two references with one id would merge two servers; ids are 80 bits, so this never happens silently."""
+    expected = {server.id: server.ref for server in servers}
+    for id_, ref in connection.execute(select(SERVER.c.id, SERVER.c.ref).where(SERVER.c.id.in_(expected))):
+        if ref != expected[id_]:
+            raise StoreError(f"server id {id_} belongs to {ref}, and also to {expected[id_]}")
 
 
 def _put_refs(connection: Connection, refs: Sequence[tuple[Server, ServerRef]]) -> None:

@@ -13,7 +13,7 @@ from evidence.store.bulk import batches, insert
 from evidence.store.errors import UnknownServer
 from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.models import RECORD, RUN, RUN_ITEM, SERVER
-from evidence.store.rows import Progress, RunState, Stage
+from evidence.store.rows import Failure, Progress, RunState, Stage
 from evidence.store.runs import set_state
 
 _FREE = {"leased_by": None, "leased_until": None}
@@ -95,6 +95,19 @@ def fail(connection: Connection, run_id: str, server: ServerId, stage: Stage, er
     if attempts is None:
         raise UnknownServer(f"server {server} is not planned in run {run_id}")
     return attempts
+
+
+def failures(connection: Connection, run_id: str) -> list[Failure]:
+    """Servers whose attempts have failed and that are not done, sorted by id and stage."""
+    columns = (SERVER.c.id, RUN_ITEM.c.stage, RUN_ITEM.c.attempts, RUN_ITEM.c.last_error)
+    query = select(*columns).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+    tried = (RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.attempts > 0, RUN_ITEM.c.done_at.is_(None))
+    return [
+        Failure(server=server, stage=Stage(stage), attempts=attempts, last_error=error or "")
+        for server, stage, attempts, error in connection.execute(
+            query.where(*tried).order_by(SERVER.c.id, RUN_ITEM.c.stage)
+        )
+    ]
 
 
 def mark_done(connection: Connection, run: int, stage: Stage, servers: Iterable[int], at: datetime) -> None:

@@ -67,6 +67,16 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A server that has not passed a stage although it was tried."""
+
+    server: ServerId
+    stage: Stage
+    attempts: int
+    last_error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCard:
     """One scorecard as stored. `body` is its encoded receipt; `score` is None when nothing was measured."""
 

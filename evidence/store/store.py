@@ -12,7 +12,7 @@ from evidence.store import records as evidence_records
 from evidence.store import servers as known_servers
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
-from evidence.store.rows import Progress, RunRow, RunState, Stage, StoredCard, Walk
+from evidence.store.rows import Failure, Progress, RunRow, RunState, Stage, StoredCard, Walk
 
 
 def open_store(url: str) -> Store:
@@ -174,6 +174,11 @@ class Store:
         """Count a failed attempt and give the server back; the number of attempts so far."""
         with self._database.writing() as connection:
             return progress.fail(connection, run_id, server, stage, error)
+
+    def failures(self, run_id: str) -> list[Failure]:
+        """Servers that were tried without success, with their attempts and last error."""
+        with self._database.reading() as connection:
+            return progress.failures(connection, run_id)
 
     def progress(self, run_id: str) -> Progress:
         """Counts of a run."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from evidence.model import Status
-from evidence.store import Store, UnknownRun, Walk
+from evidence.store import Store, StoreError, UnknownRun, Walk
+from evidence.store.database import Database
 from tests.evidence.store.build import AS_OF, LATER, ref, run, server
 
 RUN = "20261121-1"
@@ -39,6 +40,19 @@ def test_page_that_is_stored_again_changes_nothing(store: Store) -> None:
     assert store.walk(RUN, "starter") == Walk(registry="starter", cursor=None, pages=2, entries=6, done=True)
     assert len(store.active_servers()) == 3
     assert all(len(refs) == 1 for refs in store.refs([one.id for one, _ in page]).values())
+
+
+def test_two_references_with_one_id_are_refused(store: Store, url: str) -> None:
+    store.add_run(run())
+    page = [(server(1), ref(server(1)))]
+    store.put_page(RUN, "starter", page, cursor="c1", done=False, at=AS_OF)
+    database = Database(url)
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE server SET ref = 'npm:other'")
+    database.close()
+    with pytest.raises(StoreError, match="npm:other"):
+        store.put_page(RUN, "starter", page, cursor="c2", done=False, at=AS_OF)
+    assert store.walk(RUN, "starter").cursor == "c1"
 
 
 def test_empty_page_ends_a_walk(store: Store) -> None:

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 
 from evidence.model import Absent, Reason
-from evidence.store import RunState, Stage, Store, UnknownRun, UnknownServer, open_store
+from evidence.store import Failure, RunState, Stage, Store, UnknownRun, UnknownServer, open_store
 from tests.evidence.store.build import AS_OF, LATER, body, planned, record, run, server
 
 RUN = "20261121-1"
@@ -107,6 +107,18 @@ def test_failure_is_counted_and_gives_the_server_back(store: Store) -> None:
     assert len(store.lease(RUN, Stage.COLLECT, "w2", limit=9, now=AS_OF, until=UNTIL)) == 2
     with pytest.raises(UnknownServer):
         store.fail(RUN, server(77).id, Stage.COLLECT, "not planned")
+
+
+def test_failures_are_listed_until_they_are_mended(store: Store) -> None:
+    one, other = (server.id for server in planned(store, 2))
+    for error in ("first", "second"):
+        store.fail(RUN, one, Stage.SCORE, error)
+    store.fail(RUN, other, Stage.COLLECT, "a\x00b")
+    failure = Failure(server=one, stage=Stage.SCORE, attempts=2, last_error="second")
+    mended = Failure(server=other, stage=Stage.COLLECT, attempts=1, last_error="a\x00b")
+    assert store.failures(RUN) == [failure, mended]
+    store.put_records(RUN, [], done=[other], at=AS_OF)
+    assert store.failures(RUN) == [failure]
 
 
 def test_progress_counts_stages_and_absences(store: Store) -> None:
