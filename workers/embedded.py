@@ -82,6 +82,10 @@ async def _steps(ctx: Context, run: Run, progress: Progress, halt: Halt) -> tupl
     walks = await _discover(ctx, run, progress, halt)
     if halt.is_set():
         return walks, False
+    if not (await asyncio.to_thread(ctx.store.progress, run.id)).planned:
+        # Nothing to resume: the next call has to walk again.
+        await asyncio.to_thread(ctx.store.set_state, run.id, RunState.ABANDONED, ctx.clock.wall())
+        return walks, False
     await _collect(ctx, run, progress, halt)
     if halt.is_set():
         return walks, False

@@ -61,12 +61,20 @@ async def score_shard(ctx: Context, run_id: str) -> None:
 
 
 async def publish_run(ctx: Context, run_id: str) -> None:
-    """Give the last unscored servers another try and publish the run; past its deadline also with parts missing."""
+    """Give the last unscored servers another try and publish the run.
+
+    Past its deadline it is published with parts missing, or abandoned when nothing at all was scored.
+    """
     row = await asyncio.to_thread(ctx.store.run, run_id)
     if row is not None and row.state is RunState.PLANNED:
         unscored = await asyncio.to_thread(ctx.store.pending, run_id, Stage.SCORE)
         await pipeline.score(ctx, row.run, unscored)
-        await pipeline.publish(ctx, row.run, late=_is_late(ctx, row))
+        late = _is_late(ctx, row)
+        if late and not (await asyncio.to_thread(ctx.store.progress, run_id)).done[Stage.SCORE]:
+            ctx.log.error("run_abandoned", run=run_id)
+            await asyncio.to_thread(ctx.store.set_state, run_id, RunState.ABANDONED, ctx.clock.wall())
+            return
+        await pipeline.publish(ctx, row.run, late=late)
 
 
 class Leases:

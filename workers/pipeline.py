@@ -22,7 +22,7 @@ from workers.flow import Halt, flow
 from workers.log import frames
 from workers.options import RunOptions, choose
 from workers.progress import Tally, Unwatched
-from workers.walks import Walked, walk_all
+from workers.walks import Walked, recorded, walk_all
 
 PUBLISHABLE_SHARE = 0.99
 CHUNK = 100
@@ -60,19 +60,21 @@ async def discover(ctx: Context, run: Run, *, halt: Halt | None = None, tally: T
     """Walk the registries of the run's options and plan the chosen servers; do nothing when the run is planned.
 
     A registry that fails is recorded in its walk and does not stop the others: what earlier walks found of it is
-    planned. When `halt` is set the walks stop between two pages and nothing is planned yet.
+    planned. Nothing is planned when `halt` was set, which stops the walks between two pages, or when no server was
+    found: the next call goes on.
     """
     pins.check(run, ctx.pins)
     stored = await asyncio.to_thread(ctx.store.run, run.id)
-    if stored is None or stored.state is not RunState.DISCOVERING:
+    if stored is None:
         return []
     options = RunOptions.from_json(stored.options)
+    if stored.state is not RunState.DISCOVERING:
+        return await recorded(ctx, run, options.registries)
     halt = halt or Halt()
     walked = await walk_all(ctx, run, options.registries, halt, tally or _untold(ctx))
-    if not halt.is_set():
-        names = [walk.registry for walk in walked]
-        servers = await asyncio.to_thread(ctx.store.active_servers, names)
-        chosen = choose(servers, options)
+    servers = await asyncio.to_thread(ctx.store.active_servers, [walk.registry for walk in walked])
+    chosen = choose(servers, options)
+    if chosen and not halt.is_set():
         await asyncio.to_thread(ctx.store.plan, run.id, chosen, ctx.clock.wall())
         ctx.log.info("run_planned", run=run.id, servers=len(chosen))
     return walked
@@ -191,9 +193,13 @@ async def _collect_server(ctx: Context, collectors: Sequence[Collector], case: C
 
 
 async def _collect_guarded(ctx: Context, collector: Collector, case: Case) -> list[Record]:
-    """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run."""
+    """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
+
+    One that never returns is a bug too: nothing may take longer than a lease, its wait for a sandbox included.
+    """
     try:
-        records = await collector.collect(case.server, case.earlier)
+        async with asyncio.timeout(ctx.settings.lease_ttl.total_seconds()):
+            records = await collector.collect(case.server, case.earlier)
         answered = sorted(record.kind for record in records)
         if answered != sorted(collector.kinds):
             raise RuntimeError(f"{collector.name} answered for {answered}, expected {sorted(collector.kinds)}")

@@ -119,9 +119,9 @@ class Settings(BaseSettings):
         default=3.0, ge=0, description="Seconds that servers in flight get to finish after Ctrl-C."
     )
     lease_ttl: Duration = Field(
-        default=timedelta(minutes=15),
-        description="How long a Celery worker may hold a server before another takes it over. "
-        "Longer than one server can take.",
+        default=timedelta(minutes=30),
+        description="How long a worker may hold one server, its wait for a sandbox included. After that another "
+        "worker takes it over, and a collector that is still busy is given up.",
     )
     lease_chunk: int = Field(default=200, ge=1, le=5000, description="Servers leased in one query by a Celery worker.")
     shards: int = Field(

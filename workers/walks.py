@@ -32,6 +32,12 @@ async def walk_all(ctx: Context, run: Run, sources: Sequence[str], halt: Halt, t
     async with asyncio.TaskGroup() as tasks:
         for registry in registries:
             tasks.create_task(walker.walk(registry))
+    return await recorded(ctx, run, sources)
+
+
+async def recorded(ctx: Context, run: Run, sources: Sequence[str]) -> list[Walked]:
+    """How far the walk of every registry is, as stored."""
+    registries = await ctx.outside.registries(sources)
     return [await asyncio.to_thread(_walked, ctx, run, registry.name) for registry in registries]
 
 

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import time
+from collections import Counter
 
 import pytest
 
@@ -46,7 +47,8 @@ def test_kill_9_at_any_moment_loses_and_doubles_nothing(embedded: Embedded, undi
 
 @pytest.mark.soak
 def test_kill_9_fifty_times_loses_and_doubles_nothing(embedded: Embedded, undisturbed: bytes) -> None:
-    _kill_and_resume(embedded, undisturbed, kills=50, seed=50)
+    stages = _kill_and_resume(embedded, undisturbed, kills=50, seed=50)
+    assert {"discover", "collect", "score"} <= stages.keys(), stages
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -69,21 +71,26 @@ def test_ctrl_c_stops_soon_says_how_to_go_on_and_resumes(
     assert differing(comparable(embedded.url), undisturbed) == []
 
 
-def _kill_and_resume(embedded: Embedded, undisturbed: bytes, *, kills: int, seed: int) -> None:
-    """Kill runs at random moments, resume each, and compare whenever one got through and at the end."""
+def _kill_and_resume(embedded: Embedded, undisturbed: bytes, *, kills: int, seed: int) -> Counter[str]:
+    """Kill runs at random moments, resume each, and compare whenever one got through and at the end.
+
+    Returns how many kills came in which stage.
+    """
     chance = random.Random(seed)
-    killed = ended = 0
-    while killed < kills:
+    stages: Counter[str] = Counter()
+    ended = 0
+    while stages.total() < kills:
         process = embedded.start()
         try:
             process.communicate(timeout=chance.uniform(0.0, 2.0))
             ended += 1
-            assert differing(comparable(embedded.url), undisturbed) == [], f"after {killed} kills"
+            assert differing(comparable(embedded.url), undisturbed) == [], f"after kills in {stages}"
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
-            killed += 1
+            said, _ = process.communicate()
+            stages[said.split()[-2] if said.split() else "start"] += 1
     assert embedded.finish()["ok"], embedded.log()
     with opened(embedded.url) as store:
         for row in store.runs(ended + 1):
             assert differing(comparable(embedded.url, row.run.id), undisturbed) == []
+    return stages

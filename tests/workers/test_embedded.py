@@ -172,6 +172,20 @@ def test_a_run_without_servers_says_what_to_check(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_a_run_that_found_nothing_is_not_resumed(tmp_path: Path) -> None:
+    async def main() -> None:
+        world = _world(2)
+        (registry,) = world.known
+        assert isinstance(registry, ScriptedRegistry)
+        registry.broken = {0}
+        async with context(tmp_path, world) as ctx:
+            assert (await embedded.run(ctx, FIRST)).planned == 0
+            again = await embedded.run(ctx, FIRST)
+            assert (again.resumed, again.ok, again.planned) == (False, True, 2)
+
+    asyncio.run(main())
+
+
 def test_a_registry_that_failed_makes_the_run_not_ok_but_publishes_the_rest(tmp_path: Path) -> None:
     async def main() -> None:
         world = _world(3)

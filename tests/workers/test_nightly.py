@@ -206,6 +206,22 @@ def test_a_run_past_its_deadline_is_published_with_parts_missing(tmp_path: Path)
     asyncio.run(main())
 
 
+def test_a_run_past_its_deadline_with_nothing_scored_is_abandoned(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(4)) as ctx:
+            clock = SteppingClock(NIGHT)
+            ctx.clock = clock
+            await nightly.plan_due(ctx, _my_turn)
+            clock.step(ctx.settings.run_deadline + timedelta(seconds=1))
+            await nightly.publish_run(ctx, RUN)
+            assert await _swept(ctx) == {}
+            row = ctx.store.run(RUN)
+            assert row is not None
+            assert row.state is RunState.ABANDONED
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize(
     ("now", "slot"),
     [

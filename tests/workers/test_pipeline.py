@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,42 @@ def test_a_collector_that_answers_for_other_kinds_is_a_bug(tmp_path: Path) -> No
             collector.collect = none_at_all  # type: ignore[method-assign]
             await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
             assert ctx.store.progress(run.id).absent == {("listing", "collector_error"): 1}
+
+    asyncio.run(main())
+
+
+def test_a_collector_that_never_returns_does_not_hold_up_the_run(tmp_path: Path) -> None:
+    async def main() -> None:
+        world = World([_registry(1)], [ScriptedCollector(delay=3600.0)])
+        async with context(tmp_path, world, lease_ttl=timedelta(seconds=0.05)) as ctx:
+            run = await _planned(ctx)
+            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
+            assert ctx.store.progress(run.id).absent == {("listing", "collector_error"): 1}
+
+    asyncio.run(main())
+
+
+def test_a_planned_run_still_says_which_registry_failed(tmp_path: Path) -> None:
+    async def main() -> None:
+        broken = _registry(6)
+        broken.broken = {1}
+        async with context(tmp_path, World([broken])) as ctx:
+            run = await _planned(ctx)
+            (walked,) = await pipeline.discover(ctx, run)
+            assert walked.error == "page 1 answered 503"
+
+    asyncio.run(main())
+
+
+def test_nothing_is_planned_while_no_registry_answers(tmp_path: Path) -> None:
+    async def main() -> None:
+        broken = _registry(4)
+        broken.broken = {0}
+        async with context(tmp_path, World([broken])) as ctx:
+            run = await _planned(ctx)
+            assert ctx.store.progress(run.id).planned == 0
+            await pipeline.discover(ctx, run)
+            assert ctx.store.progress(run.id).planned == 4
 
     asyncio.run(main())
 
