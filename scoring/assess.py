@@ -33,7 +33,7 @@ def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessm
             with _Blame(question.rule, dossier.server.id):
                 outcome = _ask(known[question.rule], question, walk, dossier)
         outcomes[question] = outcome
-    return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=catalogue.versions())
+    return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.versions()))
 
 
 def ask(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:
