@@ -94,8 +94,8 @@ class Status(StrEnum):
 class ServerRef:
     """One registry's entry for a server, as it was received.
 
-    `entry` is the entry's bytes verbatim; `error` is the schema error of an invalid entry. `targets` are in
-    order of preference, the first one decides the server's identity.
+    `entry` is the entry's bytes verbatim. `error` is the schema error of an invalid entry, or of a flaw that
+    leaves the server reachable. `targets` are in order of preference, the first one decides the server's identity.
     """
 
     registry: str

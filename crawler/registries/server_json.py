@@ -26,6 +26,8 @@ MAX_DEPTH: Final = 64
 
 _OFFICIAL: Final = "io.modelcontextprotocol.registry/official"
 _STATUSES: Final = {status.value: status for status in (Status.ACTIVE, Status.DEPRECATED, Status.DELETED)}
+# Members that say nothing of how a server is reached: a flaw there is recorded, and the server is still scored.
+_ABOUT: Final = frozenset({"description", "title", "websiteUrl", "website_url", "icons", "repository", "_meta"})
 _READABLE_NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
@@ -71,7 +73,8 @@ def invalid(registry: str, data: bytes, error: str, name: Json = None) -> Server
 def _read_server(registry: str, entry: bytes, server: Mapping[str, Json], official: Mapping[str, Json]) -> ServerRef:
     name = server.get("name")
     version, shape = choose(server)
-    if mismatch := check(server, shape):
+    flaw = check(server, shape)
+    if flaw and (mismatch := check(_essentials(server), shape)):
         return invalid(registry, entry, f"{mismatch} (schema {version})", name)
     declared = official.get("status", server.get("status", "active"))
     status = _STATUSES.get(declared) if isinstance(declared, str) else None
@@ -90,7 +93,12 @@ def _read_server(registry: str, entry: bytes, server: Mapping[str, Json], offici
         targets=reached.targets,
         repository=_repository(server),
         updated_at=_updated_at(official),
+        error=f"{flaw} (schema {version})" if flaw else None,
     )
+
+
+def _essentials(server: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: value for key, value in server.items() if key not in _ABOUT} | {"description": "-"}
 
 
 def _unwrap(data: bytes) -> tuple[bytes, Mapping[str, Json]]:

@@ -2,9 +2,11 @@
 
 Body, schema 1 (UTF-8 JSON; `ENTRY` is spliced in byte for byte):
 
-    {"refs": [{"registry": STRING, "name": STRING, "version": STRING, "status": STATUS, "entry": ENTRY}, ...]}
+    {"refs": [{"registry": STRING, "name": STRING, "version": STRING, "status": STATUS, "error"?: STRING,
+               "entry": ENTRY}, ...]}
 
-sorted by registry and name. An entry that does not match its schema makes the record Absent(invalid_registration).
+sorted by registry and name. `error` is a schema error that leaves the server reachable, such as a description that is
+too long. An entry whose server cannot be reached for its schema errors makes the record Absent(invalid_registration).
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
 
 def _compose_ref(ref: ServerRef) -> bytes:
     head = {"registry": ref.registry, "name": ref.name, "version": ref.version, "status": ref.status.value}
+    if ref.error:
+        head["error"] = ref.error
     return json.dumps(head, separators=(",", ":")).encode()[:-1] + b',"entry":' + ref.entry + b"}"
 
 
