@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from datetime import timedelta
 from functools import cache
+from multiprocessing.synchronize import Event
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging, worker_init
+from celery.signals import beat_init, setup_logging, worker_init, worker_shutting_down
 from kombu.entity import Exchange, Queue
 
 from evidence.store import open_store
@@ -71,6 +73,33 @@ def _migrate(**_: object) -> None:
     store.close()
 
 
+class _Stop:
+    """A flag that the pool's processes inherit and the main process raises when it is told to stop."""
+
+    def __init__(self) -> None:
+        self._flag: Event | None = None
+
+    def prepare(self, **_: object) -> None:
+        self._flag = multiprocessing.get_context("fork").Event()
+
+    def raise_(self, **_: object) -> None:
+        if self._flag is not None:
+            self._flag.set()
+
+    def is_raised(self) -> bool:
+        return self._flag is not None and self._flag.is_set()
+
+
+_stop = _Stop()
+
+
+def is_stopping() -> bool:
+    """True when this worker was told to stop: long tasks then end early and give back what they hold."""
+    return _stop.is_raised()
+
+
 setup_logging.connect(_configure_logs)
 worker_init.connect(_migrate)
+worker_init.connect(_stop.prepare)
+worker_shutting_down.connect(_stop.raise_)
 beat_init.connect(_migrate)

@@ -9,21 +9,34 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from evidence.model import Run, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage
 from workers import pins, pipeline, schedule
 from workers.broker import Queues, Turn
 from workers.context import Context
+from workers.flow import Halt
 from workers.options import RunOptions
 
 LOOK_BACK = 20
+STOP_POLL_SECONDS = 0.5
+
+Stopping: TypeAlias = Callable[[], bool]
+
+
+def never() -> bool:
+    """A worker that is not asked to stop."""
+    return False
 
 
 async def plan_due(ctx: Context, turn: Turn) -> None:
     """Create, discover and plan the nightly run that is due, unless that is done or another worker is at it."""
     run_id = schedule.nightly_run_id(schedule.due_slot(ctx.settings, ctx.clock.now()))
+    known = await asyncio.to_thread(ctx.store.run, run_id)
+    if known is not None and (known.state is not RunState.DISCOVERING or not _is_ours(ctx, known.run)):
+        return
     async with turn(f"plan:{run_id}") as mine:
         if mine:
             run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, _options(ctx), run_id=run_id)
@@ -37,27 +50,31 @@ async def sweep(ctx: Context, queues: Queues) -> None:
             await asyncio.to_thread(_sweep_run, ctx, row, queues)
 
 
-async def probe_shard(ctx: Context, run_id: str) -> None:
-    """Lease and collect until nothing can be leased or the task's time is over."""
+async def probe_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> None:
+    """Lease and collect until nothing can be leased, the task's time is over or the worker is `stopping`."""
     run = await asyncio.to_thread(_planned, ctx, run_id)
-    if run is not None:
-        leases = Leases(ctx, run_id, Stage.COLLECT)
-        try:
-            await pipeline.collect_pulled(ctx, run, leases.pull)
-        finally:
-            await leases.release()
+    if run is None:
+        return
+    leases, halt = Leases(ctx, run_id, Stage.COLLECT), Halt()
+    watching = asyncio.create_task(_halt_when(stopping, halt))
+    try:
+        await pipeline.collect_pulled(ctx, run, leases.pull, halt=halt)
+    finally:
+        watching.cancel()
+        await leases.release()
 
 
-async def score_shard(ctx: Context, run_id: str) -> None:
-    """Lease and score until nothing can be leased or the task's time is over."""
+async def score_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> None:
+    """Lease and score until nothing can be leased, the task's time is over or the worker is `stopping`."""
     run = await asyncio.to_thread(_planned, ctx, run_id)
-    if run is not None:
-        leases = Leases(ctx, run_id, Stage.SCORE)
-        try:
-            while servers := await leases.pull():
-                await pipeline.score(ctx, run, servers)
-        finally:
-            await leases.release()
+    if run is None:
+        return
+    leases = Leases(ctx, run_id, Stage.SCORE)
+    try:
+        while not stopping() and (servers := await leases.pull()):
+            await pipeline.score(ctx, run, servers)
+    finally:
+        await leases.release()
 
 
 async def publish_run(ctx: Context, run_id: str) -> None:
@@ -106,6 +123,13 @@ class Leases:
         return self._ctx.store.lease(
             self._run_id, self._stage, self._holder, limit=settings.lease_chunk, now=now, until=now + settings.lease_ttl
         )
+
+
+async def _halt_when(stopping: Stopping, halt: Halt) -> None:
+    # Another process raises the flag: no event of this loop can be waited for.
+    while not stopping():  # noqa: ASYNC110
+        await asyncio.sleep(STOP_POLL_SECONDS)
+    halt.set()
 
 
 def _sweep_run(ctx: Context, row: RunRow, queues: Queues) -> None:

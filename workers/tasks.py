@@ -14,7 +14,7 @@ from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import StoreUnavailable
 from workers import nightly, schedule
 from workers.broker import CeleryQueues, turn
-from workers.celery_app import app, settings
+from workers.celery_app import app, is_stopping, settings
 from workers.clock import clock_at
 from workers.context import Context, open_context
 from workers.loop import run_loop
@@ -44,7 +44,7 @@ def _task(name: str, **options: Any) -> Callable[[Body], Body]:
 @_task(schedule.PLAN_RUN)
 def plan_run() -> None:
     """Create, discover and plan the nightly run that is due, unless that is done or being done."""
-    _do(lambda ctx: nightly.plan_due(ctx, turn(settings())))
+    _do(lambda ctx: nightly.plan_due(ctx, turn(settings())), migrate=True)
 
 
 @_task(schedule.SWEEP)
@@ -56,13 +56,13 @@ def sweep() -> None:
 @_task(schedule.PROBE_SHARD, **_RETRY)
 def probe_shard(run_id: str) -> None:
     """Collect from leased servers of a run until none is left."""
-    _do(lambda ctx: nightly.probe_shard(ctx, run_id))
+    _do(lambda ctx: nightly.probe_shard(ctx, run_id, is_stopping))
 
 
 @_task(schedule.SCORE_SHARD, **_RETRY)
 def score_shard(run_id: str) -> None:
     """Score leased servers of a run until none is left."""
-    _do(lambda ctx: nightly.score_shard(ctx, run_id))
+    _do(lambda ctx: nightly.score_shard(ctx, run_id, is_stopping))
 
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)
@@ -71,7 +71,7 @@ def publish_run(run_id: str) -> None:
     _do(lambda ctx: nightly.publish_run(ctx, run_id))
 
 
-def _do(step: Step) -> None:
+def _do(step: Step, *, migrate: bool = False) -> None:
     async def main() -> None:
         mine = settings()
         async with Redis.from_url(mine.redis_url.get_secret_value()) as redis:
@@ -79,7 +79,7 @@ def _do(step: Step) -> None:
             longest = mine.server_timeout + LONGEST_PAUSE
             courtesy = SharedCourtesy(redis, longest_visit=longest, gap=mine.host_gap)
             network = Network(mine, clock_at(mine.clock), courtesy=courtesy)
-            async with open_context(mine, outside=network, migrate=False) as ctx:
+            async with open_context(mine, outside=network, migrate=migrate) as ctx:
                 await step(ctx)
 
     run_loop(main())

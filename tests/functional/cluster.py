@@ -43,6 +43,10 @@ class Cluster:
         self._processes: list[Process] = []
         self._numbers = count(1)
 
+    def change(self, name: str, value: str) -> None:
+        """Set a variable for the processes that are started from now on."""
+        self._env[name] = value
+
     def start_beat(self, name: str = "beat") -> Process:
         return self._start(name, ["beat", "--schedule", str(self._folder / f"{name}-schedule"), "--pidfile="])
 

@@ -152,5 +152,10 @@ class Process:
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
 
+    def stop(self, patience: float) -> None:
+        """Ask it to stop, as a deployment does, and wait for it."""
+        self._popen.terminate()
+        self._popen.wait(patience)
+
     def log(self) -> str:
         return f"--- {self.name}\n{self.log_file.read_text(errors='replace')[-3000:]}"

@@ -30,6 +30,17 @@ def test_a_worker_killed_in_mid_batch_changes_nothing(cluster: Cluster, undistur
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
+def test_a_worker_that_is_told_to_stop_gives_its_servers_back(cluster: Cluster, undisturbed: bytes) -> None:
+    cluster.change("HALLMARK_LEASE_TTL", "3600")  # nobody could take them over in time
+    first = cluster.start_worker()
+    cluster.start_beat()
+    _wait_until_midway(cluster)
+    first.stop(patience=30)
+    _assert_unfinished(cluster)
+    cluster.start_worker()
+    assert differing(cluster.wait_until_published(), undisturbed) == []
+
+
 @pytest.mark.parametrize("forgets", [False, True])
 def test_a_broker_restart_in_mid_run_changes_nothing(cluster: Cluster, undisturbed: bytes, forgets: bool) -> None:
     cluster.start_worker()

@@ -69,6 +69,17 @@ def test_asking_twice_for_the_due_run_makes_one_run(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_a_night_that_other_code_published_is_left_alone(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(1)) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            ctx.pins = {**ctx.pins, "commit": "newer"}
+            await nightly.plan_due(ctx, _my_turn)
+            assert len(ctx.store.runs()) == 1
+
+    asyncio.run(main())
+
+
 def test_a_run_that_another_worker_plans_is_left_alone(tmp_path: Path) -> None:
     async def main() -> None:
         async with _context(tmp_path, _world(3)) as ctx:
@@ -162,6 +173,22 @@ def test_a_shard_whose_time_is_over_leaves_the_rest_free(tmp_path: Path) -> None
             assert await leases.pull() == ()
             await leases.release()
             assert len(await nightly.Leases(ctx, RUN, Stage.COLLECT).pull()) == 1
+
+    asyncio.run(main())
+
+
+def test_a_worker_that_is_stopping_gives_its_servers_back(tmp_path: Path) -> None:
+    async def main() -> None:
+        collector = ScriptedCollector(delay=0.01)
+        world = _world(50, collector)
+        async with _context(tmp_path, world, in_flight=1, write_batch=1, stop_grace=5.0) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            await nightly.probe_shard(ctx, RUN, lambda: len(collector.looked_at) > 3)
+            done = ctx.store.progress(RUN).done[Stage.COLLECT]
+            assert 3 < done < 50
+            await nightly.probe_shard(ctx, RUN)
+            assert ctx.store.progress(RUN).done[Stage.COLLECT] == 50
+            assert len(collector.looked_at) == 50
 
     asyncio.run(main())
 
