@@ -27,6 +27,10 @@ app = typer.Typer(add_completion=False)
 
 BATCH = 200
 NARROW = 72
+"""Columns below which there is no room for a table."""
+
+WIDE_ENOUGH = 110
+"""Columns from which references, which are long, stand below the names in it."""
 
 
 class Order(StrEnum):
@@ -92,7 +96,7 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
     for row, cards in rows:
         by_rubric = {card.rubric: card for card in cards}
         grid.add_row(
-            _who(row),
+            _who(row, short=out().width < WIDE_ENOUGH),
             *(score_text(by_rubric[rubric]) if rubric in by_rubric else Text("") for rubric in rubrics),
             percent(cards[0].coverage) if cards else "",
             "" if row.tools is None else str(row.tools),
@@ -101,9 +105,9 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
     return grid
 
 
-def _who(row: ServerRow) -> Text:
+def _who(row: ServerRow, *, short: bool = False) -> Text:
     name = plain(row.name or row.ref)
-    return Text("\n").join([name, plain(row.ref, "dim")]) if row.name and row.ref != row.name else name
+    return name if short or row.name in {"", row.ref} else Text("\n").join([name, plain(row.ref, "dim")])
 
 
 def _seen(row: ServerRow) -> Text:
