@@ -100,7 +100,8 @@ def _insert_postgresql(
             f"CREATE TEMPORARY TABLE IF NOT EXISTS {incoming} ON COMMIT DELETE ROWS"  # noqa: S608
             f" AS SELECT {names} FROM {table.name} WITH NO DATA"
         )
-        cursor.execute(f"TRUNCATE {incoming}")
+        # Empty already, unless this transaction inserted into the same table before; TRUNCATE would cost a new file.
+        cursor.execute(f"DELETE FROM {incoming}")  # noqa: S608
         with cursor.copy(f"COPY {incoming} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
             copy.set_types(types)
             for row in rows:
