@@ -9,7 +9,7 @@ TAIL: Final = 2048
 _MASK: Final = "[removed]"
 
 _NAMED: Final = re.compile(
-    r"(?i)([\w.-]{0,40}(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|credential|authorization|cookie)[\w.-]*"
+    r"(?i)([\w.-]{0,40}(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|credential|authorization|cookie)[\w.-]{0,40}"
     r"[\"']?\s*(?:=|:|\bis\b)\s*)(?:bearer\s+|basic\s+)?(\"[^\"]{0,400}\"|'[^']{0,400}'|[^\s,;\"']+)"
 )
 _SCHEME: Final = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}")

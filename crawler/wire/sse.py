@@ -13,12 +13,11 @@ from crawler.wire.events import Event, EventReader
 from crawler.wire.failures import InvalidTarget, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
 from crawler.wire.http import Request, Response
 from crawler.wire.mcp import Era
-from crawler.wire.streamable import Post, read_event
+from crawler.wire.streamable import MOST_EVENTS, Post, read_event
 from crawler.wire.transcript import Exchange, Reply, kept_headers
 from evidence.canonical import Json
 from evidence.model import TargetType
 
-_EVENTS: Final = 10_000  # of one stream; more is noise
 _ACCEPT: Final = (("accept", "text/event-stream"), ("cache-control", "no-cache"))
 
 
@@ -131,8 +130,8 @@ class SseChannel:
             self._received.append(part)
             self._waiting.extend(self._reader.feed(part))
         self._seen += 1
-        if self._seen > _EVENTS:
-            raise TooLarge(f"more than {_EVENTS} events")
+        if self._seen > MOST_EVENTS:
+            raise TooLarge(f"more than {MOST_EVENTS} events")
         return self._waiting.popleft()
 
     def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None) -> Exchange:

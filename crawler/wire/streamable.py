@@ -21,6 +21,7 @@ from crawler.wire.transcript import Exchange, Reply, Transcript, kept_headers
 from evidence.canonical import Json
 from evidence.model import TargetType
 
+MOST_EVENTS: Final = 2_000  # of one stream; each costs a parse
 _HOPS: Final = 3
 _KEEP_METHOD: Final = frozenset({307, 308})
 _SESSION: Final = re.compile(r"[\x21-\x7e]{1,1024}")
@@ -151,9 +152,13 @@ class Received:
 
     async def _read_stream(self, response: Response, number: int) -> rpc.Answer | None:
         reader = EventReader()
+        seen = 0
         while part := await response.read():
             self.parts.append(part)
             for event in reader.feed(part):
+                seen += 1
+                if seen > MOST_EVENTS:
+                    raise TooLarge(f"more than {MOST_EVENTS} events before the answer")
                 if answer := read_event(event.data, number):
                     await _drain(response)
                     return answer

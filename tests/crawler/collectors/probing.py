@@ -20,8 +20,11 @@ from tests.servers.hostile import Behaviour, serving
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
-WIRE = Limits(connect=2, first_byte=0.6, between_bytes=0.4, total=1.5)
-PROBE = ProbeLimits(discover=0.4, total=4, stdio_answer=1.5, retry_pause=0)
+WIRE = Limits(connect=10, first_byte=10, between_bytes=10, total=20)
+PROBE = ProbeLimits(discover=20, total=60, stdio_answer=20, retry_pause=0)
+# For servers that must run into a deadline.
+BRISK = Limits(connect=2, first_byte=0.4, between_bytes=0.25, total=0.7)
+BRISK_PROBE = ProbeLimits(discover=0.2, total=3, stdio_answer=0.5, retry_pause=0)
 
 
 class Timekeeper:
@@ -45,15 +48,20 @@ def collector(
     private: bool = True,
     resolver: Resolver | None = None,
     tls: ssl.SSLContext | None = None,
-    wire: Limits = WIRE,
-    probe: ProbeLimits = PROBE,
+    brisk: bool = False,
     launcher: Launcher | None = None,
     time: Timekeeper | None = None,
 ) -> ProtocolCollector:
     hand = time or Timekeeper()
-    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=private), resolver=resolver, tls=tls, limits=wire)
+    engine = Engine(
+        user_agent=AGENT,
+        guard=Guard(allow_private=private),
+        resolver=resolver,
+        tls=tls,
+        limits=BRISK if brisk else WIRE,
+    )
     courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
-    return ProtocolCollector(engine, launcher, courtesy, lambda: NOW, probe)
+    return ProtocolCollector(engine, launcher, courtesy, lambda: NOW, BRISK_PROBE if brisk else PROBE)
 
 
 async def record_of(prober: ProtocolCollector, *targets: Target) -> Record:

@@ -175,6 +175,7 @@ REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
     "a dripping body": (dripping(OK + b"Content-Length: 9999\r\n\r\n", b" "), Reason.TIMEOUT, "did not end"),
     "pings for ever": (dripping(STREAM, b": ping\r\n\r\n"), Reason.TIMEOUT, "did not end"),
     "a stream without answer": (raw(STREAM + b"data: {}\n\n"), Reason.NOT_MCP, "without a JSON-RPC answer"),
+    "endless events": (raw(STREAM, b"data: {}\n\n" * 6_000, then="repeat"), Reason.TOO_LARGE, "events"),
     "a stream of one endless line": (raw(STREAM + b"data: ", b"x" * 65_536, then="repeat"), Reason.TOO_LARGE, "bytes"),
 }
 
@@ -183,7 +184,7 @@ REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
 def test_a_server_that_does_not_open_leaves_its_reason(name: str) -> None:
     behaviour, reason, words = REFUSING[name]
 
-    found = absent(probe(behaviour))
+    found = absent(probe(behaviour, prober=collector(brisk=reason is Reason.TIMEOUT)))
 
     assert found.reason is reason
     assert words in found.detail
@@ -193,7 +194,9 @@ def test_a_server_that_does_not_open_leaves_its_reason(name: str) -> None:
 def test_the_same_failure_has_the_same_digest(name: str) -> None:
     behaviour = REFUSING[name][0]
 
-    assert absent(probe(behaviour)).digest == absent(probe(behaviour)).digest
+    first, second = (absent(probe(behaviour, prober=collector(brisk=True))) for _ in range(2))
+
+    assert first.digest == second.digest
 
 
 def answering(method: str, make: Callable[[Call], bytes], *, kind: str = "application/json", status: int = 200) -> Mcp:
@@ -367,7 +370,7 @@ LIST_ENDS: dict[str, tuple[Mcp, Check]] = {
 def test_a_bad_list_says_how_it_ended(name: str) -> None:
     server, check = LIST_ENDS[name]
 
-    check(listing(probe(server)))
+    check(listing(probe(server, prober=collector(brisk=name == "silent list"))))
 
 
 def session_server(lost: Callable[[int], bool]) -> Mcp:
@@ -484,7 +487,9 @@ def test_a_lock_is_knocked_at_once_per_era() -> None:
 
 
 def test_silence_on_discover_does_not_condemn_a_server() -> None:
-    assert listing(probe(Mcp({"server/discover": raw(then="hold")}))).era == "legacy"
+    server = Mcp({"server/discover": raw(then="hold")})
+
+    assert listing(probe(server, prober=collector(brisk=True))).era == "legacy"
 
 
 def test_the_worst_server_costs_at_most_twelve_requests_and_further_pages() -> None:
@@ -562,6 +567,6 @@ SSE_REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
 def test_an_event_stream_that_does_not_open_leaves_its_reason(name: str) -> None:
     behaviour, reason, words = SSE_REFUSING[name]
 
-    found = absent(probe(behaviour, TargetType.SSE))
+    found = absent(probe(behaviour, TargetType.SSE, collector(brisk=reason is Reason.TIMEOUT)))
 
     assert (found.reason, words in found.detail) == (reason, True), found

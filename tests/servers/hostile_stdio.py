@@ -1,0 +1,171 @@
+"""Stdio servers that misbehave: `python -m tests.servers.hostile_stdio NAME`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+OPENING = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+TOOLS = [{"name": "get_note", "inputSchema": {"type": "object"}}]
+
+
+def write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def send(message: Any) -> None:
+    write(json.dumps(message).encode() + b"\n")
+
+
+def serve(before: Callable[[dict[str, Any]], bool] = lambda _: False) -> None:
+    """Answer as a good server does, unless `before` has dealt with the message."""
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if "id" not in message or before(message):
+            continue
+        result = {"initialize": OPENING, "tools/list": {"tools": TOOLS}}.get(message["method"])
+        if result is None:
+            send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no such method"}})
+        else:
+            send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+
+def good() -> None:
+    serve()
+
+
+def banner() -> None:
+    write(b"Welcome to the server!\n\n\x1b[32mListening on stdio\x1b[0m\n\xff\xfe\n[1, 2\n")
+    serve()
+
+
+def json_logs() -> None:
+    write(b'{"level":"info","msg":"up"}\n17\n"text"\nnull\n[]\n')
+    serve()
+
+
+def windows_lines() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] != "tools/list":
+            return False
+        write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": TOOLS}}).encode() + b"\r\n")
+        return True
+
+    serve(before)
+
+
+def asks_back() -> None:
+    """Waits for answers to its own requests before it answers tools/list."""
+
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] == "tools/list":
+            for number, method in enumerate(("ping", "roots/list", "sampling/createMessage")):
+                send({"jsonrpc": "2.0", "id": f"s{number}", "method": method})
+                answer = json.loads(sys.stdin.buffer.readline())
+                assert answer["id"] == f"s{number}"
+                assert ("result" in answer) == (method == "ping")
+        return False
+
+    serve(before)
+
+
+def late_answer() -> None:
+    """Repeats the answer to initialize before it answers tools/list."""
+
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] == "tools/list":
+            send({"jsonrpc": "2.0", "id": 1, "result": OPENING})
+        return False
+
+    serve(before)
+
+
+def wrong_ids() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        message["id"] = f"other-{message['id']}"
+        return False
+
+    serve(before)
+
+
+def dies_on_list() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] == "tools/list":
+            os._exit(3)
+        return False
+
+    serve(before)
+
+
+def dies_on_discover() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] == "server/discover":
+            os._exit(3)
+        return False
+
+    serve(before)
+
+
+def silent() -> None:
+    time.sleep(60)
+
+
+def exits() -> None:
+    sys.exit("Segmentation violation in module main")
+
+
+def wants_key() -> None:
+    sys.exit("Error: FIXTURE_API_KEY environment variable is required (got token sk-abcdef0123456789abcdef0123456789)")
+
+
+def wants_key_politely() -> None:
+    write(b"Please set NOTES_ACCESS_TOKEN before you start this server.\n")
+    sys.exit(0)
+
+
+def endless_line() -> None:
+    while True:
+        write(b"x" * 65536)
+
+
+def endless_lines() -> None:
+    while True:
+        write(b"noise\n" * 10_000)
+
+
+def endless_blank_lines() -> None:
+    while True:
+        write(b"\n" * 65536)
+
+
+def deep_json() -> None:
+    write(b"[" * 50_000 + b"]" * 50_000 + b"\n")
+    silent()
+
+
+def huge_stderr() -> None:
+    sys.stderr.write("password=hunter2hunter2 " + "e" * 1_000_000 + " Bearer abcdefghijklmnop0123456789")
+    sys.exit(1)
+
+
+def closes_stdout() -> None:
+    os.close(1)
+    time.sleep(60)
+
+
+def never_reads() -> None:
+    send({"jsonrpc": "2.0", "id": 1, "result": OPENING})
+    time.sleep(60)
+
+
+def main(name: str) -> None:
+    globals()[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
