@@ -74,6 +74,10 @@ def _coverage(row: Row) -> str:
     return number(Decimal(row.card["coverage"]), 6)
 
 
+def _evidence(row: Row) -> str:
+    return str(row.card.get("facts", {}).get("evidence", ""))
+
+
 def _weights(row: Row) -> str:
     pairs = ((part.get("name"), part.get("effective_weight")) for part in row.card.get("dimensions", ()))
     return ";".join(f"{name}={number(Decimal(weight), 6)}" for name, weight in pairs)
@@ -119,6 +123,7 @@ COLUMNS: Final = (
     Column("not_measured", "Why there is no score; empty when there is one", _not_measured("not_measured")),
     Column("not_measured_detail", "The same in words", _not_measured("detail")),
     Column("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _coverage),
+    Column("evidence", "`thin` when the methodology saw too little for its score to be compared", _evidence),
     Column("effective_weights", "Weight each dimension really had, `name=weight` joined by `;`", _weights),
     Column("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),
     Column("lines", "Lines on the receipt of the whole server", lambda row: str(len(row.card.get("lines", ())))),

@@ -28,13 +28,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One rubric's verdict in a table row; no score is not a zero."""
+    """One rubric's verdict in a table row; no score is not a zero. `thin` ones rest on too little to be compared."""
 
     rubric: str
     version: int
     score: Decimal | None
     grade: str | None
     coverage: Decimal
+    thin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,14 @@ class Overview:
         return sorted(counts.items(), key=lambda item: (-item[1], item[0].value))
 
     def scores(self, rubric: str, version: int) -> list[Decimal]:
-        """All scores of one rubric; servers without one are not in it."""
+        """Scores of one rubric that can be compared: servers without one, or with a thin one, are not in it."""
         marks = (row.mark(rubric, version) for row in self.rows)
-        return sorted(mark.score for mark in marks if mark and mark.score is not None)
+        return sorted(mark.score for mark in marks if mark and mark.score is not None and not mark.thin)
+
+    def thin(self, rubric: str, version: int) -> int:
+        """How many servers have a score that rests on thin evidence."""
+        marks = (row.mark(rubric, version) for row in self.rows)
+        return sum(1 for mark in marks if mark and mark.score is not None and mark.thin)
 
     def grades(self, rubric: str, version: int) -> list[tuple[str, int]]:
         """Servers per grade, by name."""
@@ -186,4 +192,9 @@ def _state(seen: Listing | None) -> State:
 
 def _mark(card: Scorecard) -> Mark:
     score = card.score if isinstance(card.score, Decimal) else None
-    return Mark(card.rubric, card.version, score, card.grade, card.coverage)
+    return Mark(card.rubric, card.version, score, card.grade, card.coverage, is_thin(card))
+
+
+def is_thin(card: Scorecard) -> bool:
+    """The rubric itself says that it saw too little (docs/decisions/0051)."""
+    return card.facts.get("evidence") == "thin"

@@ -19,7 +19,7 @@ from publish.advice import advice
 from publish.dataset import published
 from publish.display import visible
 from publish.figures import bars, base_share, number, percent, share, signed
-from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram
+from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram, is_thin
 from publish.server_view import RAW_LIMIT, Prose, conversation, entries, record_view
 from publish.tables import FIRST, Rubric, Tables
 from scoring import catalogue, receipt
@@ -162,7 +162,8 @@ class _Site:
             "key": rubric.key,
             "title": rubric.title,
             "scored": len(scores),
-            "unscored": total - len(scores),
+            "thin": (thin := overview.thin(*key)),
+            "unscored": total - len(scores) - thin,
             "median": Decimal(median(scores)) if scores else None,
             "bars": bars(histogram(scores), _RANGES),
             "grades": overview.grades(*key),
@@ -205,6 +206,7 @@ def environment() -> Environment:
         "short": _short,
     }
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)
+    jinja.tests["thin"] = is_thin
     jinja.globals["has_lines"] = lambda card: next(all_lines(card), None) is not None
     return jinja
 

@@ -148,10 +148,11 @@ def _name(row: ServerRow) -> tuple[str, str]:
 
 def _score(rubric: Rubric) -> SortKey:
     def score(row: ServerRow) -> tuple[bool, Decimal, Decimal]:
-        """A server that answered comes before one that is scored by its registry entry alone."""
+        """Thin evidence comes after sufficient evidence, whatever the number."""
         mark = row.mark(rubric.id, rubric.version)
-        known = mark.score if mark and mark.score is not None else _NOTHING
-        return row.reason is None, known, mark.coverage if mark else _NOTHING
+        if mark is None or mark.score is None:
+            return False, _NOTHING, _NOTHING
+        return not mark.thin, mark.score, mark.coverage
 
     return score
 

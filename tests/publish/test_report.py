@@ -192,6 +192,13 @@ def test_the_overview_counts_what_could_be_seen(report: Path) -> None:
     assert "4 partial" in text
     assert "5 not testable" in text
     assert "26 of 31 servers have a score" in text
+    assert "5 more have one that rests on thin evidence" in text
+
+
+def test_thin_evidence_never_stands_above_sufficient_evidence(report: Path) -> None:
+    order = [link for link in read(report / "servers.html").links if link.startswith("servers/")]
+    absent = {f"servers/{dossier.server.id}.html" for dossier in samples.dossiers(30)[5::6]}
+    assert set(order[-5:]) == absent
 
 
 def test_each_column_has_a_page_in_its_order(report: Path) -> None:

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from publish.figures import base_share, number, percent, signed
+from publish.overview import is_thin
 from scoring import catalogue
 from scoring.outcome import NotMeasured
 from scoring.scorecard import DimensionScore, Line, Scorecard
@@ -30,9 +31,11 @@ def receipt_of(card: Scorecard) -> RenderableType:
 
 
 def score_text(card: Scorecard) -> Text:
-    """Score and grade in a few characters; no score is said in words."""
+    """Score and grade in a few characters; no score, or one that rests on thin evidence, is said in words."""
     if isinstance(card.score, NotMeasured):
         return Text("no score", style="dim italic")
+    if is_thin(card):
+        return Text(f"{number(card.score)} thin", style="dim")
     text = Text(number(card.score), style="bold")
     if card.grade:
         text.append(f" {card.grade}", style="cyan")

@@ -21,7 +21,7 @@ def show_result(
     result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
 ) -> None:
     """Print the outcome of a run."""
-    best = sorted(rows, key=lambda row: (row[0].reason is not None, _minus_score(row[0]), row[0].ref))
+    best = sorted(rows, key=lambda row: (row[0].reason is not None, _rank(row[0]), row[0].ref))
     if best:
         show(server_table(best[:SHOWN]))
         show("")
@@ -64,6 +64,6 @@ def _paths(result: RunResult, settings: Settings, report: Path | None) -> list[t
     return pairs
 
 
-def _minus_score(row: ServerRow) -> float:
-    score = row.marks[0].score if row.marks else None
-    return 1.0 if score is None else -float(score)
+def _rank(row: ServerRow) -> tuple[bool, float]:
+    mark = row.marks[0] if row.marks else None
+    return (True, 1.0) if mark is None or mark.score is None else (mark.thin, -float(mark.score))

@@ -138,6 +138,7 @@ def _as_mark(mark: Mark) -> dict[str, Any]:
         "score": None if mark.score is None else str(mark.score),
         "grade": mark.grade,
         "coverage": str(mark.coverage),
+        "thin": mark.thin,
     }
 
 
@@ -161,7 +162,7 @@ def _key(row: ServerRow, order: Order) -> tuple[Any, ...]:
     score = -first.score if first and first.score is not None else 1
     match order:
         case Order.SCORE:
-            return row.reason is not None, score, row.ref
+            return row.reason is not None, first is None or first.thin, score, row.ref
         case Order.NAME:
             return (row.name or row.ref).casefold(), row.ref
         case Order.COVERAGE:

@@ -54,10 +54,10 @@ def test_list_rows_have_these_members(hallmark: Hallmark, stored: Sequence[str])
     assert {row["server"] for row in rows} == set(stored)
     assert all(list(row) == ["server", "ref", "name", "state", "absent", "tools", "scores"] for row in rows)
     scores = [score for row in rows for score in row["scores"].values()]  # type: ignore[attr-defined]
-    assert all(list(score) == ["score", "grade", "coverage"] for score in scores)
+    assert all(list(score) == ["score", "grade", "coverage", "thin"] for score in scores)
     absent = next(row for row in rows if row["ref"] == "npm:absent-start_failed")
     assert absent["absent"]["reason"] == "start_failed"  # type: ignore[index]
-    assert absent["scores"]["lint@1"] == {"score": None, "grade": None, "coverage": "0"}  # type: ignore[index]
+    assert absent["scores"]["lint@1"] == {"score": None, "grade": None, "coverage": "0", "thin": False}  # type: ignore[index]
 
 
 def test_list_is_sorted_by_score_with_the_absent_last(hallmark: Hallmark, stored: Sequence[str]) -> None:
