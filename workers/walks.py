@@ -72,7 +72,8 @@ class _Walker:
             self._tally.add(len(page.refs))
             if self._halt.is_set() and page.cursor is not None:
                 return
-        await asyncio.to_thread(_finish, self._ctx, self._run, registry.name)
+        whole = since is None or not registry.incremental
+        await asyncio.to_thread(_finish, self._ctx, self._run, registry.name, whole)
 
 
 def _put_page(ctx: Context, run: Run, registry: str, page: Page) -> None:
@@ -95,8 +96,10 @@ def _merged(ctx: Context, refs: Sequence[ServerRef]) -> list[tuple[Server, Serve
     return pairs
 
 
-def _finish(ctx: Context, run: Run, registry: str) -> None:
-    """Mark the walk complete; the next one asks for what changed since this run began."""
+def _finish(ctx: Context, run: Run, registry: str, whole: bool) -> None:
+    """Retire what a walk over the whole registry did not see; the next one asks for what changed since this run."""
+    if whole and (retired := ctx.store.retire_unseen(run.id, registry)):
+        ctx.log.info("entries_retired", run=run.id, registry=registry, entries=retired)
     if not ctx.store.walk(run.id, registry).done:
         ctx.store.put_page(run.id, registry, [], cursor=None, done=True, at=ctx.clock.wall())
     ctx.store.set_watermark(registry, run.as_of)

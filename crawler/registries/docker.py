@@ -50,6 +50,8 @@ _TEMPLATE: Final = re.compile(r"\{\{|\$\{|\$[A-Z]|<")
 class DockerCatalogue:
     """The published catalogue, from a URL (through a Fetcher), a file, or a copy of the repository (a folder)."""
 
+    incremental: Final = False
+
     def __init__(self, source: str | Path, *, fetcher: Fetcher | None = None, name: str = "docker") -> None:
         self.name = name
         self._source = source

@@ -27,6 +27,8 @@ class DocumentRegistry:
     such a document is one invalid reference named after the file.
     """
 
+    incremental: Final = False
+
     def __init__(self, path: Path, *, name: str | None = None) -> None:
         self.name = name or f"file:{path.resolve().name}"
         self._path = path

@@ -23,6 +23,8 @@ MAX_CURSOR: Final = 2048
 class GenericRegistry:
     """A walk over all newest server versions."""
 
+    incremental: Final = True
+
     def __init__(
         self,
         name: str,

@@ -41,6 +41,11 @@ class Registry(Protocol):
         """Names the registry in evidence; the same source has the same name in every run."""
         ...
 
+    @property
+    def incremental(self) -> bool:
+        """True when `since` makes a walk leave out entries; else every walk sees the whole registry."""
+        ...
+
     def walk(self, *, cursor: str | None, since: datetime | None) -> AsyncIterator[Page]:
         """All pages after `cursor`; with `since`, a registry that can may leave out what has not changed since then.
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 
 from evidence.model import Observed, Server, ServerRef, Status
 from evidence.store.blobs import put_blobs
@@ -30,6 +30,7 @@ _REF = (
     "repository",
     "updated_at",
     "error",
+    "run_key",
 )
 _WALK = ("run_key", "registry", "cursor", "pages", "entries", "invalid", "done", "error", "at")
 
@@ -64,7 +65,7 @@ def put_page(
     """Store a page's servers and entries and advance the walk. A page that is stored already changes nothing."""
     walk = find_walk(connection, run_id, registry)
     _put_servers(connection, [server for server, _ in refs])
-    _put_refs(connection, refs)
+    _put_refs(connection, run_id, refs)
     if walk.done or (cursor is not None and walk.cursor == cursor):
         return
     advanced = Walk(
@@ -91,6 +92,13 @@ def fail_walk(connection: Connection, run_id: str, registry: str, error: str, at
         error=error,
     )
     _put_walk(connection, run_id, failed, at)
+
+
+def retire_unseen(connection: Connection, run_id: str, registry: str) -> int:
+    """Mark the entries of a registry that this run's walk did not see as deleted; the number of them."""
+    unseen = SERVER_REF.c.run_key.is_distinct_from(run_key(connection, run_id))
+    left = (SERVER_REF.c.registry == registry) & (SERVER_REF.c.status != Status.DELETED.value)
+    return connection.execute(update(SERVER_REF).where(left & unseen).values(status=Status.DELETED.value)).rowcount
 
 
 def find_watermark(connection: Connection, registry: str) -> datetime | None:
@@ -131,7 +139,8 @@ def _check_references(connection: Connection, servers: Sequence[Server]) -> None
             raise StoreError(f"server id {id_} belongs to {ref}, and also to {expected[id_]}")
 
 
-def _put_refs(connection: Connection, refs: Sequence[tuple[Server, ServerRef]]) -> None:
+def _put_refs(connection: Connection, run_id: str, refs: Sequence[tuple[Server, ServerRef]]) -> None:
+    seen_by = run_key(connection, run_id)
     entries = {id(ref): Observed(ref.entry) for _, ref in refs}
     blobs = put_blobs(connection, entries.values())
     keys = server_keys(connection, [server.id for server, _ in refs])
@@ -148,6 +157,7 @@ def _put_refs(connection: Connection, refs: Sequence[tuple[Server, ServerRef]]) 
             ref.repository,
             ref.updated_at,
             ref.error,
+            seen_by,
         )
         for server, ref in refs
     ]

@@ -47,7 +47,10 @@ class ServerTable(Tables, table=True):
 
 
 class ServerRefTable(Tables, table=True):
-    """The newest entry that one registry has for a server; `entry_key` is the blob of its bytes."""
+    """The newest entry that one registry has for a server; `entry_key` is the blob of its bytes.
+
+    `run_key` is the run whose walk saw the entry last; no foreign key, because SQLite cannot add one to a table.
+    """
 
     __tablename__ = "server_ref"
 
@@ -63,6 +66,7 @@ class ServerRefTable(Tables, table=True):
     repository: str | None = Field(sa_column=Column(Words))
     updated_at: datetime | None = Field(sa_column=Column(Moment))
     error: str | None = Field(sa_column=Column(Words))
+    run_key: int | None = Field(sa_column=Column(Integer))
 
     __table_args__ = (Index("uq_server_ref_registry_name_digest", "registry", "name_digest", unique=True),)
 

@@ -104,6 +104,11 @@ class Store:
         with self._database.writing() as connection:
             discovery.fail_walk(connection, run_id, registry, error, at)
 
+    def retire_unseen(self, run_id: str, registry: str) -> int:
+        """After a walk over a whole registry: mark what it did not see as deleted; the number of entries."""
+        with self._database.writing() as connection:
+            return discovery.retire_unseen(connection, run_id, registry)
+
     def watermark(self, registry: str) -> datetime | None:
         """When the newest complete walk over a registry began."""
         with self._database.reading() as connection:

@@ -96,6 +96,33 @@ def test_the_next_walk_asks_for_what_changed_since_this_run(tmp_path: Path) -> N
     asyncio.run(main())
 
 
+def test_an_entry_that_a_whole_walk_no_longer_sees_is_not_planned_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        registry = _registry(3)
+        registry.incremental = False
+        async with context(tmp_path, World([registry])) as ctx:
+            first = await _planned(ctx)
+            registry.pages = [[ref(0)], [ref(2)]]
+            second = await _planned(ctx)
+            assert ctx.store.progress(first.id).planned == 3
+            left = ctx.store.servers(ctx.store.pending(second.id, Stage.COLLECT))
+            assert sorted(server.name for server in left) == [ref(0).name, ref(2).name]
+
+    asyncio.run(main())
+
+
+def test_an_incremental_walk_retires_nothing(tmp_path: Path) -> None:
+    async def main() -> None:
+        registry = _registry(3)
+        async with context(tmp_path, World([registry])) as ctx:
+            await _planned(ctx)
+            registry.pages = [[ref(0)]]
+            second = await _planned(ctx)
+            assert ctx.store.progress(second.id).planned == 3
+
+    asyncio.run(main())
+
+
 def test_a_server_in_two_registries_is_one_server(tmp_path: Path) -> None:
     async def main() -> None:
         world = World([_registry(2), _registry(2, name="second")])

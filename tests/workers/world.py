@@ -52,6 +52,7 @@ class ScriptedRegistry:
     broken: set[int] = field(default_factory=set)
     asked: list[tuple[str | None, datetime | None]] = field(default_factory=list)
     on_page: Callable[[], None] = lambda: None
+    incremental: bool = True
 
     async def walk(self, *, cursor: str | None, since: datetime | None) -> AsyncIterator[Page]:
         self.asked.append((cursor, since))

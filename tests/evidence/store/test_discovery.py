@@ -32,6 +32,23 @@ def test_page_advances_the_walk(store: Store) -> None:
     assert store.walk(RUN, "starter") == Walk(registry="starter")
 
 
+def test_what_a_whole_walk_did_not_see_is_retired_in_its_registry_only(store: Store) -> None:
+    store.add_run(run())
+    store.add_run(run("20261122-1"))
+    one, two = server(1), server(2)
+    both = [(one, ref(one, "official")), (two, ref(two, "official"))]
+    store.put_page(RUN, "official", both, cursor=None, done=True, at=AS_OF)
+    store.put_page(RUN, "starter", [(two, ref(two, "starter"))], cursor=None, done=True, at=AS_OF)
+    store.put_page("20261122-1", "official", both[:1], cursor=None, done=True, at=LATER)
+    assert store.retire_unseen("20261122-1", "official") == 1
+    assert store.retire_unseen("20261122-1", "official") == 0
+    assert [found.status for found in store.refs([one.id])[one.id]] == [Status.ACTIVE]
+    assert {found.registry: found.status for found in store.refs([two.id])[two.id]} == {
+        "official": Status.DELETED,
+        "starter": Status.ACTIVE,
+    }
+
+
 def test_page_that_is_stored_again_changes_nothing(store: Store) -> None:
     store.add_run(run())
     page = [(server(number), ref(server(number))) for number in range(3)]
