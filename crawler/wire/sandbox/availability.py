@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.wire.sandbox import syscalls
+from crawler.wire.sandbox.identity import INSTALLER_UID
 
 PATHS = "/usr/bin:/bin:/usr/local/bin"
 OLDEST = (0, 8)
@@ -58,7 +60,23 @@ def _old(binary: str) -> Availability | None:
 
 
 def _namespaces(binary: str) -> Availability | None:
-    trial = subprocess.run([binary, *TRIAL], env={}, capture_output=True, text=True, check=False, timeout=20)  # noqa: S603
+    # As the user that servers get: root may make namespaces where others may not.
+    uid = INSTALLER_UID if os.geteuid() == 0 else None
+    try:
+        trial = subprocess.run(  # noqa: S603
+            [binary, *TRIAL],
+            env={},
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=20,
+            user=uid,
+            group=uid,
+            extra_groups=None if uid is None else [],
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Availability(False, f"bubblewrap cannot be tried ({type(error).__name__})", "run `bwrap --version`")
     if trial.returncode == 0:
         return None
     for name, refused in (

@@ -11,13 +11,14 @@ import resource
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from crawler.wire.sandbox import privileged, seccomp
+from crawler.wire.sandbox import cgroup, privileged, seccomp
 from crawler.wire.sandbox.box import Box, Descriptors, encode, options
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.identity import Identity
 from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.process import Contained
+from crawler.wire.sandbox.process import Contained, Init
 from evidence.canonical import Json
 
 SETUP_PATIENCE = 15.0
@@ -40,19 +41,25 @@ async def start(
         finally:
             os.close(info_theirs)
             os.close(gate_theirs)
+        init = None
         try:
-            init = await _init_pid(info, process)
+            init = await _init(info, process)
             if identity.uid is None:
-                _limit(init, box.limits)
+                _limit(init.pid, box.limits)
+            group = cgroup.enclose(init.pid, box.limits.processes)
             os.write(gate, b"\0")
-        except BaseException:  # a cancelled launch must not leave a box behind
-            process.kill()
-            process.communicate()
+        except BaseException as error:  # a cancelled launch must not leave a box behind
+            _abandon(process, init)
+            if isinstance(error, OSError):
+                raise SandboxError(f"the sandbox could not be limited: {type(error).__name__}") from error
             raise
     finally:
         os.close(info)
         os.close(gate)
-    return Contained(process, init, box.limits, facts or {}, runtime="bubblewrap")
+    contained = Contained(process, init, box.limits, facts or {}, runtime="bubblewrap")
+    if group is not None:
+        contained.after_stop(partial(asyncio.to_thread, cgroup.dissolve, group))
+    return contained
 
 
 def _spawn(
@@ -94,6 +101,13 @@ def _spawn(
             os.close(handle)
 
 
+def _abandon(process: subprocess.Popen[bytes], init: Init | None) -> None:
+    process.kill()
+    process.communicate()
+    if init is not None:
+        os.close(init.handle)
+
+
 def _readable(data: bytes, opened: list[int]) -> int:
     """A descriptor from which `data` can be read, noted in `opened`; in memory, so that any length fits."""
     handle = os.memfd_create("hallmark")
@@ -103,13 +117,14 @@ def _readable(data: bytes, opened: list[int]) -> int:
     return handle
 
 
-async def _init_pid(info: int, process: subprocess.Popen[bytes]) -> int:
-    """The host's pid of the box's first process, which bubblewrap reports before it opens the gate."""
+async def _init(info: int, process: subprocess.Popen[bytes]) -> Init:
+    """The box's first process, which bubblewrap reports before it opens the gate."""
     try:
         async with asyncio.timeout(SETUP_PATIENCE):
             text = await asyncio.to_thread(_read_object, info)
-        return int(json.loads(text)["child-pid"])
-    except (TimeoutError, ValueError, KeyError, TypeError) as error:
+        pid = int(json.loads(text)["child-pid"])
+        return Init(pid, os.pidfd_open(pid))
+    except (OSError, ValueError, KeyError, TypeError) as error:
         process.kill()
         said = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
         raise SandboxError(f"bubblewrap could not set the sandbox up: {said[-300:] or type(error).__name__}") from error

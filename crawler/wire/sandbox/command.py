@@ -1,4 +1,4 @@
-"""A command that the user typed, as it runs in the box: working directory at /work, interpreters of the box."""
+"""A command that the user typed, as it runs in the box: working directory at /project, interpreters of the box."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.wire.sandbox.box import Bind
 from crawler.wire.sandbox.entrypoints import NODE, PYTHON, interpreter_for
 from evidence.model import Absent, Reason, Target
 
-WORK = "/work"
+PROJECT = "/project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ def resolve(target: Target, python: str) -> Resolved | Absent:
         return Absent(Reason.START_FAILED, "the command's working directory does not exist")
     if not target.arguments:
         return Absent(Reason.START_FAILED, "there is no command to start")
-    binds, environment = [Bind(folder, WORK)], {}
+    binds, environment = [Bind(folder, PROJECT)], {}
     packages = folder / ".venv/lib" / f"python{python}" / "site-packages"
     if packages.is_dir():
         binds.append(Bind(packages, "/app"))
-        environment["PYTHONPATH"] = f"{WORK}/src:{WORK}"
+        environment["PYTHONPATH"] = f"{PROJECT}/src:{PROJECT}"
     program = _program(target.arguments[0], folder)
     if isinstance(program, Absent):
         return program
@@ -50,7 +50,7 @@ def _program(name: str, folder: Path) -> list[str] | Absent:
     for candidate in (folder / name, folder / ".venv/bin" / name, folder / "node_modules/.bin" / name):
         real = candidate.resolve()
         if real.is_file() and real.is_relative_to(folder):
-            if found := interpreter_for(real, f"{WORK}/{real.relative_to(folder)}"):
+            if found := interpreter_for(real, f"{PROJECT}/{real.relative_to(folder)}"):
                 return found
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"{plain} needs an interpreter that the sandbox does not have")
     return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox has python and node, and files of the folder; not {plain}")
@@ -58,4 +58,4 @@ def _program(name: str, folder: Path) -> list[str] | Absent:
 
 def _inside(argument: str, folder: Path) -> str:
     path = Path(argument)
-    return f"{WORK}/{path.relative_to(folder)}" if path.is_absolute() and path.is_relative_to(folder) else argument
+    return f"{PROJECT}/{path.relative_to(folder)}" if path.is_absolute() and path.is_relative_to(folder) else argument

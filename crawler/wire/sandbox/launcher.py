@@ -148,7 +148,7 @@ class Sandbox:
         environment: Mapping[str, str],
         facts: Mapping[str, Json],
     ) -> Contained | Absent:
-        folder = command.WORK if any(bind.place == command.WORK for bind in binds) else "/tmp"  # noqa: S108
+        folder = command.PROJECT if any(bind.place == command.PROJECT for bind in binds) else "/tmp"  # noqa: S108
         if any("\0" in text for text in (*argv, *environment, *environment.values())) or any(
             not name or "=" in name for name in environment
         ):

@@ -12,7 +12,7 @@ MIB = 1 << 20
 class Limits:
     """Caps of one start. Per process: `data`, `file_size`, `cpu_seconds`, `open_files`; for all together: the rest."""
 
-    seconds: float = 90.0
+    seconds: float = 150.0
     cpu_seconds: int = 60
     processes: int = 64
     memory: int = 1024 * MIB

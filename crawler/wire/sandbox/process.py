@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.wire.launch import Exit
@@ -21,13 +22,24 @@ GRACE = 1.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
+@dataclass(frozen=True, slots=True)
+class Init:
+    """The first process of a box's pid namespace: the host's pid of it, and a descriptor that is ready when it is dead.
+
+    The kernel kills every other process of the namespace before it lets this one die.
+    """
+
+    pid: int
+    handle: int
+
+
 class Contained:
-    """A running box. `init` is the host's pid of the box's first process: its death ends every other one."""
+    """A running process tree; `init` is None for one that is not contained."""
 
     def __init__(
         self,
         process: subprocess.Popen[bytes],
-        init: int | None,
+        init: Init | None,
         limits: Limits,
         facts: Mapping[str, Json],
         *,
@@ -38,7 +50,8 @@ class Contained:
         self._limits = limits
         self._facts = facts
         self._runtime = runtime
-        self._then: Callable[[], Awaitable[None]] | None = None
+        self._gone = False
+        self._then: list[Callable[[], Awaitable[None]]] = []
         self._seen = 0
         self._ended = False
         self._stopped_for: str | None = None
@@ -52,7 +65,7 @@ class Contained:
         self._deadline = loop.call_later(limits.seconds, self.kill, f"time limit of {limits.seconds:g} seconds")
         self._tasks = [loop.create_task(self._drain_errors())]
         if init is not None:
-            self._tasks.append(loop.create_task(self._watch(init)))
+            self._tasks.append(loop.create_task(self._watch(init.pid)))
 
     @property
     def runtime(self) -> str:
@@ -70,8 +83,8 @@ class Contained:
         return self._stopped_for
 
     def after_stop(self, then: Callable[[], Awaitable[None]]) -> None:
-        """What to do once nothing of it is left, such as giving its user id back."""
-        self._then = then
+        """What to do once nothing of it is left, such as giving its user id back; in the order told."""
+        self._then.append(then)
 
     async def read(self, limit: int) -> bytes:
         """At most `limit` bytes of its stdout, empty at the end or once a limit was exceeded."""
@@ -97,6 +110,9 @@ class Contained:
                 view = view[os.write(stream.fileno(), view) :]
             except BlockingIOError:
                 await _ready(stream.fileno(), writing=True)
+            except BrokenPipeError:
+                self._gone = True
+                raise
 
     async def close_stdin(self) -> None:
         """Close its stdin, which asks a well-behaved server to exit."""
@@ -124,16 +140,13 @@ class Contained:
 
     async def _stop(self) -> Exit:
         self._deadline.cancel()
-        if self._ended and self._stopped_for is None:  # stdout has ended: let it say its exit code
+        if (self._ended or self._gone) and self._stopped_for is None:  # it is ending: let it say its exit code
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(_exited(self._process), GRACE)
-        code = None
-        if self._process.poll() is None:
-            _kill(self._process, self._init)
-            await _exited(self._process)
-        elif self._stopped_for is None:
-            code = await self.wait()
-        self._process.wait()
+        alive = self._process.poll() is None
+        _kill(self._process, self._init)
+        code = None if alive or self._stopped_for else await self.wait()
+        await self._all_dead()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._tasks[0]), GRACE)
         for task in self._tasks:
@@ -142,9 +155,16 @@ class Contained:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        if self._then is not None:
-            await self._then()
+        while self._then:
+            await self._then.pop(0)()
         return Exit(code, self._last_words())
+
+    async def _all_dead(self) -> None:
+        await _exited(self._process)
+        self._process.wait()
+        if self._init is not None:
+            await _ready(self._init.handle)
+            os.close(self._init.handle)
 
     def _last_words(self) -> str:
         said = bytes(self._tail).decode("utf-8", "replace")
@@ -191,12 +211,14 @@ def private_memory(pid: int) -> int:
         return 0
 
 
-def _kill(process: subprocess.Popen[bytes], init: int | None) -> None:
+def _kill(process: subprocess.Popen[bytes], init: Init | None) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if init is not None:
-            process.kill()  # --die-with-parent takes the box's first process down, and the kernel the rest
+            signal.pidfd_send_signal(init.handle, signal.SIGKILL)
         else:
             os.killpg(process.pid, signal.SIGKILL)
+    if init is not None:
+        process.kill()
 
 
 async def _exited(process: subprocess.Popen[bytes]) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from crawler.wire.sandbox import answers, bun, host, indexes
 from crawler.wire.sandbox.errors import SandboxError
 
-FORMAT = 1  # part of the key: bump it when what is written below changes
+FORMAT = 2  # part of the key: bump it when what is written below changes
 PREFIX = Path("opt/python")
 LEFT_OUT = {
     "__pycache__", "dist-packages", "ensurepip", "idlelib", "site-packages", "sitecustomize.py", "test", "tests",
@@ -45,7 +45,7 @@ OWN_FILES: Mapping[str, bytes] = {
 }
 # Every folder that the sandbox makes in its cache; all of it may be deleted while nothing runs.
 PARTS = ("downloads", "index", "layers", "locks", "rootfs", "slots", "tools", "work")
-MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "tmp", "work")
+MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "project", "tmp")
 
 
 @dataclass(frozen=True, slots=True)

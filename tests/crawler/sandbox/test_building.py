@@ -225,6 +225,7 @@ def test_disabled_user_namespaces_name_the_setting(tmp_path: Path, monkeypatch: 
     fake.write_text("#!/bin/sh\n[ $1 = --version ] && echo bubblewrap 0.9.0 && exit\necho denied >&2; exit 1\n")
     fake.chmod(0o755)
     monkeypatch.setattr(availability, "PATHS", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(availability, "_sysctl", {"user.max_user_namespaces": "0"}.get)
     state = availability.available()
     assert not state.ok

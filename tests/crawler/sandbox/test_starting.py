@@ -84,8 +84,8 @@ def test_typed_command_uses_the_interpreters_of_the_box(tmp_path: Path) -> None:
     (tmp_path / ".venv/lib/python3.11/site-packages").mkdir(parents=True)
     found = command.resolve(typed(tmp_path, ".venv/bin/python3.11", str(tmp_path / "s.py"), "/etc/x"), "3.11")
     assert isinstance(found, command.Resolved)
-    assert found.argv == ("/usr/bin/python3", "/work/s.py", "/etc/x")
-    assert [bind.place for bind in found.binds] == ["/work", "/app"]
+    assert found.argv == ("/usr/bin/python3", "/project/s.py", "/etc/x")
+    assert [bind.place for bind in found.binds] == ["/project", "/app"]
 
 
 def test_typed_script_of_the_project_is_found(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_typed_script_of_the_project_is_found(tmp_path: Path) -> None:
     (tmp_path / ".venv/bin/my-server").write_text(f"#!{tmp_path}/.venv/bin/python3\n")
     found = command.resolve(typed(tmp_path, "my-server", "-v"), "3.11")
     assert isinstance(found, command.Resolved)
-    assert found.argv == ("/usr/bin/python3", "/work/.venv/bin/my-server", "-v")
+    assert found.argv == ("/usr/bin/python3", "/project/.venv/bin/my-server", "-v")
 
 
 @pytest.mark.parametrize("argv", [("docker", "run", "x"), ("/bin/sh", "-c", "id"), ("../outside",), ("/etc/passwd",)])
@@ -126,7 +126,7 @@ def test_typed_command_runs_with_its_folder_read_only(cache: Path, tmp_path: Pat
         assert end == Exit(0, "")
         return said
 
-    assert asyncio.run(run()) == b"/work 30\n"
+    assert asyncio.run(run()) == b"/project 30\n"
 
 
 def test_bare_command_runs_as_it_is_and_says_so(tmp_path: Path) -> None:
