@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evidence.kinds import listing
 from evidence.model import Run, Trigger
 from evidence.store import Progress as StoredProgress
 from evidence.store import RunRow, RunState, Stage
@@ -127,7 +128,12 @@ async def _publish(ctx: Context, run: Run, progress: Progress) -> bool:
 
 async def _tally(ctx: Context, run: Run, progress: Progress, stage: StageName, waiting: int) -> Tally:
     state = await asyncio.to_thread(ctx.store.progress, run.id)
-    return Tally(progress, ctx.clock, stage, state.planned, resumed=state.planned - waiting)
+    absent = _absent_listings(state) if stage == "collect" else None
+    return Tally(progress, ctx.clock, stage, state.planned, resumed=state.planned - waiting, absent=absent)
+
+
+def _absent_listings(state: StoredProgress) -> dict[str, int]:
+    return {reason: count for (kind, reason), count in state.absent.items() if kind == listing.KIND}
 
 
 def _start(ctx: Context, options: RunOptions) -> tuple[Run, bool]:
@@ -178,7 +184,7 @@ def _result(
         scored=scored,
         seconds=seconds,
         walks=walks,
-        absent={reason: count for (kind, reason), count in state.absent.items() if kind == "listing"},
+        absent=_absent_listings(state),
         hint=hint,
     )
 

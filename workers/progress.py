@@ -50,7 +50,16 @@ class Unwatched:
 class Tally:
     """Counts one stage and shows every change."""
 
-    def __init__(self, progress: Progress, clock: Clock, stage: StageName, planned: int | None, resumed: int = 0):
+    def __init__(
+        self,
+        progress: Progress,
+        clock: Clock,
+        stage: StageName,
+        planned: int | None,
+        *,
+        resumed: int = 0,
+        absent: Mapping[str, int] | None = None,
+    ) -> None:
         self._progress = progress
         self._clock = clock
         self._stage: StageName = stage
@@ -59,7 +68,7 @@ class Tally:
         self._began = clock.monotonic()
         self._done = 0
         self._failed = 0
-        self._absent: Counter[str] = Counter()
+        self._absent: Counter[str] = Counter(absent or {})
         self.show()
 
     @property
