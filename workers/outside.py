@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Final
 
 import httpx
 
@@ -24,6 +26,9 @@ from workers.clock import Clock
 from workers.log import get_log
 from workers.pins import Pinned, Versioned
 from workers.settings import RegistrySetting, Settings, code_version, tool_environment
+
+# A catalogue in one file is larger than any answer of a server may be.
+_CATALOGUE: Final = {"wire_bytes": 16 * 1024 * 1024, "body_bytes": 32 * 1024 * 1024}
 
 
 class Network:
@@ -46,8 +51,11 @@ class Network:
         """One registry per source: those of the settings by their name, others as they are written."""
         named = {known.name: known for known in self._settings.registries if isinstance(known, RegistrySetting)}
         wanted = [_source(named[source]) if source in named else source for source in sources]
-        # A transport of its own per walk: it keeps connections until it is closed.
-        transport = GuardedTransport(self._wire())
+        # A transport of its own per walk: it keeps connections until it is closed. The operator named the registry, so
+        # it may be on a private network; the servers that it names may not.
+        transport = GuardedTransport(
+            self._wire(), guard=Guard(allow_private=True), limits=replace(_limits(self._settings), **_CATALOGUE)
+        )
         client = await self._built.enter_async_context(httpx.AsyncClient(transport=transport, trust_env=False))
         return build_all(wanted, client, clock=self._clock.wall)
 
