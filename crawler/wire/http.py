@@ -192,18 +192,19 @@ class Visit:
         while True:
             connection = await self._acquire(request.url.origin, limits, deadline)
             connection.send(data, limits=limits, deadline=deadline, bodiless=request.method == "HEAD")
+            head: Head | None = None
             try:
                 head = await connection.head()
             except Unreachable:
-                self._drop(connection)
-                if connection.answers and connection.silent:
-                    continue  # the peer had closed an idle connection
-                raise
-            except BaseException:
-                self._drop(connection)
-                raise
-            connection.answers += 1
-            return Response(self, request.url.origin, connection, head, limits)
+                if not (connection.answers and connection.silent):
+                    raise
+            finally:
+                if head is None:
+                    self._drop(connection)
+            if head is not None:
+                connection.answers += 1
+                return Response(self, request.url.origin, connection, head, limits)
+            # The peer had closed an idle connection before it saw the request: ask again on another one.
 
     async def fetch(self, request: Request) -> Fetched:
         """Send a request and read the whole answer."""

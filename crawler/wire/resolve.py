@@ -38,11 +38,13 @@ class DnsResolver:
 
     def __init__(self) -> None:
         self._resolver: aiodns.DNSResolver | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def resolve(self, host: str) -> Sequence[str]:
         """Addresses in c-ares' order (RFC 6724); IDN names are asked in their ASCII form."""
-        if self._resolver is None:
-            self._resolver = aiodns.DNSResolver()
+        loop = asyncio.get_running_loop()
+        if self._resolver is None or self._loop is not loop:
+            self._resolver, self._loop = aiodns.DNSResolver(), loop
         try:
             found = await self._resolver.getaddrinfo(host, type=socket.SOCK_STREAM)
         except (aiodns.error.DNSError, UnicodeError) as error:
