@@ -31,6 +31,7 @@ check: setup-dev ## ruff, mypy --strict, import contracts, generated docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo 2>/dev/null || $(BIN)/lint-imports --no-cache
 	$(BIN)/python -m publish.handbook --check docs
+	$(BIN)/python -m workers.settings_page --check docs
 
 format: setup-dev ## let ruff format and fix
 	$(BIN)/ruff check --fix .
@@ -52,6 +53,7 @@ bench: setup-dev ## measure: probe, store, lint (ratios against a named peer in 
 
 docs: setup-dev ## write the generated pages in docs/
 	$(BIN)/python -m publish.handbook --write docs
+	$(BIN)/python -m workers.settings_page --write docs
 
 impact: setup-dev ## score every recorded dossier under HEAD and under the working tree, print who moved
 	$(BIN)/python infra/impact.py $(ARGS)
