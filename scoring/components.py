@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -25,11 +25,12 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
     looked = [(check, checked) for check in component.checks if (checked := _checked(check, assessment))]
     total = sum((check.weight for check, _ in looked), Decimal(0))
     cites = f"{dimension}.{component.name}"
-    lines = tuple(
-        line
+    charged = [
+        (check, tuple(_lines(check, assessment, checked, share=check.weight / total, cites=cites)))
         for check, checked in looked
-        for line in _lines(check, assessment, checked, share=check.weight / total, cites=cites)
-    )
+    ]
+    low, high = _bounds(component, assessment, charged)
+    lines = tuple(line for _, part in charged for line in part)
     return ComponentScore(
         name=component.name,
         base_weight=component.weight,
@@ -37,7 +38,44 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
         result=weighing.component_result(lines) if looked else _why_not(component, assessment),
         checked=sum(checked for _, checked in looked),
         lines=lines,
+        floor=low,
+        ceiling=high,
     )
+
+
+def _bounds(
+    component: Component, assessment: Assessment, charged: Sequence[tuple[Check, tuple[Line, ...]]]
+) -> tuple[Decimal, Decimal]:
+    """The result with every check that could not look, or not at everything, at 0 and at full.
+
+    A check that found nothing of its kind in complete evidence counts for neither, unless no check looked at all: a
+    component without anything to check is unmeasured.
+    """
+    if not charged:
+        return Decimal(0), weighing.FULL
+    looked = _weight(check for check, _ in charged)
+    seen = [(check, lines) for check, lines in charged if not _is_unseen(check, assessment)]
+    unseen = _weight(check for check in component.checks if _is_unseen(check, assessment))
+    kept = sum((check.weight * weighing.FULL + looked * _points(lines) for check, lines in seen), Decimal(0))
+    total = _weight(check for check, _ in seen) + unseen
+    return _plain(kept / total), _plain((kept + unseen * weighing.FULL) / total)
+
+
+def _weight(checks: Iterable[Check]) -> Decimal:
+    return sum((check.weight for check in checks), Decimal(0))
+
+
+def _is_unseen(check: Check, assessment: Assessment) -> bool:
+    outcomes = (assessment.outcome(criterion.question) for criterion in check.criteria)
+    return any(isinstance(outcome, NotMeasured) or outcome.skipped for outcome in outcomes)
+
+
+def _points(lines: Iterable[Line]) -> Decimal:
+    return sum((line.points for line in lines), Decimal(0))
+
+
+def _plain(value: Decimal) -> Decimal:
+    return arithmetic.plain(arithmetic.on_quantum(value))
 
 
 def _checked(check: Check, assessment: Assessment) -> int:

@@ -18,6 +18,7 @@ START: Final = "start"
 
 
 _AS_IS: Final = ("server", "rubric", "version", "source_version", "grade")
+_BOUNDS: Final = ("floor", "ceiling")
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -58,12 +59,14 @@ def _plain_card(card: Scorecard) -> dict[str, Json]:
         "score": _plain_result(card.score),
         "as_of": card.as_of.isoformat(),
         "coverage": format(card.coverage, "f"),
+        "floor": format(card.floor, "f"),
+        "ceiling": format(card.ceiling, "f"),
         "lines": [_plain_line(line) for line in card.lines],
         "dimensions": [
             {
                 **_plain_weighted(dimension),
                 "status": dimension.status,
-                "components": [{**_plain_weighted(part), "checked": part.checked} for part in dimension.components],
+                "components": [_plain_component(part) for part in dimension.components],
             }
             for dimension in card.dimensions
         ],
@@ -82,6 +85,11 @@ def _plain_weighted(part: DimensionScore | ComponentScore) -> dict[str, Json]:
         "result": _plain_result(part.result),
         "lines": [_plain_line(line) for line in part.lines],
     }
+
+
+def _plain_component(part: ComponentScore) -> dict[str, Json]:
+    bounds: dict[str, Json] = {"floor": format(part.floor, "f"), "ceiling": format(part.ceiling, "f")}
+    return {**_plain_weighted(part), **bounds, "checked": part.checked}
 
 
 def _plain_line(line: Line) -> Json:
@@ -109,6 +117,7 @@ def _card(body: dict[str, Any]) -> Scorecard:
             "score": _result(body["score"]),
             "as_of": datetime.fromisoformat(body["as_of"]),
             "coverage": Decimal(body["coverage"]),
+            **_bounds(body),
             "lines": tuple(_line(line) for line in body["lines"]),
             "dimensions": tuple(_dimension(dimension) for dimension in body["dimensions"]),
             "caveats": tuple(body["caveats"]),
@@ -116,18 +125,23 @@ def _card(body: dict[str, Any]) -> Scorecard:
     )
 
 
+def _bounds(body: dict[str, Any]) -> dict[str, Any]:
+    """Receipts written before there were bounds have none; the card then takes them from its score."""
+    return {name: Decimal(body[name]) for name in _BOUNDS if name in body}
+
+
 def _line(body: dict[str, Any]) -> Line:
     return Line(**{**body, "points": Decimal(body["points"])})
 
 
 def _dimension(body: dict[str, Any]) -> DimensionScore:
-    components = tuple(ComponentScore(**_weighted(component)) for component in body["components"])
+    components = tuple(ComponentScore(**_weighted(part), **_bounds(part)) for part in body["components"])
     return DimensionScore(**{**_weighted(body), "components": components})
 
 
 def _weighted(body: dict[str, Any]) -> dict[str, Any]:
     return {
-        **body,
+        **{name: value for name, value in body.items() if name not in _BOUNDS},
         "base_weight": Decimal(body["base_weight"]),
         "effective_weight": Decimal(body["effective_weight"]),
         "result": _result(body["result"]),

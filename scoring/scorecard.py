@@ -9,6 +9,9 @@ from decimal import Decimal
 
 from scoring.outcome import NotMeasured
 
+_TOP_OF_PART = Decimal(10)
+_TOP = Decimal(100)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -25,7 +28,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentScore:
-    """One named part of a dimension, on the dimension's scale."""
+    """One named part of a dimension, on the dimension's scale.
+
+    `floor` and `ceiling` are what it would be with everything that could not be looked at counted as 0 or as full;
+    left out, they follow from the result.
+    """
 
     name: str
     base_weight: Decimal
@@ -33,6 +40,11 @@ class ComponentScore:
     result: Decimal | NotMeasured
     checked: int = 0
     lines: tuple[Line, ...] = ()
+    floor: Decimal = None  # type: ignore[assignment]  # None only on the way in
+    ceiling: Decimal = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        _fill_bounds(self, self.result, _TOP_OF_PART)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +68,9 @@ class Scorecard:
     """One server's receipt under one version of one rubric.
 
     `coverage` is the share of the rubric's base weight that was measured (0 to 1). `versions` pins rubric, source
-    version, ruleset; `evidence` maps each kind read to the digest of its content.
+    version, ruleset; `evidence` maps each kind read to the digest of its content. `floor` and `ceiling` bound the score
+    that complete evidence could give: everything unmeasured at 0, or at full. Left out, they equal the score, or are
+    0 and 100 when there is none. Rankings use them through `scoring.standing`.
     """
 
     server: str
@@ -73,3 +87,15 @@ class Scorecard:
     facts: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     evidence: Mapping[str, str] = field(default_factory=dict)
+    floor: Decimal = None  # type: ignore[assignment]  # None only on the way in
+    ceiling: Decimal = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        _fill_bounds(self, self.score, _TOP)
+
+
+def _fill_bounds(part: ComponentScore | Scorecard, result: Decimal | NotMeasured, top: Decimal) -> None:
+    known = isinstance(result, Decimal)
+    for name, unknown in (("floor", Decimal(0)), ("ceiling", top)):
+        if getattr(part, name) is None:
+            object.__setattr__(part, name, result if known else unknown)

@@ -62,10 +62,17 @@ def with_effective_parts(components: Sequence[ComponentScore]) -> tuple[Componen
 
 
 def coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
-    """Share of the base weight that was measured, 0 to 1: each dimension counts by its measured components."""
-    total = sum((part.base_weight for part in dimensions), Decimal(0))
-    measured = sum((part.base_weight * _measured_share(part.components) for part in dimensions), Decimal(0))
-    return arithmetic.plain(arithmetic.on_quantum(measured / total)) if total else Decimal(0)
+    """Share of the base weight that was measured, 0 to 1: what lies between floor and ceiling was not."""
+    if not dimensions:
+        return Decimal(0)
+    low, high = _bounds(dimensions)
+    return arithmetic.plain(arithmetic.on_quantum(1 - (high - low) / FULL))
+
+
+def bounds(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decimal]:
+    """Overall score with everything that was not measured at 0, and at full; rounded like the score."""
+    low, high = _bounds(dimensions)
+    return arithmetic.round_half_up(low * _OVERALL), arithmetic.round_half_up(high * _OVERALL)
 
 
 def recompute_dimension(dimension: DimensionScore) -> DimensionScore:
@@ -82,7 +89,16 @@ def _effective(parts: Sequence[DimensionScore] | Sequence[ComponentScore]) -> di
     return arithmetic.redistribute({part.name: part.base_weight for part in parts}, measured)
 
 
-def _measured_share(components: Sequence[ComponentScore]) -> Decimal:
-    total = sum((part.base_weight for part in components), Decimal(0))
-    measured = sum((part.base_weight for part in components if isinstance(part.result, Decimal)), Decimal(0))
-    return measured / total if total else Decimal(0)
+def _bounds(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decimal]:
+    ends = [(*_dimension_bounds(part), part.base_weight) for part in dimensions]
+    low = arithmetic.mean((low, weight) for low, _, weight in ends)
+    high = arithmetic.mean((high, weight) for _, high, weight in ends)
+    return low or Decimal(0), FULL if high is None else high
+
+
+def _dimension_bounds(dimension: DimensionScore) -> tuple[Decimal, Decimal]:
+    if not dimension.components:
+        return (Decimal(0), FULL) if isinstance(dimension.result, NotMeasured) else (dimension.result,) * 2
+    low = arithmetic.mean((part.floor, part.base_weight) for part in dimension.components)
+    high = arithmetic.mean((part.ceiling, part.base_weight) for part in dimension.components)
+    return low or Decimal(0), FULL if high is None else high

@@ -197,6 +197,7 @@ _SETTLED: Final = (
     "A component is ten points less the share of checked things with a finding, check by check, checks weighing alike.",
     "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
     "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
+    "Floor and ceiling are the score with everything unmeasured at 0 and at 10; rankings go by the floor.",
 )
 
 
@@ -204,6 +205,7 @@ def _score(assessment: Assessment) -> Scorecard:
     dimensions = weighing.with_effective_weights([_dimension(part, assessment) for part in DIMENSIONS])
     score = weighing.overall(dimensions)
     coverage = weighing.coverage(dimensions)
+    floor, ceiling = weighing.bounds(dimensions)
     return Scorecard(
         server=assessment.server,
         rubric=ADAPTIVE_1.id,
@@ -213,6 +215,8 @@ def _score(assessment: Assessment) -> Scorecard:
         grade=None,
         as_of=assessment.as_of,
         coverage=coverage,
+        floor=floor,
+        ceiling=ceiling,
         lines=tuple(_contributions(dimensions, score)),
         dimensions=dimensions,
         caveats=tuple(_caveats(assessment, dimensions, coverage)),

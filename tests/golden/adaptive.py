@@ -27,7 +27,8 @@ def committed() -> dict[str, object]:
 def _compact(card: Scorecard) -> dict[str, object]:
     return {
         "score": str(card.score),
-        "coverage": str(card.coverage),
+        "coverage": f"{card.coverage:.6f}",
+        "bounds": f"{card.floor}..{card.ceiling}",
         "components": {
             f"{dimension.name}.{part.name}": f"{part.result:.6f}"
             for dimension in card.dimensions
