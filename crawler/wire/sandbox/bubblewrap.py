@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from crawler.wire.sandbox import cgroup, privileged, seccomp
 from crawler.wire.sandbox.box import Box, Descriptors, encode, options
@@ -41,18 +42,15 @@ async def start(
         finally:
             os.close(info_theirs)
             os.close(gate_theirs)
-        init = None
-        try:
+        with contextlib.ExitStack() as undo:  # a launch that fails or is cancelled leaves no box behind
+            undo.callback(_abandon, process)
             init = await _init(info, process)
-            if identity.uid is None:
-                _limit(init.pid, box.limits)
-            group = cgroup.enclose(init.pid, box.limits.processes)
-            os.write(gate, b"\0")
-        except BaseException as error:  # a cancelled launch must not leave a box behind
-            _abandon(process, init)
-            if isinstance(error, OSError):
+            undo.callback(os.close, init.handle)
+            try:
+                group = _admit(init, box.limits, identity, gate)
+            except OSError as error:
                 raise SandboxError(f"the sandbox could not be limited: {type(error).__name__}") from error
-            raise
+            undo.pop_all()
     finally:
         os.close(info)
         os.close(gate)
@@ -101,11 +99,18 @@ def _spawn(
             os.close(handle)
 
 
-def _abandon(process: subprocess.Popen[bytes], init: Init | None) -> None:
+def _admit(init: Init, limits: Limits, identity: Identity, gate: int) -> Path | None:
+    """Set the limits of a box that waits at the gate, then open it; its control group, if it has one."""
+    if identity.uid is None:
+        _limit(init.pid, limits)
+    group = cgroup.enclose(init.pid, limits.processes)
+    os.write(gate, b"\0")
+    return group
+
+
+def _abandon(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.communicate()
-    if init is not None:
-        os.close(init.handle)
 
 
 def _readable(data: bytes, opened: list[int]) -> int:

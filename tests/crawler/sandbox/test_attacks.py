@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Limits, identity
+from crawler.wire.sandbox import Limits, bubblewrap, identity
 from crawler.wire.sandbox.process import family
 from evidence.model import Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
@@ -176,6 +176,22 @@ def test_daemonised_children_do_not_survive(cache_of: Path) -> None:
         assert [pid for pid in pids if _alive(pid)] == []
 
     asyncio.run(scenario())
+
+
+def test_cancelled_launch_leaves_no_box_behind(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned, spawn = [], bubblewrap._spawn
+    monkeypatch.setattr(bubblewrap, "_spawn", lambda *given: spawned.append(spawn(*given)) or spawned[-1])
+    monkeypatch.setattr(bubblewrap, "_init", lambda *_: asyncio.Event().wait())
+
+    async def scenario() -> None:
+        box = await sandbox(cache, slots=1)
+        command = Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=("python", "attack.py", "who"))
+        for _ in range(2):  # the only slot is free again
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(box.launch(command), 0.5)
+
+    asyncio.run(scenario())
+    assert [process.poll() is not None for process in spawned] == [True, True]
 
 
 def test_two_sandboxes_never_share_a_user_id(cache: Path) -> None:
