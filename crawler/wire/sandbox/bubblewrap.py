@@ -9,6 +9,7 @@ import os
 import platform
 import resource
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -109,7 +110,9 @@ def _admit(init: Init, limits: Limits, identity: Identity, gate: int) -> Path | 
 
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
+    # The whole group: a box at the gate does not yet die with bubblewrap, and would start once the gate is closed.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
 
@@ -130,7 +133,8 @@ async def _init(info: int, process: subprocess.Popen[bytes]) -> Init:
         pid = int(json.loads(text)["child-pid"])
         return Init(pid, os.pidfd_open(pid))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         said = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
         raise SandboxError(f"bubblewrap could not set the sandbox up: {said[-300:] or type(error).__name__}") from error
 
