@@ -1,6 +1,6 @@
-"""The handbook: pages about rules and rubrics, written from their declarations.
+"""The handbook: pages about rules, rubrics and evidence, and the published schemas, written from their declarations.
 
-python -m publish.handbook --write docs    writes docs/rules/*.md and docs/rubrics/*.md
+python -m publish.handbook --write docs    writes docs/rules, docs/rubrics, docs/evidence and docs/schemas
 python -m publish.handbook --check docs    exit status 1 when they are not what would be written
 """
 
@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import sys
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from publish.evidence_pages import evidence_pages
+from publish.rubric_pages import parameters, rubric_page, value_text
+from publish.scan_schema import SCHEMA
 from scoring import catalogue
 from scoring.explain import citations
-from scoring.rubric import Criterion, Rubric
+from scoring.rubric import Criterion
 from scoring.rule import Rule
 
-FOLDERS: Final = ("rules", "rubrics")
+FOLDERS: Final = ("rules", "rubrics", "evidence", "schemas")
 
-_GENERATED: Final = "<!-- Written by `make docs` from the declarations in scoring/. Do not edit. -->"
+_GENERATED: Final = "<!-- Written by `make docs` from the declarations in %s. Do not edit. -->"
 
 
 def pages() -> dict[str, str]:
@@ -34,7 +37,9 @@ def pages() -> dict[str, str]:
         "rules/README.md": _page(_rules_index(families)),
         **{f"rules/{family}.md": _page(_family(family, members)) for family, members in families.items()},
         "rubrics/README.md": _page(_rubrics_index()),
-        **{f"rubrics/{name}.md": _page(_versions(members)) for name, members in rubrics.items()},
+        **{f"rubrics/{name}.md": _page(rubric_page(members)) for name, members in rubrics.items()},
+        **{f"evidence/{name}": _page(lines, "evidence/ and scoring/") for name, lines in evidence_pages()},
+        "schemas/scan.json": json.dumps(SCHEMA, indent=2) + "\n",
     }
 
 
@@ -76,11 +81,11 @@ def _holds(path: Path, text: str) -> bool:
 
 def _stale(folder: Path) -> list[Path]:
     known = {folder / name for name in pages()}
-    return [path for name in FOLDERS for path in sorted((folder / name).glob("*.md")) if path not in known]
+    return [path for name in FOLDERS for path in sorted((folder / name).glob("*.*")) if path not in known]
 
 
-def _page(lines: Iterator[str]) -> str:
-    return "\n".join([_GENERATED, "", *lines]).rstrip() + "\n"
+def _page(lines: Iterator[str], source: str = "scoring/") -> str:
+    return "\n".join([_GENERATED % source, "", *lines]).rstrip() + "\n"
 
 
 def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:
@@ -106,7 +111,9 @@ def _facts(rule: Rule) -> Iterator[str]:
     yield f"- Asks about each {rule.scope.__name__}, reads the `{rule.reads}` evidence."
     yield f"- Severity {rule.severity.value}, version {rule.version}, since {rule.since}."
     if rule.params:
-        yield "- Parameters: " + ", ".join(f"`{name}` = {_value(value)}" for name, value in rule.params.items()) + "."
+        yield (
+            "- Parameters: " + ", ".join(f"`{name}` = {value_text(value)}" for name, value in rule.params.items()) + "."
+        )
     if rule.level:
         yield f"- Requirement: {rule.level.value} ([specification]({rule.spec}))."
     elif rule.spec:
@@ -125,63 +132,15 @@ def _rubrics_index() -> Iterator[str]:
         yield f"| [`{rubric.name}`]({rubric.id}.md){default} | {source} | {rubric.summary} |"
 
 
-def _versions(members: list[Rubric]) -> Iterator[str]:
-    newest = members[-1]
-    yield from (f"# {newest.title} (`{newest.id}`)", "")
-    for rubric in reversed(members):
-        yield from (f"## {rubric.name}", "", rubric.summary, "")
-        yield f"Published at {rubric.source}, version {rubric.source_version}."
-        yield from _dimensions(rubric) if rubric.dimensions else _criteria(rubric)
-        if rubric.bands:
-            bands = ", ".join(f"{name} from {bound}" for bound, name in rubric.bands)
-            yield from ("", f"Grades: {bands}.")
-        yield from ("", "### What the text leaves open and we settled", "")
-        yield from (f"- {sentence}" for sentence in rubric.settled)
-        yield ""
-
-
-def _criteria(rubric: Rubric) -> Iterator[str]:
-    yield from ("", "### Criteria", "", "| published id | points | rule | parameters |", "|---|---|---|---|")
-    for criterion in rubric.criteria:
-        params = ", ".join(f"`{name}` = {_value(value)}" for name, value in criterion.params.items())
-        points = f"-{criterion.points}" if criterion.points else "none"
-        yield f"| {criterion.cites} | {points} ({criterion.severity.value}) | {_link(criterion)} | {params} |"
-
-
-def _dimensions(rubric: Rubric) -> Iterator[str]:
-    yield from (
-        "",
-        "### Dimensions and components",
-        "",
-        "| dimension | weight | component | checks |",
-        "|---|---|---|---|",
-    )
-    total = sum((dimension.weight for dimension in rubric.dimensions), Decimal(0))
-    for dimension in rubric.dimensions:
-        for component in dimension.components:
-            checks = "; ".join(" + ".join(_link(part) for part in check.criteria) for check in component.checks)
-            awaited = f"awaits `{component.awaits}` evidence, not measured yet"
-            weight = f"{dimension.weight / total:.0%}"
-            yield f"| {dimension.title} | {weight} | {component.title} | {checks or awaited} |"
-
-
 def _description(family: str) -> str:
     return (importlib.import_module(f"scoring.rules.{family}").__doc__ or "").strip()
 
 
-def _link(criterion: Criterion) -> str:
-    return f"[`{criterion.rule}`](../rules/{criterion.declared.family}.md#{criterion.rule})"
-
-
 def _price(criterion: Criterion) -> str:
     alias = f" as `{criterion.cites}`" if criterion.cites != criterion.rule else ""
-    params = ", ".join(f"`{name}` = {_value(value)}" for name, value in criterion.params.items())
+    params = parameters(criterion)
     points = f", {criterion.points} points a finding" if criterion.points else ""
     return f"{alias}{points}{' with ' + params if params else ''}"
-
-
-def _value(value: object) -> str:
-    return ", ".join(f"`{item}`" for item in value) if isinstance(value, tuple) else f"`{value}`"
 
 
 if __name__ == "__main__":

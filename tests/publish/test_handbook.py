@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import posixpath
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from publish import handbook
+from publish.rubric_pages import changes
+from publish.scan_schema import SCHEMA
 from scoring import catalogue
+from workers.pins import evidence_schemas
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -30,9 +36,42 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     for name, text in pages.items():
         for target in re.findall(r"\]\(((?!https?:)[^)]+)\)", text):
             path, _, anchor = target.partition("#")
-            page = (Path(name).parent / path).as_posix().replace("rules/../", "").replace("rubrics/../", "")
+            page = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
             assert page in pages, f"{name} links to {target}"
-            assert not anchor or f"\n## {anchor}\n" in pages[page]
+            assert not anchor or f"\n## {anchor}\n" in pages[page].replace("@", "")
+
+
+def test_every_kind_of_evidence_has_a_page_and_every_awaited_one_a_line() -> None:
+    pages = handbook.pages()
+    for kind, schema in evidence_schemas().items():
+        assert f"\nSchema {schema}, " in pages[f"evidence/{kind}.md"]
+        assert "](../rules/" in pages[f"evidence/{kind}.md"]
+    for rubric in catalogue.rubrics():
+        for component in (part for dimension in rubric.dimensions for part in dimension.components):
+            assert not component.awaits or f"`{component.awaits}`" in pages["evidence/README.md"]
+
+
+def test_a_rubric_page_tells_formula_weights_bands_and_history() -> None:
+    lint = handbook.pages()["rubrics/lint.md"]
+    assert "### Formula" in lint
+    assert "| A | 90 |" in lint
+    assert "first version" in lint
+    adaptive = handbook.pages()["rubrics/adaptive.md"]
+    assert "score = 10 x (25 x reliability + 25 x security + 15 x setup" in adaptive
+
+
+def test_the_history_names_what_two_versions_charge_differently() -> None:
+    lint = catalogue.rubric("lint@1")
+    first, second, *rest = lint.criteria
+    stricter = replace(second, points=second.points + 1)
+    later = replace(lint, version=2, criteria=(stricter, *rest, replace(first, cites="brand-new")), bands=())
+    told = "; ".join(changes(lint, later))
+    assert told.startswith(f"added: brand-new; removed: {first.cites}; changed: {second.cites}; other grades")
+    assert "added" not in "; ".join(changes(lint, lint))
+
+
+def test_the_published_schema_is_the_one_that_tests_check() -> None:
+    assert json.loads((DOCS / "schemas" / "scan.json").read_text()) == json.loads(json.dumps(SCHEMA))
 
 
 def test_changed_missing_and_stale_pages_are_noticed(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 
 EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
-    "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, 130 interrupted."
+    "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, "
+    "4 a score is below what was asked for, 130 interrupted."
 )
 
 

@@ -29,6 +29,7 @@ class Exit(IntEnum):
     FAILURE = 1
     USAGE = 2
     NOTHING = 3
+    BELOW = 4
     INTERRUPTED = 130
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -15,20 +18,21 @@ from crawler.wire.sandbox import UnsandboxedLauncher
 from evidence.kinds import listing, registration
 from evidence.kinds.capture import NotACapture
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from publish.dataset import describe
-from scoring import receipt
+from publish import sarif
+from publish.scan_document import document
+from scoring.assess import assess
+from scoring.outcome import NotMeasured
+from scoring.scorecard import Scorecard
 from workers import log, pins
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, err, fail, note
 from workers.cli.page import show_server
-from workers.cli.receipts import newest_only
 from workers.cli.saved import NotSaved, load, save
 from workers.cli.scan_target import EXPECTED, NotATarget, Subject, read_command, read_target
-from workers.cli.show import named
+from workers.cli.selection import Rubrics, selected
 from workers.clock import Clock, clock_at
 from workers.outside import Network
-from workers.receipts import score_one
-from workers.settings import Settings, user_environment
+from workers.settings import Settings, code_version, user_environment
 
 app = typer.Typer(add_completion=False)
 
@@ -37,6 +41,24 @@ UNSANDBOXED: Final = (
     "The evidence says so and can never be published."
 )
 _COMMAND: Final = "hallmark.command"
+
+
+class Format(StrEnum):
+    """What is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
+def _points(text: str) -> Decimal:
+    try:
+        points = Decimal(text)
+    except InvalidOperation:
+        points = Decimal("NaN")
+    if not points.is_finite():
+        raise typer.BadParameter(f"expected a number such as 75, found {text!r}")
+    return points
 
 
 class _ScanCommand(TyperCommand):
@@ -64,7 +86,13 @@ def scan(
     source: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture; contacts nobody.")
     ] = None,
-    rubric: Annotated[str | None, typer.Option(help="Only this rubric, such as `lint` or `lint@1`.")] = None,
+    rubric: Rubrics = None,
+    fail_under: Annotated[
+        Decimal | None,
+        typer.Option(
+            parser=_points, metavar="N", help="Exit 4 when a --rubric (without one: the default) scores below N."
+        ),
+    ] = None,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
     ] = False,
@@ -75,7 +103,13 @@ def scan(
         Path | None, typer.Option("--save", metavar="FILE", help="Save the evidence, to score it again.")
     ] = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="What stdout gets.")] = Format.TEXT,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The same as --format json; docs/schemas/scan.json describes it.")
+    ] = False,
+    sarif_file: Annotated[
+        Path | None, typer.Option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
+    ] = None,
 ) -> None:
     """Measure one server now and print its receipt. Nothing is stored unless you say --save.
 
@@ -91,12 +125,15 @@ def scan(
 
     hallmark scan pypi:mcp-server-time --save time.json
 
-    hallmark scan --from time.json
+    hallmark scan --from time.json --rubric lint@1 --rubric adaptive --json
 
-    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested, 130 interrupted.
+    hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
+
+    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested, or with --fail-under a
+    rubric could not be measured, 4 a score is below --fail-under, 130 interrupted.
     """
     with explained():
-        wanted = named(rubric) if rubric else None
+        rubrics = selected(rubric)
         command: list[str] | None = ctx.meta.get(_COMMAND)
         settings = Settings()
         if allow_private:
@@ -108,19 +145,43 @@ def scan(
         if keep is not None:
             keep.write_bytes(save(dossier))
             note(f"evidence saved in {keep}")
-        stored = [
-            card
-            for card in score_one(dossier)
-            if wanted is None or (card.rubric, card.version) == (wanted.id, wanted.version)
-        ]
-        if as_json:
-            emit(describe(dossier, stored))
-        else:
-            show_server(dossier, newest_only([receipt.decode(card.body) for card in stored]), evidence=evidence)
+        assessment = assess(dossier, rubrics)
+        cards = [one.score(assessment) for one in rubrics]
+        found = sarif.log(dossier, cards, code=code_version(), location=_location(target, source))
+        if sarif_file is not None:
+            sarif_file.write_text(json.dumps(found, indent=1) + "\n", encoding="ascii")
+            note(f"findings written to {sarif_file}")
+        match Format.JSON if as_json else form:
+            case Format.JSON:
+                emit(document(dossier, cards))
+            case Format.SARIF:
+                emit(found)
+            case Format.TEXT:
+                show_server(dossier, cards, evidence=evidence)
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             note("If it is your own server: --allow-private also contacts loopback and private addresses.")
-        raise typer.Exit(Exit.NOTHING if isinstance(content, Absent) else Exit.OK)
+        judged = cards if rubric else cards[:1]
+        raise typer.Exit(Exit.NOTHING if isinstance(content, Absent) else _verdict(judged, fail_under))
+
+
+def _verdict(cards: Sequence[Scorecard], least: Decimal | None) -> Exit:
+    """What `--fail-under` makes of the scores; a score that is too low says more than one that is missing."""
+    if least is None:
+        return Exit.OK
+    low = [card for card in cards if isinstance(card.score, Decimal) and card.score < least]
+    missing = [card for card in cards if isinstance(card.score, NotMeasured)]
+    for card in low:
+        note(f"{card.rubric}@{card.version} is {card.score}, at least {least} was asked for")
+    for card in missing:
+        note(f"{card.rubric}@{card.version} could not be measured, at least {least} was asked for")
+    return Exit.BELOW if low else Exit.NOTHING if missing else Exit.OK
+
+
+def _location(target: str | None, source: Path | None) -> str:
+    """The file that was scanned, in the form of a URI reference; empty when it was something else."""
+    file = source if source is not None else Path(target) if target and Path(target).is_file() else None
+    return "" if file is None else file.as_posix()
 
 
 def _dossier(

@@ -6,23 +6,24 @@ from typing import Annotated
 
 import typer
 
-from evidence.store import Store, StoredCard
 from publish.dataset import describe
-from scoring import catalogue, receipt
-from scoring.rubric import Rubric
+from scoring import receipt
 from workers.cli.console import Exit, emit, fail
 from workers.cli.page import show_server
 from workers.cli.receipts import newest_only
+from workers.cli.selection import Rubrics, named, stored_cards
 from workers.cli.session import find_run, find_server, reading
 
 app = typer.Typer(add_completion=False)
+
+__all__ = ["app", "named", "show"]
 
 
 @app.command()
 def show(
     *,
     server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that only fits one.")],
-    rubric: Annotated[str | None, typer.Option(help="Only this rubric, such as `lint` or `lint@1`.")] = None,
+    rubric: Rubrics = None,
     run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
     evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
@@ -33,7 +34,7 @@ def show(
 
     hallmark show npm:@modelcontextprotocol/server-everything
 
-    hallmark show time --rubric lint --evidence
+    hallmark show time --rubric lint@1 --rubric adaptive --evidence
     """
     with reading() as store:
         run_id = find_run(store, run).run.id
@@ -44,24 +45,9 @@ def show(
                 Exit.NOTHING,
             )
         dossier = store.dossiers(run_id, [found.id])[0]
-        cards = chosen(store, run_id, found.id, rubric)
+        cards = stored_cards(store, run_id, rubric, [found.id])
         if as_json:
             emit({"run": run_id, **describe(dossier, cards)})
             return
-        show_server(dossier, newest_only([receipt.decode(card.body) for card in cards]), evidence=evidence)
-
-
-def chosen(store: Store, run_id: str, server: str, rubric: str | None) -> list[StoredCard]:
-    """The stored receipts of one server, of one rubric when it is named."""
-    if rubric is None:
-        return store.scorecards(run_id, servers=[server])
-    known = named(rubric)
-    return store.scorecards(run_id, servers=[server], rubric=known.id, version=known.version)
-
-
-def named(rubric: str) -> Rubric:
-    """The rubric of a name; fails with the names there are."""
-    try:
-        return catalogue.rubric(rubric)
-    except LookupError as error:
-        fail(str(error.args[0]), Exit.USAGE)
+        receipts = [receipt.decode(card.body) for card in cards]
+        show_server(dossier, receipts if rubric else newest_only(receipts), evidence=evidence)

@@ -61,6 +61,10 @@ def test_what_is_no_target_says_what_is(text: str) -> None:
         ["npm:x", "--no-sandbox"],
         ["nothing"],
         ["npm:x", "--rubric", "nope"],
+        ["npm:x", "--rubric", "lint@99"],
+        ["npm:x", "--fail-under", "high"],
+        ["npm:x", "--fail-under", "nan"],
+        ["npm:x", "--format", "xml"],
     ],
     ids=" ".join,
 )
@@ -73,7 +77,9 @@ def test_combinations_that_mean_nothing_are_wrong_usage(hallmark: Hallmark, word
 
 def test_a_url_is_measured_and_every_line_printed(process: Hallmark, fleet: str, tmp_path: Path) -> None:
     url, saved = f"{fleet}/s/1/mcp", tmp_path / "one.json"
-    result = process("scan", url, "--allow-private", "--save", str(saved))
+    result = process(
+        "scan", url, "--allow-private", "--save", str(saved), "--rubric", "lint@1", "--rubric", "adaptive@1"
+    )
     assert result.code == 0, result.err
     assert "lint@1" in result.out
     assert "adaptive@1" in result.out
@@ -81,17 +87,18 @@ def test_a_url_is_measured_and_every_line_printed(process: Hallmark, fleet: str,
     live = process("scan", url, "--allow-private", "--json")
     assert again.rows[0]["scorecards"] is not None
     assert _scores(again.rows[0]) == _scores(live.rows[0])
-    (card,) = process("scan", "--from", str(saved), "--json", "--rubric", "lint").rows[0]["scorecards"]  # type: ignore[misc]
-    assert card["rubric"] == "lint"
+    chosen = ["--rubric", "lint@1", "--rubric", "adaptive", "--rubric", "lint@1"]
+    lint, adaptive = process("scan", "--from", str(saved), "--json", *chosen).rows[0]["scorecards"]  # type: ignore[misc]
+    assert (lint["rubric"], lint["version"], adaptive["rubric"]) == ("lint", "1", "adaptive")
 
 
 def test_a_locked_server_is_not_zero(process: Hallmark, fleet: str) -> None:
     result = process("scan", f"{fleet}/s/6/mcp", "--allow-private", "--json")
     assert result.code == 3
     (row,) = result.rows
-    assert row["records"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
+    assert row["evidence"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
     lint = next(card for card in row["scorecards"] if card["rubric"] == "lint")  # type: ignore[attr-defined]
-    assert lint["score"]["not_measured"] == "oauth_required"
+    assert (lint["score"], lint["reason"]) == (None, "oauth_required")
 
 
 def test_a_private_address_needs_to_be_allowed(process: Hallmark, fleet: str) -> None:
@@ -126,7 +133,7 @@ def test_a_server_json_is_scanned_with_its_entry(process: Hallmark, registry: Pa
     assert result.code == 0, result.err
     (row,) = result.rows
     assert row["server"]["name"] == "com.example/server-1"  # type: ignore[index]
-    assert row["records"]["registration"]["absent"] is None  # type: ignore[index]
+    assert row["evidence"]["registration"]["absent"] is None  # type: ignore[index]
     broken = process("scan", str(registry / "broken.json"))
     assert broken.code == 2
     assert "not a valid server.json" in broken.err
@@ -140,9 +147,37 @@ def test_a_capture_is_scored_without_contacting_anybody(hallmark: Hallmark, tmp_
         "tools": [{"name": "search", "description": "Searches the catalogue.", "inputSchema": {"type": "object"}}],
     }
     (tmp_path / "capture.json").write_text(json.dumps(capture))
-    result = hallmark("scan", "--from", str(tmp_path / "capture.json"))
+    result = hallmark("scan", "--from", str(tmp_path / "capture.json"), "--rubric", "lint@1")
     assert result.code == 0
     assert "lint@1" in result.out
+
+
+def test_fail_under_tells_too_low_from_not_measured(hallmark: Hallmark, tmp_path: Path) -> None:
+    saved, locked = tmp_path / "one.json", tmp_path / "locked.json"
+    saved.write_bytes(save(samples.dossiers(1)[0]))
+    locked.write_bytes(save(samples.absent_dossier(Reason.OAUTH_REQUIRED)))
+    (card,) = hallmark("scan", "--from", str(saved), "--json", "--rubric", "lint@1").rows[0]["scorecards"]  # type: ignore[misc]
+
+    def code(file: Path, *words: str) -> int:
+        return hallmark("scan", "--from", str(file), *words).code
+
+    lint = ["--rubric", "lint@1"]
+    assert code(saved, *lint, "--fail-under", str(card["score"])) == 0
+    assert code(saved, *lint, "--fail-under", str(card["score"] + 0.5)) == 4
+    assert code(saved, *lint, "--rubric", "adaptive", "--fail-under", "0") == 0
+    assert code(saved, "--fail-under", "101") == 4, "without --rubric the default methodology is judged"
+    assert code(locked, *lint, "--fail-under", "0") == 3
+
+
+def test_sarif_goes_to_stdout_or_beside_the_receipt(hallmark: Hallmark, tmp_path: Path) -> None:
+    saved = tmp_path / "one.json"
+    saved.write_bytes(save(samples.dossiers(3)[2]))
+    words = ["scan", "--from", str(saved), "--rubric", "lint@1"]
+    printed = hallmark(*words, "--format", "sarif").out
+    beside = hallmark(*words, "--sarif", str(tmp_path / "found.sarif"))
+    assert "lint@1" in beside.out
+    assert json.loads((tmp_path / "found.sarif").read_text()) == json.loads(printed)
+    assert hallmark(*words, "--json").out == hallmark(*words, "--format", "json").out
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"hallmark_dossier": 99}', '{"hallmark_dossier": 1}', "\x00"])

@@ -1,0 +1,91 @@
+"""The document that `hallmark scan --json` prints: one server, its evidence in short and its receipts in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Final
+
+from evidence.model import Absent, Dossier, Record
+from publish.scan_schema import FORMAT
+from scoring.outcome import NotMeasured
+from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+
+_SIX_PLACES: Final = Decimal("1E-6")
+
+
+def document(dossier: Dossier, cards: Sequence[Scorecard]) -> dict[str, Any]:
+    """The document, valid against `publish.scan_schema.SCHEMA`."""
+    server = dossier.server
+    return {
+        "format": FORMAT,
+        "server": {"id": server.id, "ref": server.ref, "name": server.name},
+        "as_of": dossier.as_of.isoformat(),
+        "evidence": {kind: _evidence(record) for kind, record in sorted(dossier.records.items())},
+        "scorecards": [scorecard(card) for card in cards],
+    }
+
+
+def scorecard(card: Scorecard) -> dict[str, Any]:
+    """One receipt: scores are numbers, points and weights exact decimals in strings."""
+    return {
+        "rubric": card.rubric,
+        "version": str(card.version),
+        "source_version": card.source_version,
+        **_score(card.score),
+        "grade": card.grade,
+        "coverage": as_number(card.coverage.quantize(_SIX_PLACES, rounding=ROUND_HALF_UP)),
+        "floor": as_number(card.floor),
+        "ceiling": as_number(card.ceiling),
+        "lines": [_line(line) for line in card.lines],
+        "dimensions": [_dimension(part) for part in card.dimensions],
+        "caveats": list(card.caveats),
+        "facts": dict(card.facts),
+        "versions": dict(card.versions),
+    }
+
+
+def as_number(value: Decimal) -> int | float:
+    """A JSON number: whole ones without a fraction."""
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _score(score: Decimal | NotMeasured) -> dict[str, Any]:
+    if isinstance(score, NotMeasured):
+        return {"score": None, "reason": score.reason, "detail": score.detail}
+    return {"score": as_number(score), "reason": None, "detail": ""}
+
+
+def _dimension(part: DimensionScore) -> dict[str, Any]:
+    components = [{**_part(component), "checked": component.checked} for component in part.components]
+    return {**_part(part), "status": part.status, "components": components}
+
+
+def _part(part: DimensionScore | ComponentScore) -> dict[str, Any]:
+    missing = part.result if isinstance(part.result, NotMeasured) else None
+    return {
+        "name": part.name,
+        "base_weight": format(part.base_weight, "f"),
+        "effective_weight": format(part.effective_weight, "f"),
+        "result": None if isinstance(part.result, NotMeasured) else format(part.result, "f"),
+        "reason": missing.reason if missing else None,
+        "detail": missing.detail if missing else "",
+        "lines": [_line(line) for line in part.lines],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "cites": line.cites,
+        "at": line.at,
+        "points": format(line.points, "f"),
+        "why": line.why,
+        "rule": line.rule,
+        "severity": line.severity,
+    }
+
+
+def _evidence(record: Record) -> dict[str, Any]:
+    content = record.content
+    absent = {"reason": content.reason.value, "detail": content.detail} if isinstance(content, Absent) else None
+    return {"digest": record.digest, "absent": absent}
