@@ -28,7 +28,7 @@ def configure(level: str, form: Literal["auto", "json", "console"]) -> None:
     structlog.configure(
         processors=[*_common(), *_rendering(console=console)],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: structlog.WriteLogger(sys.stderr),  # the stderr of now: it may be replaced
         cache_logger_on_first_use=False,
     )
 

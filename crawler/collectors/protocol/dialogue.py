@@ -19,12 +19,19 @@ _PASSING: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeLimits:
-    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list."""
+    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list.
+
+    After `items` no further page is asked for; a page of more than `page_items` is not kept. `values` bounds the JSON
+    values of all lists together, since a few bytes of JSON can cost every reader kilobytes.
+    """
 
     requests: int = 12
     pages: int = 50
     items: int = 5_000
+    page_items: int = 20_000
+    values: int = 500_000
     list_bytes: int = 8 * 1024 * 1024
+    opening_bytes: int = 1024 * 1024
     discover: float = 10.0
     total: float = 120.0
     stdio_answer: float = 30.0

@@ -48,6 +48,7 @@ class Walker:
         self._limits = opened.dialogue.limits
         self._reopen = reopen
         self._bytes_left = self._limits.list_bytes
+        self._values_left = self._limits.values
         self._reopened = False
 
     async def walk_all(self) -> dict[str, Walk]:
@@ -69,18 +70,27 @@ class Walker:
             if reply.result is None:
                 walk.end, walk.error = _failed(reply, _METHODS[name])
                 return
-            self._bytes_left -= len(reply.result.span)
-            if self._bytes_left < 0:
-                walk.end, walk.error = End.CAPPED, "more bytes than the probe reads"
+            page = reply.result.value if isinstance(reply.result.value, Mapping) else {}
+            if too_much := self._too_much(reply.result.span, page.get(name)):
+                walk.end, walk.error = End.CAPPED, too_much
                 return
             walk.pages.append(reply.result.span)
-            page = reply.result.value if isinstance(reply.result.value, Mapping) else {}
             items += _count(page.get(name))
             cursor = page.get("nextCursor")
             if stop := self._stop(name, page, cursors, len(walk.pages), items):
                 walk.end, walk.error = stop
             cursors.add(str(cursor))
             params = {"cursor": cursor}
+
+    def _too_much(self, span: bytes, items: Json) -> str | None:
+        """Why a page is not kept: it, or all lists with it, would cost every later reader too much."""
+        self._bytes_left -= len(span)
+        self._values_left -= span.count(b",")
+        if self._bytes_left < 0:
+            return "more bytes than the probe reads"
+        if self._values_left < 0 or _count(items) > self._limits.page_items:
+            return "more values than the probe reads"
+        return None
 
     def _stop(
         self, name: str, page: Mapping[str, Json], cursors: set[str], pages: int, items: int

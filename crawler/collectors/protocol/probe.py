@@ -66,8 +66,10 @@ class _Probe:
         host = post.url.origin.host if post else ""
         return Dialogue(channel, host=host, courtesy=self.courtesy, clock=self.clock, limits=limits, budget=self.budget)
 
-    async def read(self, target: Target, opened: Opened, sandbox: str) -> Observed:
-        """Read the lists of an opened server into a listing body."""
+    async def read(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
+        """Read the lists of an opened server into a listing body, which stays within what `Listing` reads."""
+        if len(opened.answer.span) > self.limits.opening_bytes:
+            return Absent(Reason.TOO_LARGE, f"an opening of more than {self.limits.opening_bytes} bytes")
 
         async def reopen() -> bool:
             self.notes["session_unstable"] = True
@@ -211,7 +213,7 @@ class StdioProbe(_Probe):
             self.notes["stderr"] = scrub(channel.exit.stderr)
         if isinstance(content, Refused):
             noise = b"\n".join(channel.noise)
-            return self.result(exited(channel.exit, noise, content.reply, content.asked))
+            return self.result(exited(channel.exit, launched.facts, noise, content.reply, content.asked))
         return self.result(content)
 
     def _channel(self, launched: Launched) -> StdioChannel:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from crawler.wire.failures import Malformed
 from crawler.wire.launch import Exit
+from crawler.wire.sandbox.failure import start_failure
+from crawler.wire.scrub import scrub
 from crawler.wire.transcript import Reply
+from evidence.canonical import Json
 from evidence.model import Absent, Reason
 
 _LOOKED_AT: Final = 16 * 1024
@@ -68,15 +72,20 @@ def absence(reply: Reply, asked: str) -> Absent:
     return Absent(Reason.NOT_MCP, _no_answer(reply, asked))
 
 
-def exited(ended: Exit | None, noise: bytes, reply: Reply, asked: str) -> Absent:
-    """Why a launched server could not be listed; one that ended and named missing credentials needs them."""
+def exited(ended: Exit | None, facts: Mapping[str, Json], noise: bytes, reply: Reply, asked: str) -> Absent:
+    """Why a launched server could not be listed; one that ended and named missing credentials needs them.
+
+    `facts` are those of its launch; they tell when it ended for want of an install script.
+    """
     if reply.answer:
         return absence(reply, asked)
     text = (ended.stderr if ended else "") + "\n" + noise.decode("utf-8", "replace")
     if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
         if lacking := credentials_named(text):
             return Absent(Reason.CREDENTIALS_REQUIRED, lacking)
-        return Absent(Reason.START_FAILED, f"{reply.failure.detail} {asked}")
+        cause = start_failure(facts, ended) if ended else Absent(Reason.START_FAILED)
+        said = (f"{reply.failure.detail} {asked}", scrub(cause.detail))
+        return Absent(cause.reason, ": ".join(part for part in said if part))
     return absence(reply, asked)
 
 

@@ -6,7 +6,10 @@ import asyncio
 
 import pytest
 
-from crawler.wire.launch import Launcher
+from crawler.collectors.protocol.verdict import exited
+from crawler.wire.failures import Unreachable
+from crawler.wire.launch import Exit, Launcher
+from crawler.wire.transcript import Exchange, Reply
 from evidence.kinds.listing import End
 from evidence.model import Absent, Reason, Record, Target, TargetType
 from tests.crawler.collectors.launching import PipeLauncher, module
@@ -90,6 +93,16 @@ def test_secrets_on_stderr_are_not_kept(behaviour: str, secret: str) -> None:
     assert len(stderr) <= 2048
     assert secret not in stderr
     assert secret not in absent(record).detail
+
+
+def test_a_package_that_misses_what_its_install_script_builds_says_so() -> None:
+    ended = Exit(1, "Error: Could not locate the bindings file. Tried: build/Release/store.node")
+    failure = Unreachable("ended before answering")
+    gone = Reply(Exchange(transport="stdio", method="initialize", request=b"", began=0.0, seconds=0.0, failure=failure))
+    facts = {"install_scripts_blocked": ["better-store"]}
+
+    assert exited(ended, facts, b"", gone, "initialize").reason is Reason.INSTALL_SCRIPTS_REQUIRED
+    assert exited(ended, {}, b"", gone, "initialize").reason is Reason.START_FAILED
 
 
 def test_a_start_that_fails_is_recorded_as_the_launcher_says() -> None:
