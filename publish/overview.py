@@ -12,7 +12,9 @@ from evidence.canonical import NotJson
 from evidence.kinds import listing
 from evidence.kinds.listing import LISTS, End, Listing
 from evidence.model import Absent, Dossier, Reason, ServerId
+from scoring import standing
 from scoring.scorecard import Line, Scorecard
+from scoring.standing import RankKey
 
 BINS = 10
 _WHOLE = {End.COMPLETE, End.NOT_ASKED}
@@ -28,7 +30,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One rubric's verdict in a table row; no score is not a zero. `thin` ones rest on too little to be compared."""
+    """One rubric's verdict in a table row; no score is not a zero. `thin` ones rest on too little to be compared.
+
+    `floor` is what is left of the score with everything unmeasured at 0; None where it is the score itself.
+    """
 
     rubric: str
     version: int
@@ -36,6 +41,12 @@ class Mark:
     grade: str | None
     coverage: Decimal
     thin: bool = False
+    floor: Decimal | None = None
+
+    def rank(self, server: ServerId) -> RankKey:
+        """Sorts rows as `scoring.standing` sorts their cards, best first."""
+        floor = self.floor if self.floor is not None else self.score or Decimal(0)
+        return standing.key(floor=floor, coverage=self.coverage, score=self.score, server=server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +203,8 @@ def _state(seen: Listing | None) -> State:
 
 def _mark(card: Scorecard) -> Mark:
     score = card.score if isinstance(card.score, Decimal) else None
-    return Mark(card.rubric, card.version, score, card.grade, card.coverage, is_thin(card))
+    floor = None if card.floor == score else card.floor
+    return Mark(card.rubric, card.version, score, card.grade, card.coverage, is_thin(card), floor)
 
 
 def is_thin(card: Scorecard) -> bool:

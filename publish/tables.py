@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from publish.overview import Overview, ServerRow, State
+from scoring.standing import RankKey
 
 PAGE = 250
 FIRST: Final = "servers.html"
@@ -109,7 +110,7 @@ class Tables:
         return sorted(by_id, key=order.key, reverse=order.descending)
 
     def _table(self, order: _Order, rows: Sequence[ServerRow], more: int = 0) -> Table:
-        direction = "descending" if order.descending else "ascending"
+        direction = "descending" if order.numeric else "ascending"
         columns = tuple(
             Column(other.title, other.file, direction if other.name == order.name else "", other.numeric)
             for other in self._orders()
@@ -125,7 +126,7 @@ class Tables:
                 f"{rubric.id} {rubric.version}",
                 f"{rubric.id} score",
                 _score(rubric),
-                True,
+                False,
                 True,
             )
             for rubric in self.rubrics
@@ -147,12 +148,10 @@ def _name(row: ServerRow) -> tuple[str, str]:
 
 
 def _score(rubric: Rubric) -> SortKey:
-    def score(row: ServerRow) -> tuple[bool, Decimal, Decimal]:
-        """Thin evidence comes after sufficient evidence, whatever the number."""
+    def score(row: ServerRow) -> tuple[bool, RankKey | tuple[()]]:
+        """By what the evidence guarantees; servers without a receipt last."""
         mark = row.mark(rubric.id, rubric.version)
-        if mark is None or mark.score is None:
-            return False, _NOTHING, _NOTHING
-        return not mark.thin, mark.score, mark.coverage
+        return (True, ()) if mark is None else (False, mark.rank(row.id))
 
     return score
 

@@ -166,7 +166,8 @@ def _adaptive(dossier: Dossier, lines: Sequence[Line] | None, reason: str = "") 
     score = trust * 10 if isinstance(schema, NotMeasured) else ((1 - weight) * schema + weight * trust) * 10
     coverage = Decimal("0.15") if lines is None else Decimal("0.40")
     facts = {"evidence": "thin" if lines is None else "sufficient"}
-    return _card(dossier, "adaptive", score.quantize(Decimal(1)), None, coverage, dimensions=parts, facts=facts)
+    whole, floor = score.quantize(Decimal(1)), (score * coverage).quantize(Decimal(1))
+    return _card(dossier, "adaptive", whole, None, coverage, dimensions=parts, facts=facts, floor=floor)
 
 
 def _card(

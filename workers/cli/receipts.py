@@ -30,15 +30,16 @@ def receipt_of(card: Scorecard) -> RenderableType:
     return Group(*parts, "")
 
 
-def score_text(card: Scorecard) -> Text:
-    """Score and grade in a few characters; no score, or one that rests on thin evidence, is said in words."""
+def score_text(card: Scorecard, gap: str = " ") -> Text:
+    """Score, grade and floor in a few characters; no score, or one that rests on thin evidence, is said in words."""
     if isinstance(card.score, NotMeasured):
         return Text("no score", style="dim italic")
-    if is_thin(card):
-        return Text(f"{number(card.score)} thin", style="dim")
-    text = Text(number(card.score), style="bold")
+    thin = is_thin(card)
+    text = Text(number(card.score) + " thin" * thin, style="dim" if thin else "bold")
     if card.grade:
         text.append(f" {card.grade}", style="cyan")
+    if card.floor != card.score:
+        text.append(f"{gap}≥{number(card.floor)}", style="dim")
     return text
 
 

@@ -9,6 +9,7 @@ from evidence.model import Reason
 from publish.advice import advice
 from publish.overview import ServerRow
 from scoring.scorecard import Scorecard
+from scoring.standing import RankKey
 from workers.cli.console import facts, note, plain, show, table
 from workers.cli.servers import server_table
 from workers.embedded import RunResult
@@ -21,7 +22,7 @@ def show_result(
     result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
 ) -> None:
     """Print the outcome of a run."""
-    best = sorted(rows, key=lambda row: (row[0].reason is not None, _rank(row[0]), row[0].ref))
+    best = sorted(rows, key=lambda row: _rank(row[0]))
     if best:
         show(server_table(best[:SHOWN]))
         show("")
@@ -64,6 +65,5 @@ def _paths(result: RunResult, settings: Settings, report: Path | None) -> list[t
     return pairs
 
 
-def _rank(row: ServerRow) -> tuple[bool, float]:
-    mark = row.marks[0] if row.marks else None
-    return (True, 1.0) if mark is None or mark.score is None else (mark.thin, -float(mark.score))
+def _rank(row: ServerRow) -> tuple[bool, RankKey | tuple[()]]:
+    return (False, row.marks[0].rank(row.id)) if row.marks else (True, ())

@@ -97,7 +97,7 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
         by_rubric = {card.rubric: card for card in cards}
         grid.add_row(
             _who(row, short=out().width < WIDE_ENOUGH),
-            *(score_text(by_rubric[rubric]) if rubric in by_rubric else Text("") for rubric in rubrics),
+            *(score_text(by_rubric[rubric], "\n") if rubric in by_rubric else Text("") for rubric in rubrics),
             percent(cards[0].coverage) if cards else "",
             "" if row.tools is None else str(row.tools),
             _seen(row),
@@ -138,6 +138,7 @@ def _as_mark(mark: Mark) -> dict[str, Any]:
         "score": None if mark.score is None else str(mark.score),
         "grade": mark.grade,
         "coverage": str(mark.coverage),
+        "floor": None if mark.score is None else str(mark.score if mark.floor is None else mark.floor),
         "thin": mark.thin,
     }
 
@@ -159,14 +160,14 @@ def _batches(ids: Iterable[ServerId]) -> Iterator[list[ServerId]]:
 
 def _key(row: ServerRow, order: Order) -> tuple[Any, ...]:
     first = row.marks[0] if row.marks else None
-    score = -first.score if first and first.score is not None else 1
+    rank = (first is None, first.rank(row.id) if first else ())
     match order:
         case Order.SCORE:
-            return row.reason is not None, first is None or first.thin, score, row.ref
+            return rank
         case Order.NAME:
             return (row.name or row.ref).casefold(), row.ref
         case Order.COVERAGE:
-            return -first.coverage if first else 1, score, row.ref
+            return -first.coverage if first else 1, *rank
         case Order.ABSENT:
             return row.reason is None, row.reason or "", row.ref
 

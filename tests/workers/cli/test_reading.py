@@ -54,10 +54,11 @@ def test_list_rows_have_these_members(hallmark: Hallmark, stored: Sequence[str])
     assert {row["server"] for row in rows} == set(stored)
     assert all(list(row) == ["server", "ref", "name", "state", "absent", "tools", "scores"] for row in rows)
     scores = [score for row in rows for score in row["scores"].values()]  # type: ignore[attr-defined]
-    assert all(list(score) == ["score", "grade", "coverage", "thin"] for score in scores)
+    assert all(list(score) == ["score", "grade", "coverage", "floor", "thin"] for score in scores)
     absent = next(row for row in rows if row["ref"] == "npm:absent-start_failed")
     assert absent["absent"]["reason"] == "start_failed"  # type: ignore[index]
-    assert absent["scores"]["lint@1"] == {"score": None, "grade": None, "coverage": "0", "thin": False}  # type: ignore[index]
+    nothing = {"score": None, "grade": None, "coverage": "0", "floor": None, "thin": False}
+    assert absent["scores"]["lint@1"] == nothing  # type: ignore[index]
 
 
 def test_list_is_sorted_by_score_with_the_absent_last(hallmark: Hallmark, stored: Sequence[str]) -> None:
@@ -138,8 +139,23 @@ def test_explain_knows_rules_rubrics_and_servers(hallmark: Hallmark, stored: Seq
     assert {"lint@1", "adaptive@1", "tool-description-missing"} <= set(everything)
     assert "Cited by" in hallmark("explain", "tool-description-missing").out
     assert "Settled by us" in hallmark("explain", "lint").out
+    assert "Formula" in hallmark("explain", "lint@1").out
+    assert "Charged by" in hallmark("explain", "TOOL-NO-DESCRIPTION").out
     assert "lint@1: " in hallmark("explain", stored[0]).out
+    assert hallmark("explain", "lint@99").code == 2
     assert hallmark("explain", "no-such-thing-anywhere").code == 3
+
+
+def test_explaining_a_server_says_what_to_change_and_what_it_brings(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    words = ["explain", samples.dossiers(10)[2].server.ref, "--rubric", "lint@1"]
+    printed = hallmark(*words)
+    assert "What to change for lint@1" in printed.out
+    assert "Fixing everything would bring +" in printed.out
+    (row,) = hallmark(*words, "--json").rows
+    assert [row["rubric"], row["version"]] == ["lint", "1"]
+    first = row["remedies"][0]  # type: ignore[index]
+    assert list(first) == ["rule", "title", "cites", "gain", "places"]
+    assert list(first["places"][0]) == ["at", "why", "gain_alone"]
 
 
 def test_export_writes_only_data_to_stdout(hallmark: Hallmark, stored: Sequence[str], tmp_path: Path) -> None:
