@@ -226,7 +226,7 @@ class StdioProbe(_Probe):
             line_bytes=self.limits.line_bytes,
         )
 
-    async def _talk(self, target: Target, channel: StdioChannel, sandbox: str) -> Observed | Refused:
+    async def _talk(self, target: Target, channel: StdioChannel, sandbox: str) -> Observed | Absent | Refused:
         dialogue = self.dialogue(channel)
         opened = await initialize(dialogue, self.client_version)
         if isinstance(opened, Refused) and opened.reply.answer is not None:

@@ -425,6 +425,37 @@ def test_a_session_id_that_could_inject_is_not_sent_back() -> None:
     assert listing(probe(Mcp({"initialize": open_session, "tools/list": list_tools}))).tools.items
 
 
+def _page_of(items: bytes) -> Behaviour:
+    async def behave(call: Call) -> None:
+        number = str(call.message["id"]).encode()
+        await call.reply(200, b'{"jsonrpc":"2.0","id":' + number + b',"result":{"tools":[' + items + b"]}}")
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    "items",
+    [b"{}," * 20_000 + b"{}", b'{"name":"a","inputSchema":{"enum":[' + b"0," * 600_000 + b"0]}}"],
+    ids=["many tiny items", "many values in one item"],
+)
+def test_a_page_that_would_cost_every_reader_gigabytes_is_not_kept(items: bytes) -> None:
+    found = listing(probe(Mcp({"tools/list": _page_of(items)})))
+
+    assert (found.tools.end, found.tools.pages) == (End.CAPPED, ())
+
+
+def test_an_opening_that_no_reader_could_parse_is_too_large() -> None:
+    # Each invalid byte becomes three: the record's body would be larger than a body may be.
+    async def open_session(call: Call) -> None:
+        number = str(call.message["id"]).encode()
+        opening = b'{"capabilities":{"tools":{}},"instructions":"' + b"\xff" * 3_000_000 + b'"}'
+        await call.reply(200, b'{"jsonrpc":"2.0","id":' + number + b',"result":' + opening + b"}")
+
+    found = absent(probe(Mcp({"initialize": open_session})))
+
+    assert (found.reason, found.detail) == (Reason.TOO_LARGE, "an opening of more than 1048576 bytes")
+
+
 def test_a_same_origin_308_is_followed_and_remembered() -> None:
     inner = Mcp()
 
