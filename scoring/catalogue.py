@@ -20,6 +20,14 @@ def rules() -> tuple[Rule, ...]:
     return tuple(discover().values())
 
 
+def rule(rule_id: str) -> Rule:
+    """A rule by id; LookupError says how to find the ids."""
+    found = discover().get(rule_id)
+    if found is None:
+        raise LookupError(f"no rule {rule_id!r}; `hallmark explain` without an id lists them")
+    return found
+
+
 @cache
 def rubrics() -> tuple[Rubric, ...]:
     """All rubrics, every version, sorted by id and version."""

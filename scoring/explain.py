@@ -1,13 +1,16 @@
-"""Scorecards, rules and rubrics in words: plain values that any front end can lay out."""
+"""Scorecards, rules, published ids and rubrics in words: plain values that any front end can lay out."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from scoring import catalogue
+from scoring import catalogue, illustration
 from scoring.outcome import NotMeasured
+from scoring.remedy import Gain, Prospect, Remedy, Spot
 from scoring.rubric import Check, Criterion, Dimension, Rubric
 from scoring.rule import Rule
 from scoring.scorecard import DimensionScore, Line, Scorecard
@@ -52,9 +55,7 @@ def explain_card(card: Scorecard) -> Explanation:
 
 def explain_rule(rule_id: str) -> Explanation:
     """One rule: why it exists, what it reads, and who cites it at what price; LookupError when there is none."""
-    found = next((rule for rule in catalogue.rules() if rule.id == rule_id), None)
-    if found is None:
-        raise LookupError(f"no rule {rule_id!r}; `hallmark explain` without an id lists them")
+    found = catalogue.rule(rule_id)
     facts = [
         f"judges: each {found.scope.__name__}",
         f"reads: {found.reads}",
@@ -65,20 +66,62 @@ def explain_rule(rule_id: str) -> Explanation:
         *([f"specification: {found.spec}"] if found.spec else []),
     ]
     cited = tuple(f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in citations(found))
-    sections = [Section("Facts", tuple(facts)), Section("Cited by", cited)]
+    sections = [
+        Section("Facts", tuple(facts)),
+        Section("Good", illustration.good(found)),
+        Section("Bad", illustration.bad(found)),
+        Section("Cited by", cited),
+    ]
     return Explanation(f"{found.id}: {found.title}", found.rationale, tuple(part for part in sections if part.lines))
 
 
+def published_ids() -> frozenset[str]:
+    """Every id by which some rubric cites a rule."""
+    return frozenset(criterion.cites for rubric in catalogue.rubrics() for criterion in rubric.criteria)
+
+
+def explain_citation(cites: str) -> list[Explanation]:
+    """What a published id such as `SEC-004` stands for: each rule it cites, in whatever rubric; upper or lower case.
+
+    LookupError when no rubric has such an id.
+    """
+    asked: dict[str, list[str]] = {}
+    for rubric in catalogue.rubrics():
+        for criterion in rubric.criteria:
+            if criterion.cites.casefold() == cites.casefold():
+                asked.setdefault(criterion.rule, []).append(f"{rubric.name}: {_citation(criterion)}")
+    if not asked:
+        raise LookupError(f"no rubric cites {cites!r}; `hallmark explain RUBRIC` lists the ids of a rubric")
+    return [_cited(cites, rule, prices) for rule, prices in asked.items()]
+
+
+def explain_prospect(prospect: Prospect) -> Explanation:
+    """What to change on one server, where, and how many points that would bring."""
+    card = prospect.card
+    everything = prospect.everything
+    summary = "Nothing was found that costs points." if isinstance(card.score, Decimal) else "There is no score."
+    if everything is not None:
+        summary = f"Fixing everything would bring {_gain(everything)}. Gains are of one fix alone; they do not add up."
+    sections = tuple(Section(_remedy_heading(remedy), tuple(_remedy_lines(remedy))) for remedy in prospect.remedies)
+    return Explanation(f"What to change for {card.rubric}@{card.version}", summary, sections)
+
+
 def explain_rubric(name: str) -> Explanation:
-    """One methodology: its criteria or dimensions and what we settled; LookupError when there is none."""
+    """One methodology: formula, criteria or dimensions, grades, what we settled; LookupError when there is none."""
     rubric = catalogue.rubric(name)
+    known = [f"{other.name} (source version {other.source_version})" for other in catalogue.rubrics()]
     sections = [
+        Section("Formula", tuple(line for line in _formula(rubric).splitlines() if line)),
+        Section("Weights", tuple(f"{part.title}: {part.weight}" for part in rubric.dimensions)),
         *(Section(_dimension_heading(part), tuple(_dimension_parts(part))) for part in rubric.dimensions),
         *([] if rubric.dimensions else [Section("Criteria", tuple(_citation(part) for part in rubric.criteria))]),
-        Section("Settled by us", rubric.settled),
+        Section("Grades", tuple(f"{name} from {bound}" for bound, name in rubric.bands)),
+        Section("Settled by us, and deviations", rubric.settled),
+        Section("Versions", tuple(name for name in known if name.startswith(f"{rubric.id}@"))),
         Section("Source", (f"{rubric.source} (version {rubric.source_version})",)),
     ]
-    return Explanation(f"{rubric.name}: {rubric.title}", rubric.summary, tuple(sections))
+    kept = tuple(section for section in sections if section.lines)
+    return Explanation(f"{rubric.name}: {rubric.title}", rubric.summary, kept)
 
 
 def citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
@@ -87,6 +130,41 @@ def citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
         for criterion in rubric.criteria:
             if criterion.rule == rule.id:
                 yield rubric, criterion
+
+
+def _cited(cites: str, rule: str, prices: list[str]) -> Explanation:
+    told = explain_rule(rule)
+    kept = tuple(section for section in told.sections if section.heading != "Cited by")
+    return Explanation(f"{cites}, rule {told.title}", told.summary, (Section("Charged by", tuple(prices)), *kept))
+
+
+def _formula(rubric: Rubric) -> str:
+    """What the module of the methodology says of itself."""
+    return inspect.getdoc(importlib.import_module(rubric.judge.__module__)) or rubric.summary
+
+
+def _remedy_heading(remedy: Remedy) -> str:
+    count = len(remedy.spots)
+    places = "one place" if count == 1 else f"all {count} places"
+    return f"{_gain(remedy.gain)} for {places}: {remedy.title} [{remedy.rule}]"
+
+
+def _remedy_lines(remedy: Remedy) -> Iterator[str]:
+    yield remedy.rationale.replace("\n", " ").replace("  ", " ")
+    yield f"charged as {', '.join(remedy.cites)}"
+    for spot in remedy.spots:
+        yield f"{_alone(spot)} {spot.at or 'whole server'}: {'; '.join(spot.why)}"
+    if examples := illustration.good(catalogue.rule(remedy.rule)):
+        yield f"good: {examples[0]}"
+
+
+def _alone(spot: Spot) -> str:
+    return "(+?)" if spot.alone is None else f"({_signed(spot.alone.points)})"
+
+
+def _gain(gain: Gain) -> str:
+    grade = f", grade {gain.grade}" if gain.grade else ""
+    return f"{_signed(gain.points)} points (to {gain.score}{grade})"
 
 
 def _score(card: Scorecard) -> str:

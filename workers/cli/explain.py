@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Any
 
 import typer
 
+from evidence.model import Dossier
+from publish.scan_document import as_number
 from scoring import catalogue, receipt
-from scoring.explain import Explanation, explain_card, explain_rubric, explain_rule
+from scoring.assess import assess
+from scoring.explain import (
+    Explanation,
+    explain_card,
+    explain_citation,
+    explain_prospect,
+    explain_rubric,
+    explain_rule,
+    published_ids,
+)
+from scoring.remedy import Gain, Prospect, prospect
+from scoring.scorecard import Scorecard
 from workers.cli.boundary import explained
-from workers.cli.console import emit, plain, show, table
+from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.receipts import newest_only
+from workers.cli.selection import Rubrics, stored_cards
 from workers.cli.session import find_run, find_server, reading
 
 app = typer.Typer(add_completion=False)
@@ -21,42 +37,77 @@ def explain(
     *,
     subject: Annotated[
         str | None,
-        typer.Argument(help="A rule, a rubric such as `lint@1`, or a server. Without it, all rules and rubrics."),
+        typer.Argument(
+            help="A rule, a published id such as `SEC-004`, a rubric such as `lint@1`, or a server. "
+            "Without it, all rules and rubrics."
+        ),
     ] = None,
+    rubric: Rubrics = None,
     run: Annotated[str, typer.Option(help="Of a server: id of a run, the beginning of one, or `latest`.")] = "latest",
     as_json: Annotated[bool, typer.Option("--json", help="JSON, one object per line, for programs.")] = False,
 ) -> None:
-    """Explain a rule, a rubric or a server's score: why it exists, what it reads, what it costs, where points went.
+    """Explain a rule, a published id, a rubric or a server's score.
+
+    Of a rule: why it exists, what it reads, good and bad examples, and who charges how much for it. Of a server: where
+    its points went, what to change, and how many points each change would bring.
 
     Examples:
 
     hallmark explain tool-description-missing
 
+    hallmark explain SEC-004
+
     hallmark explain adaptive
 
-    hallmark explain npm:@modelcontextprotocol/server-everything
+    hallmark explain npm:@modelcontextprotocol/server-everything --rubric lint
     """
     with explained():
         if subject is None:
             _list_all(as_json=as_json)
-            return
-        for explanation in _explanations(subject, run):
-            if as_json:
-                emit(_as_json(explanation))
-                continue
-            _show(explanation)
+        elif told := _known(subject):
+            _print(told, as_json=as_json)
+        else:
+            _explain_server(subject, rubric, run, as_json=as_json)
 
 
-def _explanations(subject: str, run: str) -> list[Explanation]:
+def _known(subject: str) -> list[Explanation]:
+    """What the declarations say of a rule, a rubric or a published id; [] when it is none of them."""
     if subject in {rule.id for rule in catalogue.rules()}:
         return [explain_rule(subject)]
     if subject in {name for rubric in catalogue.rubrics() for name in (rubric.id, rubric.name)}:
         return [explain_rubric(subject)]
+    if subject.casefold() in {cites.casefold() for cites in published_ids()}:
+        return explain_citation(subject)
+    if subject.partition("@")[0] in {rubric.id for rubric in catalogue.rubrics()}:
+        fail(f"no rubric {subject!r}; there are {', '.join(known.name for known in catalogue.rubrics())}", Exit.USAGE)
+    return []
+
+
+def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, as_json: bool) -> None:
     with reading() as store:
         run_id = find_run(store, run).run.id
         server = find_server(store, subject)
-        cards = [receipt.decode(card.body) for card in store.scorecards(run_id, servers=[server.id])]
-    return [explain_card(card) for card in newest_only(cards)]
+        dossier = store.dossiers(run_id, [server.id])[0]
+        cards = [receipt.decode(card.body) for card in stored_cards(store, run_id, names, [server.id])]
+    for card in cards if names else newest_only(cards):
+        outlook = _prospect(dossier, card)
+        if as_json:
+            emit({"run": run_id, "server": server.id, "ref": server.ref, **_card_json(card, outlook)})
+            continue
+        _print([explain_card(card), *([explain_prospect(outlook)] if outlook else [])], as_json=False)
+
+
+def _prospect(dossier: Dossier, card: Scorecard) -> Prospect | None:
+    """What could be gained, by the rules of this code; None when it no longer has the version of the rubric."""
+    try:
+        rubric = catalogue.rubric(card.rubric, card.version)
+    except LookupError:
+        note(f"{card.rubric}@{card.version} is not known to this version of Hallmark: what a change brings is unknown")
+        return None
+    found = prospect(assess(dossier, [rubric]), rubric)
+    if found.card.score != card.score:
+        note(f"{rubric.name}: the run says {card.score}, the rules of this version {found.card.score}; see rescore")
+    return found
 
 
 def _list_all(*, as_json: bool) -> None:
@@ -70,18 +121,60 @@ def _list_all(*, as_json: bool) -> None:
         show(grid)
 
 
+def _print(explanations: Sequence[Explanation], *, as_json: bool) -> None:
+    for explanation in explanations:
+        if as_json:
+            emit(_as_json(explanation))
+        else:
+            _show(explanation)
+
+
 def _show(explanation: Explanation) -> None:
     show(plain(explanation.title, "bold", limit=1000))
     show("")
     show(plain(explanation.summary, limit=5000))
     for section in explanation.sections:
         show("")
-        show(plain(section.heading, "bold"))
+        show(plain(section.heading, "bold", limit=1000))
         for line in section.lines:
             show(plain(f"  {line}", limit=1000))
     show("")
 
 
-def _as_json(explanation: Explanation) -> dict[str, object]:
+def _as_json(explanation: Explanation) -> dict[str, Any]:
     sections = [{"heading": section.heading, "lines": list(section.lines)} for section in explanation.sections]
     return {"title": explanation.title, "summary": explanation.summary, "sections": sections}
+
+
+def _card_json(card: Scorecard, outlook: Prospect | None) -> dict[str, Any]:
+    score = as_number(card.score) if isinstance(card.score, Decimal) else None
+    return {
+        "rubric": card.rubric,
+        "version": str(card.version),
+        "score": score,
+        "grade": card.grade,
+        **_as_json(explain_card(card)),
+        "everything": _gain(outlook.everything if outlook else None),
+        "remedies": _remedies(outlook) if outlook else None,
+    }
+
+
+def _remedies(outlook: Prospect) -> list[dict[str, Any]]:
+    return [
+        {
+            "rule": remedy.rule,
+            "title": remedy.title,
+            "cites": list(remedy.cites),
+            "gain": _gain(remedy.gain),
+            "places": [
+                {"at": spot.at, "why": list(spot.why), "gain_alone": _gain(spot.alone)} for spot in remedy.spots
+            ],
+        }
+        for remedy in outlook.remedies
+    ]
+
+
+def _gain(gain: Gain | None) -> dict[str, Any] | None:
+    if gain is None:
+        return None
+    return {"points": format(gain.points, "f"), "score": as_number(gain.score), "grade": gain.grade}

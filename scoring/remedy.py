@@ -1,0 +1,146 @@
+"""What a maintainer gains by fixing what was found: the rubric judges again without the finding.
+
+No formula of any rubric is repeated here, so clamps, bonuses, means and redistributed weights come out as they would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final, TypeAlias
+
+from scoring.assessment import Assessment
+from scoring.outcome import Finding, Measured
+from scoring.rubric import Rubric
+from scoring.rule import discover
+from scoring.scorecard import Scorecard
+
+MAX_PLACES: Final = 100
+"""Places of one receipt whose own gain is computed; the gain of their rule counts all of them."""
+
+ROUNDING: Final = "rounding"
+"""What rubrics call the line by which they round; without it, small gains would all be 0."""
+
+Place: TypeAlias = tuple[str, str]
+"""A rule and the path of what it found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """Points that a fix brings, before the score is rounded, and what the receipt would then say."""
+
+    points: Decimal
+    score: Decimal
+    grade: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """One place to fix. `alone` is the gain of fixing only this one, None past MAX_PLACES."""
+
+    at: str
+    why: tuple[str, ...]
+    alone: Gain | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """Everything one rule found, what fixing all of it brings, and under which published ids it is charged."""
+
+    rule: str
+    title: str
+    rationale: str
+    cites: tuple[str, ...]
+    gain: Gain
+    spots: tuple[Spot, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prospect:
+    """A receipt as it stands under this code, the remedies with the largest gain first, and the gain of all of them."""
+
+    card: Scorecard
+    remedies: tuple[Remedy, ...] = ()
+    everything: Gain | None = None
+
+
+def prospect(assessment: Assessment, rubric: Rubric) -> Prospect:
+    """What could be fixed; a server without a score has nothing to gain from what was not seen."""
+    card = rubric.score(assessment)
+    if not isinstance(card.score, Decimal):
+        return Prospect(card=card)
+    found = _found(assessment, rubric)
+    places = [place for rule in found.values() for place in rule]
+    weigh = _Scales(assessment, rubric, card)
+    gains = {rule: weigh.without(set(spots)) for rule, spots in found.items()}
+    order = sorted(found, key=lambda rule: (-gains[rule].points, rule))
+    worth = {place for rule in order for place in found[rule]} if len(places) <= MAX_PLACES else _first(order, found)
+    remedies = tuple(_remedy(rule, found[rule], gains[rule], weigh, worth) for rule in order)
+    return Prospect(card=card, remedies=remedies, everything=weigh.without(set(places)) if places else None)
+
+
+def exact(card: Scorecard) -> Decimal:
+    """The score before it was rounded, 0 when there is none."""
+    score = card.score if isinstance(card.score, Decimal) else Decimal(0)
+    return score - sum((line.points for line in card.lines if line.cites == ROUNDING), Decimal(0))
+
+
+class _Scales:
+    """Judges one server again and again, each time without some findings."""
+
+    def __init__(self, assessment: Assessment, rubric: Rubric, card: Scorecard) -> None:
+        self._assessment, self._rubric, self._before = assessment, rubric, exact(card)
+        self._cited = {criterion.question for criterion in rubric.criteria}
+
+    def cites(self, rule: str) -> tuple[str, ...]:
+        """The published ids under which the rubric charges for a rule."""
+        return tuple(dict.fromkeys(part.cites for part in self._rubric.criteria if part.rule == rule))
+
+    def without(self, fixed: Collection[Place]) -> Gain:
+        """The gain of fixing these places."""
+        outcomes = dict(self._assessment.outcomes)
+        for question in self._cited:
+            outcome = outcomes[question]
+            if isinstance(outcome, Measured) and any(_place(finding) in fixed for finding in outcome.findings):
+                kept = tuple(finding for finding in outcome.findings if _place(finding) not in fixed)
+                outcomes[question] = replace(outcome, findings=kept)
+        card = self._rubric.score(replace(self._assessment, outcomes=outcomes))
+        score = card.score if isinstance(card.score, Decimal) else Decimal(0)
+        return Gain(points=exact(card) - self._before, score=score, grade=card.grade)
+
+
+def _found(assessment: Assessment, rubric: Rubric) -> Mapping[str, Mapping[Place, list[str]]]:
+    """By rule and place, every message of the findings that a rubric reads."""
+    found: dict[str, dict[Place, list[str]]] = {}
+    for question in dict.fromkeys(criterion.question for criterion in rubric.criteria):
+        outcome = assessment.outcome(question)
+        for finding in outcome.findings if isinstance(outcome, Measured) else ():
+            told = found.setdefault(finding.rule, {}).setdefault(_place(finding), [])
+            if finding.message not in told:
+                told.append(finding.message)
+    return found
+
+
+def _first(order: list[str], found: Mapping[str, Mapping[Place, list[str]]]) -> set[Place]:
+    """The places to weigh one by one when there are too many: those of the rules with the largest gain."""
+    return set([place for rule in order for place in found[rule]][:MAX_PLACES])
+
+
+def _remedy(
+    rule: str, found: Mapping[Place, list[str]], gain: Gain, weigh: _Scales, worth: Collection[Place]
+) -> Remedy:
+    declared = discover()[rule]
+    alone = {place: gain if len(found) == 1 else weigh.without({place}) for place in found if place in worth}
+    return Remedy(
+        rule=rule,
+        title=declared.title,
+        rationale=declared.rationale,
+        cites=weigh.cites(rule),
+        gain=gain,
+        spots=tuple(Spot(at=place[1], why=tuple(why), alone=alone.get(place)) for place, why in found.items()),
+    )
+
+
+def _place(finding: Finding) -> Place:
+    return finding.rule, finding.at
