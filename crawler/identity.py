@@ -77,7 +77,7 @@ def merge(refs: Sequence[ServerRef]) -> Server:
     ref = canonical_ref(refs[0])
     if strangers := {canonical_ref(other) for other in refs} - {ref}:
         raise ValueError(f"refs of one server expected, found {ref} and {min(strangers)}")
-    leader = min(refs, key=lambda candidate: _distrust(candidate, ref))
+    leader = by_trust(refs, ref)[0]
     alive = [other for other in refs if other.status not in {Status.DELETED, Status.INVALID}]
     return Server(
         ref=ref,
@@ -86,6 +86,11 @@ def merge(refs: Sequence[ServerRef]) -> Server:
         repository=leader.repository,
         seen_in=tuple(sorted({other.registry for other in alive or refs})),
     )
+
+
+def by_trust(refs: Sequence[ServerRef], canonical: str) -> list[ServerRef]:
+    """The refs of one server, those first whose words about it count most; the order of the refs does not matter."""
+    return sorted(refs, key=lambda ref: _distrust(ref, canonical))
 
 
 def _distrust(ref: ServerRef, canonical: str) -> tuple[bool, bool, int, bool, int, str, str, str, bytes, str]:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from crawler.collector import Collector
+from crawler.identity import by_trust
 from evidence.kinds import registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage
@@ -182,7 +183,7 @@ def _read_cases(ctx: Context, run: Run, ids: Sequence[ServerId]) -> list[Case]:
 
 async def _collect_server(ctx: Context, collectors: Sequence[Collector], case: Case) -> tuple[ServerId, list[Record]]:
     """All records of one server. One whose registration is invalid is not contacted."""
-    registered = registration.compose(case.refs)
+    registered = registration.compose(by_trust(case.refs, case.server.ref))
     records = [_record(ctx, case, pins.REGISTRAR, registration.KIND, registered)]
     for collector in collectors:
         if isinstance(registered, Absent):

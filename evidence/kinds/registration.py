@@ -22,14 +22,28 @@ from evidence.model import Absent, Observed, Reason, ServerRef, Status
 KIND: Final = "registration"
 SCHEMA: Final = 1
 
+# Anybody may register a server again: without a bound their entries together could be more than a reader parses.
+MOST_BYTES: Final = 4 * 1024 * 1024
+
 
 def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
-    """The record content for all refs of one server; Absent when no ref is valid."""
-    valid = sorted((ref for ref in refs if ref.status is not Status.INVALID), key=lambda ref: (ref.registry, ref.name))
+    """The record content for all refs of one server, most trusted first; Absent when no ref is valid.
+
+    When they are more than MOST_BYTES together, the first that fit are kept.
+    """
+    valid = sorted(_fitting(refs), key=lambda ref: (ref.registry, ref.name))
     if not valid:
         errors = sorted(f"{ref.registry}: {ref.error or 'no registry entry'}" for ref in refs)
         return Absent(Reason.INVALID_REGISTRATION, "; ".join(errors) or "no registry entry")
     return Observed(b'{"refs":[' + b",".join(_compose_ref(ref) for ref in valid) + b"]}")
+
+
+def _fitting(refs: Sequence[ServerRef]) -> Iterator[ServerRef]:
+    left = MOST_BYTES
+    for ref in refs:
+        if ref.status is not Status.INVALID and len(ref.entry) <= left:
+            left -= len(ref.entry)
+            yield ref
 
 
 def _compose_ref(ref: ServerRef) -> bytes:

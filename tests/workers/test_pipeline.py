@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -148,6 +149,29 @@ def test_an_invalid_registration_is_recorded_and_not_contacted(tmp_path: Path) -
             assert dossiers["io.example/server-2"].read(registration.KIND) == expected
             assert dossiers["io.example/server-2"].read(listing.KIND) == expected
             assert collector.looked_at == [dossiers["io.example/server-1"].server.id]
+
+    asyncio.run(main())
+
+
+def test_a_flood_of_registrations_of_one_server_neither_breaks_its_score_nor_hides_its_own_entry(
+    tmp_path: Path,
+) -> None:
+    fat = b'{"name":"x","_meta":{"y":"' + b"a" * 1_000_000 + b'"}}'
+    flood = [replace(ref(0, registry="a"), name=f"io.evil/{number}", entry=fat) for number in range(20)]
+    own = ref(0, registry="official")
+
+    async def main() -> None:
+        world = World([ScriptedRegistry("a", [flood]), ScriptedRegistry("official", [[own]])])
+        async with context(tmp_path, world) as ctx:
+            run = await _planned(ctx, RunOptions(registries=("a", "official")))
+            [server] = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, [server])
+            await pipeline.score(ctx, run, [server])
+            assert ctx.store.failures(run.id) == []
+            [dossier] = ctx.store.dossiers(run.id, [server])
+            content = dossier.read(registration.KIND)
+            assert isinstance(content, Observed)
+            assert own.entry in content.body
 
     asyncio.run(main())
 

@@ -50,6 +50,15 @@ def test_only_invalid_entries_are_an_absence_with_their_errors() -> None:
     assert compose([]) == Absent(Reason.INVALID_REGISTRATION, "no registry entry")
 
 
+def test_entries_that_together_no_reader_could_parse_leave_the_first_ones() -> None:
+    fat = b'{"name":"x","_meta":"' + b"a" * 1_000_000 + b'"}'
+    flood = [ref("official", f"io.evil/{number}", fat) for number in range(20)]
+    content = compose([ref("official", "io.example/own", b'{"name":"own"}'), *flood, ref("z", "small")])
+    assert isinstance(content, Observed)
+    names = [item["name"] for item in Registration.parse(content.body).refs]
+    assert names == ["io.evil/0", "io.evil/1", "io.evil/2", "io.evil/3", "io.example/own", "small"]
+
+
 @pytest.mark.parametrize("body", [b"[]", b"{}", b'{"refs":3}', b'{"refs":[1,null]}', b'{"refs":[{"entry":[]}]}'])
 def test_odd_body_has_no_entries(body: bytes) -> None:
     assert Registration.parse(body).entries == ()
