@@ -11,26 +11,29 @@ from evidence.store import StoredCard
 from scoring import catalogue
 from scoring.assess import assess
 from scoring.receipt import encode
+from scoring.rubric import Rubric
 from scoring.scorecard import Scorecard
 
 
-def score_all(dossiers: Sequence[Dossier]) -> tuple[list[StoredCard], Mapping[ServerId, Exception]]:
-    """The receipts of all rubrics for every dossier, and what was raised for those that have none.
+def score_all(
+    dossiers: Sequence[Dossier], rubrics: Sequence[Rubric] | None = None
+) -> tuple[list[StoredCard], Mapping[ServerId, Exception]]:
+    """The receipts of all rubrics (or some) for every dossier, and what was raised for those that have none.
 
     A future holds what a rule raised without anybody having to catch it: one rule's bug must neither be swallowed nor
     stop the other servers, and a server with a failing rule gets no receipt at all.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="score") as thread:
-        futures = {dossier.server.id: thread.submit(score_one, dossier) for dossier in dossiers}
+        futures = {dossier.server.id: thread.submit(score_one, dossier, rubrics) for dossier in dossiers}
     errors = {server: error for server, future in futures.items() if (error := _raised(future)) is not None}
     cards = [card for server, future in futures.items() if server not in errors for card in future.result()]
     return cards, errors
 
 
-def score_one(dossier: Dossier) -> list[StoredCard]:
-    """One dossier's receipts, one per version of each rubric."""
-    assessment = assess(dossier)
-    return [_stored(rubric.score(assessment)) for rubric in catalogue.rubrics()]
+def score_one(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredCard]:
+    """One dossier's receipts, one per version of each rubric, or of some."""
+    assessment = assess(dossier, rubrics)
+    return [_stored(rubric.score(assessment)) for rubric in rubrics or catalogue.rubrics()]
 
 
 def _stored(card: Scorecard) -> StoredCard:

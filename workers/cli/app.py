@@ -34,6 +34,7 @@ SUBCOMMANDS: Final = {
     "show": Subcommand("show", "Show one server's receipts, line by line.", _READ),
     "explain": Subcommand("explain", "Explain a rule, a rubric or a server's score.", _READ),
     "runs": Subcommand("runs", "List the runs.", _READ),
+    "rescore": Subcommand("rescore", "Score a stored run again without the network, and print who moved.", _READ),
     "export": Subcommand("export", "Export a run as JSON Lines or CSV.", _READ),
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
     "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),

@@ -9,6 +9,7 @@ from evidence.model import Server
 from evidence.store import RunRow, RunState, Store, open_store
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, fail, note
+from workers.lineage import is_partial, is_rescored
 from workers.settings import Settings
 
 LATEST = "latest"
@@ -31,13 +32,17 @@ def reading() -> Iterator[Store]:
 
 
 def find_run(store: Store, name: str | None) -> RunRow:
-    """A run by id or the beginning of one; `latest` (or nothing) is the newest published run, else the newest."""
+    """A run by id or the beginning of one; `latest` (or nothing) is the newest published run, else the newest.
+
+    A run that was scored again under all rubrics replaces the one whose evidence it shares.
+    """
     if name and name != LATEST and (exact := store.run(name)):
         return exact
     runs = store.runs(_LOOK_BACK)
     if not name or name == LATEST:
         return _latest(runs)
-    matching = [row for row in runs if row.run.id.startswith(name)]
+    beginning = [row for row in runs if row.run.id.startswith(name)]
+    matching = [row for row in beginning if not is_rescored(row)] or beginning
     if len(matching) != 1:
         found = "none" if not matching else ", ".join(row.run.id for row in matching[:5])
         fail(
@@ -64,7 +69,8 @@ def find_server(store: Store, text: str) -> Server:
 def _latest(runs: list[RunRow]) -> RunRow:
     if not runs:
         fail("no run yet. `hallmark run` makes one", Exit.NOTHING)
-    published = [row for row in runs if row.state is RunState.PUBLISHED]
+    published = [row for row in runs if row.state is RunState.PUBLISHED and not is_partial(row)]
     if not published:
         note(f"no run is published yet; this is the unfinished {runs[0].run.id}")
-    return published[0] if published else runs[0]
+        return runs[0]
+    return max(published, key=lambda row: (row.run.as_of, row.published_at or row.run.as_of))

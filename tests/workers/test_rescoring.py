@@ -1,0 +1,159 @@
+"""Scoring a stored run again: nothing is overwritten, the pins say what judged, and a crash costs a repeat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Run
+from evidence.store import RunRow, RunState, Stage, Store, open_store
+from scoring import catalogue
+from scoring.assessment import Assessment
+from scoring.rubric import Rubric
+from scoring.scorecard import Scorecard
+from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
+    postgres,
+    postgres_template,
+    sqlite_template,
+    store,
+    url,
+)
+from tests.publish import samples
+from tests.publish.shelf import fill
+from workers import receipts
+from workers.cli.session import find_run
+from workers.lineage import is_partial, origin
+from workers.pins import current
+from workers.rescoring import Rescored, compare, rescore
+
+DOSSIERS = [*samples.dossiers(5), samples.hostile_dossier(), samples.absent_dossier(samples.Reason.TIMEOUT)]
+LINT = catalogue.rubric("lint@1")
+
+
+def shelved(store: Store, run: Run = samples.RUN) -> RunRow:  # noqa: F811
+    fill(store, DOSSIERS, run)
+    return find_run(store, run.id)
+
+
+def again(store: Store, source: RunRow, *rubrics: Rubric) -> Rescored:  # noqa: F811
+    return rescore(store, source, rubrics=rubrics, wall=lambda: samples.AS_OF + timedelta(days=1))
+
+
+def test_the_first_run_stays_as_it_was_and_the_new_one_has_its_evidence(store: Store) -> None:  # noqa: F811
+    source = shelved(store)
+    before = (store.run(source.run.id), store.scorecards(source.run.id))
+    result = again(store, source)
+    assert (store.run(source.run.id), store.scorecards(source.run.id)) == before
+    assert (result.servers, result.failed, result.published) == (len(DOSSIERS), {}, True)
+    ids = [dossier.server.id for dossier in DOSSIERS]
+    old, new = store.dossiers(source.run.id, ids), store.dossiers(result.run.id, ids)
+    assert [dossier.records for dossier in new] == [dossier.records for dossier in old]
+    assert [dossier.as_of for dossier in new] == [dossier.as_of for dossier in old]
+    assert store.verify() == []
+
+
+def test_scorecards_are_those_of_this_code(store: Store) -> None:  # noqa: F811
+    source = shelved(store)
+    result = again(store, source, LINT)
+    expected = [card for dossier in DOSSIERS for card in receipts.score_one(dossier, [LINT])]
+    assert store.scorecards(result.run.id) == sorted(expected, key=lambda card: card.server)
+
+
+def test_the_same_request_is_the_same_run_and_another_is_another(store: Store) -> None:  # noqa: F811
+    source = shelved(store)
+    first = again(store, source, LINT)
+    assert again(store, source, LINT) == first
+    everything = again(store, source)
+    assert everything.run.id != first.run.id
+    assert len(store.runs()) == 3
+    rows = {row.run.id: row for row in store.runs()}
+    assert [is_partial(rows[run]) for run in (source.run.id, first.run.id, everything.run.id)] == [False, True, False]
+    assert again(store, rows[everything.run.id]).run.id == everything.run.id, "evidence of the same origin"
+    assert origin(rows[everything.run.id]) == source.run.id
+
+
+def test_pins_keep_who_collected_and_say_who_judged(store: Store) -> None:  # noqa: F811
+    old = {"collector.protocol": "7", "evidence.listing": "1", "ruleset": "old", "rubric.gone@1": "x", "code": "0.0.1"}
+    source = shelved(store, replace(samples.RUN, pins=old))
+    found = again(store, source, LINT).run.pins
+    here = current([])
+    assert found["collector.protocol"] == "7"
+    assert (found["ruleset"], found["engine"]) == (here["ruleset"], here["engine"])
+    assert [name for name in found if name.startswith("rubric.")] == ["rubric.lint@1"]
+    assert "collector.registration" not in found
+
+
+def test_a_crash_between_batches_costs_a_repeat(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    source = shelved(store)
+    monkeypatch.setattr("workers.rescoring.CHUNK", 2)
+    heard: list[int] = []
+
+    def stop(count: int) -> None:
+        heard.append(count)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rescore(store, source, wall=lambda: samples.AS_OF, told=stop)
+    (unfinished,) = [row for row in store.runs() if row.run.id != source.run.id]
+    assert unfinished.state is RunState.PLANNED
+    assert len(store.pending(unfinished.run.id, Stage.SCORE)) == len(DOSSIERS) - 2
+    result = again(store, source)
+    assert (result.run.id, result.published) == (unfinished.run.id, True)
+
+
+def test_latest_is_the_whole_rescoring_of_the_newest_run_only(store: Store) -> None:  # noqa: F811
+    old = shelved(store, replace(samples.RUN, id="run_1", as_of=samples.AS_OF - timedelta(days=2)))
+    new = shelved(store, replace(samples.RUN, id="run_2"))
+    again(store, old)
+    again(store, new, LINT)
+    assert find_run(store, "latest").run.id == "run_2"
+    whole = again(store, new)
+    assert find_run(store, "latest").run.id == whole.run.id
+    assert find_run(store, "run_2").run.id == "run_2"
+
+
+def test_who_moved_and_by_which_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = open_store(f"sqlite:///{tmp_path}/x.db")
+    opened.migrate()
+    source = shelved(opened)
+    first = again(opened, source, LINT)
+    assert list(compare(opened, first.run.id, first.run.id)) == []
+
+    def stricter(assessment: Assessment) -> Scorecard:
+        card = LINT.judge(assessment)
+        lines = tuple(replace(line, points=line.points * 2) for line in card.lines if line.points == -5)
+        return replace(card, version=2, score=Decimal(1), grade="F", lines=lines)
+
+    second = replace(LINT, version=2, judge=stricter)
+    monkeypatch.setattr(catalogue, "rubrics", lambda: (LINT, second))
+    monkeypatch.setattr("workers.rescoring.pins.current", lambda *_: {**current([]), "rubric.lint@2": "2"})
+    result = again(opened, opened.run(first.run.id) or source, second)
+    found = list(compare(opened, first.run.id, result.run.id))
+    assert found
+    assert {(move.before, move.after) for move in found} == {("lint@1", "lint@2")}
+    assert all(move.new_grade == "F" for move in found if move.new_score is not None)
+    shifts = [shift for move in found for shift in move.shifts]
+    assert any(shift.points == -5 * shift.came for shift in shifts if shift.came == shift.went)
+    opened.close()
+
+
+def test_a_failing_rule_fails_its_server_and_nothing_is_published(
+    store: Store,  # noqa: F811
+) -> None:
+    source = shelved(store)
+    broken = DOSSIERS[0].server.id
+
+    def judge(assessment: Assessment) -> Scorecard:
+        if assessment.server == broken:
+            raise ZeroDivisionError("a bug of ours")
+        return LINT.judge(assessment)
+
+    result = again(store, source, replace(LINT, judge=judge))
+    assert result.failed == {broken: "ZeroDivisionError: a bug of ours"}
+    assert not result.published
+    assert [failure.server for failure in store.failures(result.run.id)] == [broken]
+    assert len(store.scorecards(result.run.id)) == len(DOSSIERS) - 1

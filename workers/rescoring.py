@@ -1,0 +1,135 @@
+"""Score the stored evidence of a run again, under the rules of this code, without contacting anybody.
+
+The result is a run of its own beside the first one: same servers, same evidence, same moment, other versions pinned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from evidence.canonical import canonical_json, sha256
+from evidence.model import Run, ServerId, Trigger
+from evidence.store import RunRow, RunState, Stage, Store
+from publish import snapshot
+from publish.movement import Move, moves
+from scoring import catalogue, receipt
+from scoring.rubric import Rubric
+from scoring.scorecard import Scorecard
+from workers import pins, receipts
+from workers.lineage import options_of, origin
+from workers.pipeline import CHUNK, is_publishable
+
+_EVIDENCE = ("collector.", "evidence.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescored:
+    """What came of it. `failed` names the servers for which a rule raised; they have no scorecard."""
+
+    run: Run
+    servers: int
+    failed: Mapping[ServerId, str]
+    published: bool
+
+
+def rescore(
+    store: Store,
+    source: RunRow,
+    *,
+    rubrics: Sequence[Rubric] = (),
+    commit: str = "",
+    wall: Callable[[], datetime],
+    told: Callable[[int], None] = lambda _: None,
+) -> Rescored:
+    """Score every collected server of a run again, under `rubrics` or all of them, and publish it as a run of its own.
+
+    The same request under the same code is the same run: asked again it does nothing, after a crash it goes on.
+    `told` hears of every batch how many servers it had.
+    """
+    run = plan(source.run, rubrics, commit, origin(source))
+    waiting = set(store.pending(source.run.id, Stage.COLLECT))
+    servers = [server for server in store.planned(source.run.id) if server not in waiting]
+    store.add_run(run, options=options_of(source, rubrics))
+    store.plan(run.id, servers, wall())
+    scoring = _Scoring(store=store, source=source.run.id, run=run.id, rubrics=rubrics, wall=wall)
+    failed: dict[ServerId, str] = {}
+    for batch in _batches(store.pending(run.id, Stage.SCORE)):
+        failed |= scoring.score(batch)
+        told(len(batch))
+    return Rescored(run=run, servers=len(servers), failed=failed, published=_publish(store, run, wall))
+
+
+def plan(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run:
+    """The run that a request makes: what was collected stays pinned as it was, what judges is pinned as it is here."""
+    kept = {name: version for name, version in source.pins.items() if name.startswith(_EVIDENCE)}
+    here = pins.current([], commit)
+    judging = {name: version for name, version in here.items() if not name.startswith((*_EVIDENCE, "rubric."))}
+    names = [f"rubric.{rubric.name}" for rubric in rubrics or catalogue.rubrics()]
+    pinned = dict(sorted({**kept, **judging, **{name: here[name] for name in names}}.items()))
+    identity = {name: version for name, version in pinned.items() if name not in {"code", "commit"}}
+    return Run(
+        id=f"{first}-r{sha256(canonical_json(identity))[:8]}",
+        trigger=Trigger.LOCAL,
+        as_of=source.as_of,
+        pins=pinned,
+    )
+
+
+def compare(store: Store, before: str, after: str) -> Iterator[Move]:
+    """Who moved between two runs over the same evidence, by server id; read in batches."""
+    for batch in _batches(store.planned(after)):
+        old, new = (_cards(store, run, batch) for run in (before, after))
+        for server in batch:
+            yield from moves(old.get(server, []), new.get(server, []))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scoring:
+    """Scores batches of one run's evidence into another run."""
+
+    store: Store
+    source: str
+    run: str
+    rubrics: Sequence[Rubric]
+    wall: Callable[[], datetime]
+
+    def score(self, batch: Sequence[ServerId]) -> dict[ServerId, str]:
+        """Write records and scorecards of a batch; the errors of servers for which a rule raised.
+
+        Bodies are shared with the first run by their digest: a server costs a small row per kind.
+        """
+        dossiers = self.store.dossiers(self.source, batch)
+        records = [record for dossier in dossiers for record in dossier.records.values()]
+        self.store.put_records(self.run, records, done=batch, at=self.wall())
+        cards, errors = receipts.score_all(dossiers, self.rubrics or None)
+        scored = [server for server in batch if server not in errors]
+        self.store.put_scorecards(self.run, cards, done=scored, at=self.wall())
+        failed = {server: f"{type(error).__name__}: {error}" for server, error in errors.items()}
+        for server, error in failed.items():
+            self.store.fail(self.run, server, Stage.SCORE, error)
+        return failed
+
+
+def _publish(store: Store, run: Run, wall: Callable[[], datetime]) -> bool:
+    stored = store.run(run.id)
+    if stored is not None and stored.state is RunState.PUBLISHED:
+        return True
+    if not is_publishable(store.progress(run.id)):
+        return False
+    store.put_snapshot(run.id, snapshot.manifest(store, run.id), wall())
+    store.set_state(run.id, RunState.PUBLISHED, wall())
+    return True
+
+
+def _cards(store: Store, run: str, batch: Sequence[ServerId]) -> dict[ServerId, list[Scorecard]]:
+    found: dict[ServerId, list[Scorecard]] = {}
+    for card in store.scorecards(run, servers=batch):
+        found.setdefault(card.server, []).append(receipt.decode(card.body))
+    return found
+
+
+def _batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
+    for start in range(0, len(servers), CHUNK):
+        yield servers[start : start + CHUNK]
