@@ -27,7 +27,7 @@ def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessm
     outcomes: dict[Question, Outcome] = {}
     for question in questions:
         walk = walks[question.pages]
-        shared = question.pages is Pages.FIRST and walk is walks[Pages.ALL]
+        shared = question.pages is not Pages.ALL and walk is walks[Pages.ALL]
         outcome = outcomes.get(Question(question.rule, question.params)) if shared else None
         if outcome is None:
             with _Blame(question.rule, dossier.server.id):
@@ -43,7 +43,11 @@ def ask(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamVa
 
 def _walks(dossier: Dossier) -> dict[Pages, Walk]:
     whole = Walk(dossier)
-    return {Pages.ALL: whole, Pages.FIRST: Walk(dossier, Pages.FIRST) if whole.paginated else whole}
+    return {
+        Pages.ALL: whole,
+        Pages.FIRST: Walk(dossier, Pages.FIRST) if whole.paginated else whole,
+        Pages.SENT: Walk(dossier, Pages.SENT) if whole.undeclared else whole,
+    }
 
 
 def _ask(declared: Rule, question: Question, walk: Walk, dossier: Dossier) -> Outcome:
@@ -57,8 +61,10 @@ def _ask(declared: Rule, question: Question, walk: Walk, dossier: Dossier) -> Ou
 
 
 def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
-    suffix, message = ("", answer) if isinstance(answer, str) else answer
-    at = path.join(thing.at, path.escape(suffix[: path.MAX_SEGMENT])) if suffix else thing.at
+    where, message = ("", answer) if isinstance(answer, str) else answer
+    if isinstance(where, Scope):
+        return Finding(declared.id, where.at, path.visible(message), evidence, where.position)
+    at = path.join(thing.at, path.escape(where[: path.MAX_SEGMENT])) if where else thing.at
     return Finding(declared.id, at, path.visible(message), evidence, thing.position)
 
 

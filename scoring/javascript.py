@@ -21,6 +21,8 @@ WHITESPACE: Final = (
 _ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:Infinity|\d{16}|\d+[.eE])")
 _STRINGIFY = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+_MAX_INDEX: Final = 2**32 - 1
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -53,6 +55,18 @@ def entries(value: Json | Undefined) -> Mapping[str, Json]:
     if isinstance(value, list):
         return {str(index): item for index, item in enumerate(value)}
     return {}
+
+
+def own_keys(value: Json | Undefined) -> list[str]:
+    """`Object.keys(value)`: whole numbers first and in their order, then the others as written."""
+    names = list(entries(value))
+    numbers = [name for name in names if _INDEX.fullmatch(name) and int(name) < _MAX_INDEX]
+    return sorted(numbers, key=int) + [name for name in names if name not in set(numbers)] if numbers else names
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    r"""A case-insensitive pattern in which `\b`, `\w`, `\d` are ASCII and `\s` is JavaScript's white space."""
+    return re.compile(text.replace(r"\s", f"[{WHITESPACE}]"), re.ASCII | re.IGNORECASE)
 
 
 def stringified_length(value: Json | Undefined) -> int:

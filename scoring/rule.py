@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from scoring.outcome import Level, Severity
 from scoring.scope import Scope
 
-Answer: TypeAlias = str | tuple[str, str]
-"""A message about the thing judged, or (suffix of its path, message)."""
+Answer: TypeAlias = str | tuple[str, str] | tuple[Scope, str]
+"""A message about the thing judged, (suffix of its path, message), or (a thing inside it, message)."""
 
 ParamValue: TypeAlias = str | int | bool | tuple[str, ...]
 Judge: TypeAlias = Callable[..., Iterator[Answer]]

@@ -11,7 +11,8 @@ from evidence.canonical import Json
 from evidence.kinds import listing, registration
 from evidence.kinds.listing import UNDEFINED, Item, ItemList, Listing, Undefined
 from evidence.kinds.registration import Registration
-from scoring import javascript
+from scoring import javascript, nesting, words
+from scoring.nesting import Place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,11 @@ class Listed(Scope):
         """The description, trimmed as JavaScript trims; empty when there is no string description."""
         return javascript.trim(self.item.description)
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the description."""
+        return words.words(self.item.description)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tool(Listed):
@@ -65,6 +71,11 @@ class Tool(Listed):
         return javascript.entries(self.schema.get("properties"))
 
     @cached_property
+    def places(self) -> Mapping[str, tuple[Place, ...]]:
+        """For each parameter that is an object schema, the places in it."""
+        return nesting.places(self.schema, self.properties)
+
+    @cached_property
     def annotations(self) -> Mapping[str, Json]:
         """`annotations` when it is an object, else an empty one."""
         value = self.get("annotations")
@@ -83,6 +94,34 @@ class Param(Scope):
     def get(self, keyword: str) -> Json | Undefined:
         """A keyword of the parameter's schema, or UNDEFINED."""
         return self.raw.get(keyword, UNDEFINED) if isinstance(self.raw, dict) else UNDEFINED
+
+    @cached_property
+    def description(self) -> str:
+        """The description, trimmed as JavaScript trims; empty when there is no string description."""
+        value = self.get("description")
+        return javascript.trim(value) if isinstance(value, str) else ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the description."""
+        return words.words(self.description)
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """The words of the name; `user_id` and `userId` are one word each."""
+        return words.words(self.name)
+
+    @cached_property
+    def top(self) -> tuple[Place, ...]:
+        """The parameter itself as the only place, with its type when that is a single one."""
+        kind = self.get("type")
+        schema = self.raw if isinstance(self.raw, dict) else {}
+        return (Place(self.name, schema, frozenset([kind]) if isinstance(kind, str) else frozenset()),)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """The parameter with everything nested in it: branches of unions, properties, items, local references."""
+        return self.tool.places.get(self.name, self.top)
 
 
 @dataclass(frozen=True, kw_only=True)

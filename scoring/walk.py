@@ -23,6 +23,7 @@ class Pages(StrEnum):
 
     ALL = "all"
     FIRST = "first"
+    SENT = "sent"  # all pages, also of a list that the server sent without declaring it
 
 
 _LIST_OF: Final[Mapping[type[scope.Scope], str]] = {
@@ -63,10 +64,13 @@ class Walk:
     def skipped(self, wanted: type[scope.Scope]) -> tuple[Skipped, ...]:
         """Declared lists that could not be read, or not to their end, when the scope comes from such a list."""
         name = _LIST_OF.get(wanted)
-        if name is None or not self.declared(name):
-            return ()
+        end = self.unread(name) if name else ""
+        return (Skipped(name, end),) if name and end else ()
+
+    def unread(self, name: str) -> str:
+        """How reading a declared list ended before its end; empty when it was read whole or was not to be read."""
         end = self.listing.list_of(name).end
-        return () if end is End.COMPLETE else (Skipped(name, end.value),)
+        return end.value if self.declared(name) and end is not End.COMPLETE else ""
 
     @cached_property
     def listing(self) -> Listing:
@@ -85,6 +89,13 @@ class Walk:
             return False
         return any(len(self.listing.list_of(name).pages) > 1 for name in listing.LISTS)
 
+    @cached_property
+    def undeclared(self) -> bool:
+        """Whether any list holds items although its capability is not declared."""
+        if self.absent(listing.KIND):
+            return False
+        return any(not self.declared(name) and any(self.listing.list_of(name).pages) for name in listing.LISTS)
+
     def declared(self, name: str) -> bool:
         """Whether the capability behind a list is declared, as JavaScript reads it; only such lists are read."""
         return javascript.truthy(self.listing.capabilities.get(_CAPABILITY[name]))
@@ -96,10 +107,10 @@ class Walk:
         return content.body
 
     def _items(self, name: str) -> tuple[Item, ...]:
-        if not self.declared(name):
+        if self._pages is not Pages.SENT and not self.declared(name):
             return ()
         items: ItemList = self.listing.list_of(name)
-        return items.items if self._pages is Pages.ALL else items.first_page
+        return items.first_page if self._pages is Pages.FIRST else items.items
 
     def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: PLR0911 - one return a scope
         if wanted is scope.Tool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.examples import tool
+from scoring.javascript import truthy
 from scoring.outcome import Severity
 from scoring.rule import rule
 from scoring.scope import Tool
@@ -22,11 +23,16 @@ from scoring.scope import Tool
     good=[tool(title="Get a record"), tool(annotations={"title": "Get a record"})],
     bad=[tool(), tool(title=" ")],
 )
-def tool_title_missing(tool: Tool) -> Iterator[str]:
+def tool_title_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
     """The name is for programs.
 
     Clients show the title, in `title` or `annotations.title`, where a person picks or approves a tool.
+    `literal` looks only at the annotation, as one published reference does.
     """
+    if literal:
+        if not truthy(tool.annotations.get("title")):
+            yield "no annotations.title"
+        return
     titles = (tool.get("title"), tool.annotations.get("title"))
     if not any(isinstance(title, str) and title.strip() for title in titles):
         yield "neither title nor annotations.title"

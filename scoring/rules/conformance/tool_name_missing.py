@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.examples import tool
+from scoring.javascript import trim
 from scoring.outcome import Level, Severity
 from scoring.rule import rule
 from scoring.scope import Tool
@@ -23,10 +24,11 @@ from scoring.scope import Tool
     good=[tool(name="get-record")],
     bad=[tool(name=None), tool(name=""), tool(name=7)],
 )
-def tool_name_missing(tool: Tool) -> Iterator[str]:
+def tool_name_missing(tool: Tool, blank: bool = False) -> Iterator[str]:
     """A tool is called by its name.
 
-    One without a name cannot be called, and strict clients refuse the whole list for it.
+    One without a name cannot be called, and strict clients refuse the whole list for it. With `blank`, a name of
+    white space is none.
     """
-    if not tool.name:
+    if not (trim(tool.name) if blank else tool.name):
         yield "no name"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.examples import param
-from scoring.javascript import trim, truthy
+from scoring.javascript import is_object, trim, truthy
 from scoring.outcome import Severity
 from scoring.rule import rule
 from scoring.scope import Param
@@ -23,11 +23,13 @@ from scoring.scope import Param
     good=[param(description="ID of the user"), param(description=5)],
     bad=[param(description=UNDEFINED), param(description=" "), param(raw=True)],
 )
-def param_description_missing(param: Param) -> Iterator[str]:
+def param_description_missing(param: Param, objects_only: bool = False) -> Iterator[str]:
     """A model fills in a parameter from its description.
 
-    A bare name leaves format, unit and meaning to guesswork.
+    A bare name leaves format, unit and meaning to guesswork. With `objects_only`, the schemas `true` and `false` pass.
     """
+    if objects_only and not is_object(param.raw):
+        return
     description = param.get("description")
     if not truthy(description) or (isinstance(description, str) and not trim(description)):
         yield "no description"

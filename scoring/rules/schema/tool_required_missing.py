@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from scoring.examples import taking
 from scoring.outcome import Severity
 from scoring.rule import rule
 from scoring.scope import Tool
+
+_NONE: Final = "there are parameters, and none is required"
 
 
 @rule(
@@ -21,11 +24,11 @@ from scoring.scope import Tool
     good=[taking("query", query={"type": "string"}), taking()],
     bad=[taking(query={"type": "string"})],
 )
-def tool_required_missing(tool: Tool) -> Iterator[str]:
+def tool_required_missing(tool: Tool, allow_none: bool = False) -> Iterator[str]:
     """When nothing is required, a model may leave out what the call cannot work without.
 
-    Name the essential parameters in `required`.
+    Name the essential parameters in `required`. With `allow_none`, an empty list says that there are none.
     """
     required = tool.schema.get("required")
-    if tool.properties and not (isinstance(required, list) and required):
-        yield "there are parameters, and none is required"
+    if tool.properties and not (isinstance(required, list) and (required or allow_none)):
+        yield "there are parameters, and no list of required ones" if allow_none else _NONE

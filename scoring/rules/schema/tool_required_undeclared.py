@@ -23,10 +23,14 @@ from scoring.scope import Tool
     good=[taking("query", query={"type": "string"}), tool(inputSchema={"type": "object", "required": ["query"]})],
     bad=[taking("ghost", query={"type": "string"}), taking(7, query={"type": "string"})],
 )
-def tool_required_undeclared(tool: Tool) -> Iterator[str]:
-    """`required` names a parameter that `properties` does not have. No call can be both valid and understood."""
+def tool_required_undeclared(tool: Tool, without_properties: bool = False) -> Iterator[str]:
+    """`required` names a parameter that `properties` does not have. No call can be both valid and understood.
+
+    With `without_properties`, a schema that has no properties at all is judged too.
+    """
     required = tool.schema.get("required")
-    if not is_object(tool.schema.get("properties")) or not isinstance(required, list):
+    judged = without_properties or is_object(tool.schema.get("properties"))
+    if not judged or not isinstance(required, list):
         return
     for name in required:
         if not isinstance(name, str) or name not in tool.properties:

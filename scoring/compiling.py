@@ -1,0 +1,220 @@
+"""Can a validator compile a schema? Its meta-schema, its references, its patterns, and what else compilers refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+import jsonschema_rs
+
+from evidence.canonical import Json
+from scoring import addresses, ecma_regex, schemas
+from scoring.path import clip
+
+DRAFT_07: Final = "http://json-schema.org/draft-07/schema"
+
+_ONE: Final = ("not", "propertyNames", "additionalProperties", "contains")
+_MANY: Final = ("anyOf", "oneOf", "allOf")
+_NAMED: Final = ("properties", "patternProperties", "dependencies")
+_NEWER_ONE: Final = (*_ONE, "unevaluatedItems", "unevaluatedProperties", "contentSchema")
+_NEWER_MANY: Final = (*_MANY, "prefixItems")
+_NEWER_NAMED: Final = (*_NAMED, "dependentSchemas", "$defs", "definitions")
+_FORMAT_LIMITS: Final = ("formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum")
+
+
+class Reading(StrEnum):
+    """Which validator is asked."""
+
+    AJV = "ajv"  # Ajv 8 with its default dialect, not strict: draft-07 whatever the schema says
+    DECLARED = "declared"  # any validator that reads the declared dialect, 2020-12 when none is declared
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    schema: Mapping[str, Json]
+    base: str
+
+
+@dataclass
+class Compiler:
+    """Compiles the schemas of one server in their order. Ajv keeps one register of `$id`s for all of them."""
+
+    reading: Reading
+    _register: dict[str, Mapping[str, Json] | None] = field(default_factory=dict)
+
+    def complaint(self, schema: Json) -> str | None:
+        """Why the schema does not compile, or None."""
+        if not isinstance(schema, dict):
+            return "a schema is an object"
+        return next(self._complaints(schema), None)
+
+    def _complaints(self, schema: Mapping[str, Json]) -> Iterator[str]:
+        local: dict[str, Mapping[str, Json]] = {}
+        yield from self._enter(schema, local)
+        dialect = self._dialect(schema)
+        if dialect is None:
+            yield f"$schema is {clip(str(schema['$schema']))}, which is not known here"
+            return
+        if complaint := _against(dialect, schema):
+            yield complaint
+            return
+        yield from self._compile(schema, local)
+
+    def _enter(self, schema: Mapping[str, Json], local: dict[str, Mapping[str, Json]]) -> Iterator[str]:
+        """Register the `$id`s of a schema."""
+        named = schema.get("$id")
+        root = addresses.plain(named) if isinstance(named, str) else ""
+        bases: dict[int, str] = {0: root}
+        for part, own, outer in addresses.schemas(schema):
+            base = bases[outer]
+            if outer and own:
+                base = addresses.plain(addresses.resolve(base, own))
+                if base in local:
+                    yield f"$id {clip(own)} is given twice"
+                local[base] = part
+            for anchor in (part.get("$anchor"), part.get("$dynamicAnchor")):
+                if isinstance(anchor, str):
+                    local[f"{base.partition('#')[0]}#{anchor}"] = part
+            bases[id(part)] = base
+        if root and not root.startswith("#") and self.reading is Reading.AJV:
+            if root in self._register or root == DRAFT_07:
+                yield f"$id {clip(root)} is taken by another schema of this server"
+            self._register[root] = schema
+        if self.reading is Reading.AJV:
+            self._register |= {address: None for address in local if address and address not in self._register}
+
+    def _dialect(self, schema: Mapping[str, Json]) -> str | None:
+        if self.reading is Reading.DECLARED:
+            return schemas.dialect(schema)
+        named = schema.get("$schema", DRAFT_07)
+        known = {"", DRAFT_07, "http://json-schema.org/schema"}
+        return DRAFT_07 if isinstance(named, str) and addresses.plain(named) in known else None
+
+    def _compile(self, root: Mapping[str, Json], local: Mapping[str, Mapping[str, Json]]) -> Iterator[str]:
+        """Walk what a compiler would walk: definitions only where something refers to them."""
+        named = root.get("$id")
+        base = addresses.plain(named) if isinstance(named, str) else ""
+        waiting, seen = [_Node(root, base)], {id(root)}
+        while waiting:
+            node = waiting.pop()
+            yield from self._refused(node.schema)
+            inner = list(self._inside(node))
+            reference = node.schema.get("$ref")
+            if isinstance(reference, str):
+                target = self._target(reference, node.base, root, local)
+                if target is None:
+                    yield f"$ref {clip(reference)} leads nowhere"
+                else:
+                    inner.append(target)
+            for found in inner:
+                if id(found.schema) not in seen:
+                    seen.add(id(found.schema))
+                    waiting.append(found)
+
+    def _inside(self, node: _Node) -> Iterator[_Node]:
+        for part in self._subschemas(node.schema):
+            if isinstance(part, dict):
+                named = part.get("$id")
+                base = addresses.plain(addresses.resolve(node.base, named)) if isinstance(named, str) else node.base
+                yield _Node(part, base)
+
+    def _subschemas(self, schema: Mapping[str, Json]) -> Iterator[Json]:
+        newer = self.reading is Reading.DECLARED
+        for keyword in _NEWER_ONE if newer else _ONE:
+            yield schema.get(keyword)
+        for keyword in _NEWER_MANY if newer else _MANY:
+            yield from _list(schema.get(keyword))
+        for keyword in _NEWER_NAMED if newer else _NAMED:
+            yield from _values(schema.get(keyword))
+        items = schema.get("items")
+        yield items
+        yield from _list(items)
+        if isinstance(items, list):
+            yield schema.get("additionalItems")
+        if "if" in schema and ("then" in schema or "else" in schema):
+            yield from (schema["if"], schema.get("then"), schema.get("else"))
+
+    def _refused(self, schema: Mapping[str, Json]) -> Iterator[str]:
+        for pattern in (schema.get("pattern"), *_keys(schema.get("patternProperties"))):
+            if isinstance(pattern, str) and not ecma_regex.is_valid(pattern):
+                yield f"{clip(pattern)} is not a regular expression"
+        if schema.get("enum") == []:
+            yield "enum is empty"
+        if self.reading is Reading.AJV:
+            yield from _refused_by_ajv(schema)
+
+    def _target(
+        self, reference: str, base: str, root: Mapping[str, Json], local: Mapping[str, Mapping[str, Json]]
+    ) -> _Node | None:
+        address = addresses.plain(addresses.resolve(base, reference))
+        if address in local:
+            return _Node(local[address], address)
+        document, _, fragment = address.partition("#")
+        named = root.get("$id")
+        own = addresses.plain(named).partition("#")[0] if isinstance(named, str) else ""
+        if document == own:
+            start: Mapping[str, Json] | None = root
+        elif document in {DRAFT_07, "http://json-schema.org/schema"}:
+            return _Node({}, document) if not fragment or fragment.startswith("/") else None
+        else:
+            start = local.get(document) or self._register.get(document)
+        if start is None or (fragment and not fragment.startswith("/")):
+            return None
+        try:
+            found = addresses.point(dict(start), fragment) if fragment else start
+        except LookupError:
+            return None
+        if isinstance(found, bool):
+            return _Node({}, base)
+        return _Node(found, document) if isinstance(found, dict) else None
+
+
+def _refused_by_ajv(schema: Mapping[str, Json]) -> Iterator[str]:
+    nullable, kind = schema.get("nullable"), schema.get("type")
+    if "nullable" in schema and not isinstance(nullable, bool):
+        yield "nullable is not a boolean"
+    elif "nullable" in schema and not kind:
+        yield "nullable without type"
+    elif nullable is False and (kind == "null" or (isinstance(kind, list) and "null" in kind)):
+        yield "type null contradicts nullable: false"
+    if "id" in schema:
+        yield "id is not a keyword since draft-06; use $id"
+    for limit in _FORMAT_LIMITS:
+        if limit in schema and (not isinstance(schema[limit], str) or "format" not in schema):
+            yield f"{limit} has to be a string beside a format"
+
+
+def _against(dialect: str, schema: Mapping[str, Json]) -> str | None:
+    """What the meta-schema of the dialect says; formats are left to the other checks."""
+    validator = _validator(dialect)
+    try:
+        if validator.is_valid(schema):
+            return None
+        first = next(validator.iter_errors(schema))
+    except UnicodeEncodeError:
+        whole = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
+        return _against(dialect, whole)
+    where = "/".join(str(part) for part in first.instance_path)
+    return f"{clip(where or 'the root')}: {clip(first.message, 160)}"
+
+
+@cache
+def _validator(dialect: str) -> jsonschema_rs.Validator:
+    reference = dialect if "/draft/" in dialect else f"{dialect}#"
+    return schemas.DIALECTS[dialect]({"$ref": reference}, validate_formats=False)
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _values(value: Json) -> list[Json]:
+    return list(value.values()) if isinstance(value, dict) else []
+
+
+def _keys(value: Json) -> list[str]:
+    return list(value) if isinstance(value, dict) else []

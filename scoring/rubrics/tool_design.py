@@ -1,0 +1,260 @@
+"""`tool_design`: each tool starts at 100 and loses 5, 2 or 1 a finding; the score is the mean over the tools.
+
+Version 1 follows mcp_tool_description_validator at commit ab4daaa to the letter; `settled` names its oddities.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_DOWN, Decimal
+from typing import Final, TypeAlias
+
+from evidence.kinds import listing
+from scoring import arithmetic, path
+from scoring.assessment import Assessment
+from scoring.folding import fold
+from scoring.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.receipt import START
+from scoring.rubric import NO_PARAMS, Criterion, Rubric
+from scoring.rule import ParamValue
+from scoring.scope import Tool
+from scoring.scorecard import Line, Scorecard
+from scoring.walk import Pages
+
+FULL: Final = Decimal(100)
+POINTS: Final = {Severity.ERROR: Decimal(5), Severity.WARNING: Decimal(2), Severity.SUGGESTION: Decimal(1)}
+LEVELS: Final = ((Decimal(91), "exemplary"), (Decimal(71), "mature"), (Decimal(41), "moderate"))
+LOWEST: Final = "immature"
+MAX_LINES: Final = 300
+"""Findings of one published id that get a line each; the rest share one line."""
+
+TOOLS: Final = "tools"
+"""Fact that holds the name and the score of every tool, in their order, as a JSON list of objects."""
+
+MAX_NAME: Final = 300
+_SHARE: Final = Decimal("1E-12")
+"""Lines are shares of the mean on this grid, so that their sum is exact."""
+
+E, W, S = Severity.ERROR, Severity.WARNING, Severity.SUGGESTION
+_LITERAL: Final[Mapping[str, ParamValue]] = {"literal": True}
+
+
+def criterion(
+    cites: str,
+    rule: str,
+    severity: Severity,
+    params: Mapping[str, ParamValue] = NO_PARAMS,
+    *,
+    pages: Pages = Pages.ALL,
+    charged: bool = True,
+) -> Criterion:
+    """A rule under its published id, at the price of the severity, or for nothing when another id charges for it."""
+    points = POINTS[severity] if charged else Decimal(0)
+    return Criterion(cites=cites, rule=rule, severity=severity, points=points, params=params, pages=pages)
+
+
+def _literally(cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS) -> Criterion:
+    return criterion(cites, rule, severity, params, pages=Pages.SENT)
+
+
+CRITERIA: Final = (
+    _literally("SCH-001", "tool-name-missing", E, {"blank": True}),
+    _literally("SCH-002", "tool-description-missing", E),
+    _literally("SCH-003", "tool-input-schema-missing", E),
+    _literally("SCH-004", "tool-input-schema-uncompilable", E, {"reading": "ajv"}),
+    _literally("SCH-005", "tool-input-schema-not-object", E),
+    _literally("SCH-006", "tool-parameters-none", W),
+    _literally("SCH-007", "tool-required-missing", W, {"allow_none": True}),
+    _literally("SCH-008", "tool-required-undeclared", E, {"without_properties": True}),
+    _literally("NAM-001", "tool-name-missing", E, {"blank": True}),
+    _literally("NAM-002", "tool-name-not-kebab-case", E),
+    _literally("NAM-003", "tool-name-length-unusual", W),
+    _literally("NAM-004", "tool-name-starts-with-digit", W),
+    _literally("NAM-005", "tool-name-without-verb", W, _LITERAL),
+    _literally("NAM-006", "param-casing-inconsistent", W, _LITERAL),
+    _literally("SEC-001", "param-string-unbounded", E, _LITERAL),
+    _literally("SEC-002", "param-array-unbounded", E, _LITERAL),
+    _literally("SEC-003", "param-number-unbounded", W, _LITERAL),
+    _literally("SEC-004", "param-path-unchecked", E, _LITERAL),
+    _literally("SEC-005", "param-address-unchecked", E, _LITERAL),
+    _literally("SEC-006", "param-choice-open", W, _LITERAL),
+    _literally("SEC-007", "param-sensitive", W, _LITERAL),
+    _literally("SEC-008", "param-sensitive-default", E, _LITERAL),
+    _literally("SEC-009", "param-object-open", W, _LITERAL),
+    _literally("SEC-010", "param-code-unmarked", W, _LITERAL),
+    _literally("LLM-001", "tool-description-missing", E),
+    _literally("LLM-002", "tool-description-short", W, {"minimum": 20}),
+    _literally("LLM-002", "tool-description-long", W, {"maximum": 500}),
+    _literally("LLM-003", "tool-description-without-verb", W),
+    _literally("LLM-004", "tool-description-without-when", W, _LITERAL),
+    _literally("LLM-005", "tool-description-without-example", S, _LITERAL),
+    _literally("LLM-006", "param-description-missing", E, {"objects_only": True}),
+    _literally("LLM-007", "param-description-length-unusual", W),
+    _literally("LLM-008", "param-term-vague", W, _LITERAL),
+    _literally("LLM-009", "param-constraint-undescribed", S, _LITERAL),
+    _literally("LLM-010", "param-abbreviation-unexplained", W, _LITERAL),
+    _literally("LLM-011", "tool-effect-undescribed", S, _LITERAL),
+    _literally("LLM-012", "tool-description-unlike-siblings", W),
+    _literally("LLM-013", "tool-workflow-unguided", S, _LITERAL),
+    _literally("BP-001", "tool-title-missing", S, _LITERAL),
+    _literally("BP-002", "tool-hint-missing", S, {"hint": "readOnlyHint", **_LITERAL}),
+    _literally("BP-003", "tool-destructive-hint-missing", S, _LITERAL),
+    _literally("BP-004", "tool-hint-missing", S, {"hint": "idempotentHint", **_LITERAL}),
+    _literally("BP-005", "tool-parameters-many", W),
+    _literally("BP-006", "schema-pattern-repeated", S),
+    _literally("BP-007", "tool-schema-deep", W),
+    _literally("BP-008", "param-examples-missing", S, _LITERAL),
+    _literally("BP-009", "tool-output-schema-missing", S),
+    _literally("BP-009", "tool-output-schema-undescribed", S),
+)
+
+_SETTLED: Final = (
+    "The text gives no formula. The implementation takes the mean over the tools, each at least 0, half rounded up.",
+    "An empty list of tools scores 100, as in the implementation; a list that could not be read has no score.",
+    "The implementation fails on a parameter whose schema is null; here such a parameter is not judged.",
+    "The implementation fails on a tool with a description and no name, and on a name or description that is not text.",
+    "Here such a name or description counts as missing.",
+    "A missing description costs 10 (SCH-002 and LLM-001), and so does a missing name (SCH-001 and NAM-001).",
+    "SCH-004 reads every schema as draft-07, whatever dialect it declares, and an $id may occur only once on a server.",
+    "Only top-level parameters are looked into, and a union of types counts as no type.",
+    "All pages of the list of tools count, also when the server does not declare the capability.",
+    "LLM-012: neither the 58 verb forms nor the words for when and example are published; ours agree on all captures.",
+)
+
+
+Found: TypeAlias = tuple[Criterion, Finding]
+"""One finding under the criterion that prices it."""
+
+Positions: TypeAlias = dict[tuple[int, ...], list[Found]]
+"""The findings about each tool, by the place of the tool."""
+
+
+def judge(assessment: Assessment, rubric: Rubric) -> Scorecard:
+    """The scorecard of one server under one version."""
+    pages = rubric.criteria[0].pages
+    walk = assessment.walks[pages]
+    absent = walk.absent(listing.KIND)
+    if absent:
+        return _card(assessment, rubric, NotMeasured(absent.reason.value, absent.detail))
+    tools, unread = walk.tools, walk.unread("tools")
+    if unread and not tools:
+        return _card(assessment, rubric, NotMeasured("list_failed", f"tools: {unread}"))
+    found = _found(assessment, rubric, tools)
+    scores = [max(Decimal(0), FULL - _cost(found[tool.position])) for tool in tools]
+    mean = sum(scores, Decimal(0)) / len(scores) if scores else FULL
+    score = arithmetic.plain(arithmetic.round_half_up(mean))
+    lines = list(_lines(tools, found))
+    lines += _rounding(score - arithmetic.deduct(FULL, (line.points for line in lines)))
+    caveats = (f"tools could not be listed to the end ({unread}); the rest is not in the score.",) if unread else ()
+    facts = _facts(tools, scores, found)
+    grade = arithmetic.band(score, LEVELS, LOWEST)
+    return _card(assessment, rubric, score, grade=grade, lines=lines, caveats=caveats, facts=facts)
+
+
+def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Positions:
+    """The findings about each tool, in the order of the criteria. One about all tools together counts on the first."""
+    found: Positions = defaultdict(list)
+    first = tools[0].position if tools else ()
+    for part in rubric.criteria:
+        outcome = assessment.outcome(part.question)
+        for finding in outcome.findings if isinstance(outcome, Measured) else ():
+            found[finding.position[:1] or first].append((part, finding))
+    if stray := found.keys() - {tool.position for tool in tools}:
+        raise ValueError(f"findings about no tool: {sorted(stray)}")
+    return found
+
+
+def _lines(tools: Sequence[Tool], found: Positions) -> Iterator[Line]:
+    prices = {Decimal(0), *POINTS.values()}
+    shares = {points: arithmetic.plain(-_share(points, len(tools))) for points in prices if tools}
+    for tool in tools:
+        about = found[tool.position]
+        for part, finding in about:
+            yield Line(
+                cites=part.cites,
+                points=shares[part.points],
+                why=finding.message,
+                rule=finding.rule,
+                at=finding.at,
+                severity=part.severity.value,
+                evidence=finding.evidence,
+            )
+        over = _cost(about) - FULL
+        if over > 0:
+            yield Line(cites="floor", points=_share(over, len(tools)), why="A tool scores at least 0", at=tool.at)
+
+
+def _rounding(rest: Decimal) -> Iterator[Line]:
+    """The line that leads from the sum of the shares to the published whole number."""
+    if rest:
+        yield Line(cites="rounding", points=rest, why="The mean is rounded to a whole number, half up")
+
+
+def _cost(about: Sequence[Found]) -> Decimal:
+    return sum((part.points for part, _ in about), Decimal(0))
+
+
+def _share(points: Decimal, tools: int) -> Decimal:
+    return arithmetic.plain((points / tools).quantize(_SHARE, rounding=ROUND_DOWN))
+
+
+def _facts(tools: Sequence[Tool], scores: Sequence[Decimal], found: Positions) -> dict[str, str]:
+    severities = Counter(part.severity for about in found.values() for part, _ in about)
+    named = [
+        {"name": path.clip(tool.name, MAX_NAME), "score": int(score)} for tool, score in zip(tools, scores, strict=True)
+    ]
+    return {
+        START: str(FULL),
+        "errors": str(severities[E]),
+        "warnings": str(severities[W]),
+        "suggestions": str(severities[S]),
+        TOOLS: json.dumps(named, ensure_ascii=False, separators=(",", ":")),
+    }
+
+
+def _card(
+    assessment: Assessment,
+    rubric: Rubric,
+    score: Decimal | NotMeasured,
+    *,
+    grade: str | None = None,
+    lines: Sequence[Line] = (),
+    caveats: tuple[str, ...] = (),
+    facts: Mapping[str, str] | None = None,
+) -> Scorecard:
+    measured = not isinstance(score, NotMeasured)
+    return Scorecard(
+        server=assessment.server,
+        rubric=rubric.id,
+        version=rubric.version,
+        source_version=rubric.source_version,
+        score=score,
+        grade=grade,
+        as_of=assessment.as_of,
+        coverage=Decimal(1 if measured else 0),
+        lines=fold(lines, MAX_LINES),
+        caveats=caveats,
+        facts=facts or {},
+        versions=assessment.versions,
+        evidence=assessment.evidence,
+    )
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    return judge(assessment, TOOL_DESIGN_1)
+
+
+TOOL_DESIGN_1: Final = Rubric(
+    id="tool_design",
+    version=1,
+    source_version="ab4daaa",
+    title="MCP tool design maturity",
+    summary="Each tool: 100 points less 5 an error, 2 a warning and 1 a suggestion; the mean over all tools.",
+    source="https://github.com/chief-builder/mcp_tool_description_validator",
+    criteria=CRITERIA,
+    settled=_SETTLED,
+    judge=_score,
+    bands=(*LEVELS, (Decimal(0), LOWEST)),
+)

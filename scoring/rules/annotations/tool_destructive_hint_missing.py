@@ -1,0 +1,44 @@
+"""Rule `tool-destructive-hint-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+from scoring.vocabularies import effects
+from scoring.vocabularies.verbs import leading_verb
+
+
+@rule(
+    "tool-destructive-hint-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Tool that changes data does not say whether it destroys any",
+    since="2026.1",
+    version=1,
+    good=[
+        tool(name="delete-user", annotations={"destructiveHint": True}),
+        tool(name="address-book"),
+        tool(name="get-set-of-keys"),
+    ],
+    bad=[tool(name="deleteUser"), tool(name="github_create_issue")],
+)
+def tool_destructive_hint_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
+    """Without `destructiveHint` a client has to treat a tool that writes as one that may destroy.
+
+    A verb as the first word of the name counts, or as the second after the name of a product. `literal` reads as the
+    published reference does: a name that begins with such a verb counts, so that `address` begins with `add`.
+    """
+    if tool.annotations.get("destructiveHint", UNDEFINED) is UNDEFINED and _modifies(tool.name, literal):
+        yield "no destructiveHint"
+
+
+def _modifies(name: str, literal: bool) -> bool:
+    if literal:
+        return name.lower().startswith(effects.MODIFYING) or name.lower().endswith(effects.MODIFYING_LAST)
+    return leading_verb(name) in effects.MODIFYING

@@ -1,0 +1,32 @@
+"""Rule `tool-hint-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-hint-missing",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Tool does not give a hint about its effects",
+    since="2026.1",
+    version=1,
+    good=[tool(annotations={"readOnlyHint": False})],
+    bad=[tool(), tool(annotations={"readOnlyHint": None})],
+)
+def tool_hint_missing(tool: Tool, hint: str = "readOnlyHint", literal: bool = False) -> Iterator[str]:
+    """Clients decide by hints whether to ask before a call and whether a failed call may be repeated.
+
+    `literal` accepts any value, also null, as the published reference does.
+    """
+    value = tool.annotations.get(hint, UNDEFINED)
+    if value is UNDEFINED if literal else not isinstance(value, bool):
+        yield f"no {hint}"

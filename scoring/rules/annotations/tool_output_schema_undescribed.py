@@ -1,0 +1,45 @@
+"""Rule `tool-output-schema-undescribed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring import javascript
+from scoring.examples import tool
+from scoring.javascript import is_object, truthy
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-output-schema-undescribed",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Output schema leaves something open",
+    since="2026.1",
+    version=1,
+    good=[tool(), tool(outputSchema={"type": "array", "description": "d"})],
+    bad=[
+        tool(outputSchema={"type": "object"}),
+        tool(outputSchema={"description": "d"}),
+        tool(outputSchema={"type": "object", "description": "d", "properties": {"a": {}}}),
+    ],
+)
+def tool_output_schema_undescribed(tool: Tool) -> Iterator[str]:
+    """An output schema helps as far as it says what comes back: its type, a description, and one for each member."""
+    schema = tool.get("outputSchema")
+    if not is_object(schema):
+        return
+    members = schema if isinstance(schema, dict) else {}
+    if not truthy(members.get("type")):
+        yield "no type"
+    if not truthy(members.get("description")):
+        yield "no description"
+    properties = javascript.entries(members.get("properties"))
+    bare = [
+        name for name, value in properties.items() if isinstance(value, dict) and not truthy(value.get("description"))
+    ]
+    if bare:
+        yield f"{len(bare)} of {len(properties)} members have no description"

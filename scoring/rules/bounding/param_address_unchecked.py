@@ -1,0 +1,55 @@
+"""Rule `param-address-unchecked`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from scoring.examples import param
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+from scoring.vocabularies import parameters
+from scoring.words import tokens
+
+_WORDS: Final = {*parameters.ADDRESSES, "urls", "uris", "links", "hyperlink", "endpoints"}
+_FORMS: Final = ("uri-reference", "uri-template", "iri", "iri-reference")
+
+
+@rule(
+    "param-address-unchecked",
+    scope=Param,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Address parameter is not declared as a URI",
+    since="2026.1",
+    version=1,
+    good=[param(name="webhookUrl", format="uri"), param(name="security"), param(name="curly")],
+    bad=[param(name="webhookUrl"), param(name="base_url", type=["string", "null"])],
+)
+def param_address_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """`"format": "uri"` lets clients refuse what is no address before the server fetches it for somebody.
+
+    `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
+    does, so that `security` (uri) counts; and it accepts no other format than `uri`.
+    """
+    for suffix in where(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
+        yield suffix, 'an address without "format": "uri"'
+
+
+def _is_unchecked(place: Place, literal: bool) -> bool:
+    return "string" in place.types and _names_address(place.name, literal) and not _checked(place.schema, literal)
+
+
+def _names_address(name: str, literal: bool) -> bool:
+    if literal:
+        lowered = name.lower()
+        return any(word in lowered for word in parameters.ADDRESSES)
+    return not _WORDS.isdisjoint(tokens(name))
+
+
+def _checked(schema: Mapping[str, Json], literal: bool) -> bool:
+    form = schema.get("format")
+    return form == "uri" or (not literal and (form in _FORMS or "enum" in schema or "const" in schema))

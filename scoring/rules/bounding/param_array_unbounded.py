@@ -1,0 +1,35 @@
+"""Rule `param-array-unbounded`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import param
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+
+
+@rule(
+    "param-array-unbounded",
+    scope=Param,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Array parameter has no maximum size",
+    since="2026.1",
+    version=1,
+    good=[param(type="array", maxItems=50), param(type="string")],
+    bad=[param(type="array"), param(type=["array", "null"])],
+)
+def param_array_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """An array without `maxItems` lets one call start any amount of work.
+
+    `literal` looks only at the parameter itself, as the published reference does.
+    """
+    for suffix in where(param.top if literal else param.places, _is_unbounded):
+        yield suffix, "an array without maxItems"
+
+
+def _is_unbounded(place: Place) -> bool:
+    return "array" in place.types and "maxItems" not in place.schema

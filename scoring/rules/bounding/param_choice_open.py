@@ -1,0 +1,39 @@
+"""Rule `param-choice-open`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import param
+from scoring.javascript import truthy
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+from scoring.vocabularies import parameters
+
+
+@rule(
+    "param-choice-open",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter that names a choice accepts any text",
+    since="2026.1",
+    version=1,
+    good=[param(name="action", enum=["start", "stop"]), param(name="Note")],
+    bad=[param(name="action"), param(name="Mode", type=["string", "null"])],
+)
+def param_choice_open(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """A model has to guess what an `action` or a `mode` may be, unless `enum` lists the values.
+
+    `literal` looks only at the parameter itself, as the published reference does.
+    """
+    for suffix in where(param.top if literal else param.places, lambda place: _is_open(place, literal)):
+        yield suffix, "any text, where enum could list the values"
+
+
+def _is_open(place: Place, literal: bool) -> bool:
+    if "string" not in place.types or place.name.lower() not in parameters.CHOICES:
+        return False
+    return not (truthy(place.schema.get("enum")) or (not literal and "const" in place.schema))

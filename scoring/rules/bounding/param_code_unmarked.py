@@ -1,0 +1,44 @@
+"""Rule `param-code-unmarked`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import param
+from scoring.javascript import pattern
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+from scoring.vocabularies import parameters
+
+_DANGER: Final = pattern("danger|warning|security|caution|risk|unsafe|untrusted")
+
+
+@rule(
+    "param-code-unmarked",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter that is executed does not say so",
+    since="2026.1",
+    version=1,
+    good=[param(name="script", description="Script to run. Warning: runs with full rights."), param(name="scripture")],
+    bad=[param(name="script", description="Script to run."), param(name="SQL", description=UNDEFINED)],
+)
+def param_code_unmarked(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """Who approves a call has to see that a value will be executed, and with whose rights. Say so in the description.
+
+    `literal` looks only at the parameter itself, whatever its type, as the published reference does.
+    """
+    for suffix in where(param.top if literal else param.places, lambda place: _is_unmarked(place, literal)):
+        yield suffix, "executed, and the description does not mention the risk"
+
+
+def _is_unmarked(place: Place, literal: bool) -> bool:
+    if place.name.lower() not in parameters.CODE or not (literal or "string" in place.types):
+        return False
+    description = place.schema.get("description")
+    return not (isinstance(description, str) and _DANGER.search(description))

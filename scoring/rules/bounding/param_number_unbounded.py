@@ -1,0 +1,41 @@
+"""Rule `param-number-unbounded`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import param
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+
+_NUMBERS: Final = frozenset({"number", "integer"})
+_INCLUSIVE: Final = frozenset({"minimum", "maximum"})
+_BOUNDS: Final = _INCLUSIVE | {"exclusiveMinimum", "exclusiveMaximum", "enum", "const"}
+
+
+@rule(
+    "param-number-unbounded",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Number parameter has no bounds",
+    since="2026.1",
+    version=1,
+    good=[param(type="integer", minimum=1), param(type="number", exclusiveMaximum=1), param(type="string")],
+    bad=[param(type="integer"), param(type=["number", "null"])],
+)
+def param_number_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """Bounds keep a model from asking for a million results, and tell it what is usual.
+
+    `literal` looks only at the parameter itself, and not at exclusive bounds or enum, as the published reference does.
+    """
+    bounds = _INCLUSIVE if literal else _BOUNDS
+    for suffix in where(param.top if literal else param.places, lambda place: _is_unbounded(place, bounds)):
+        yield suffix, "a number without minimum or maximum"
+
+
+def _is_unbounded(place: Place, bounds: frozenset[str]) -> bool:
+    return not place.types.isdisjoint(_NUMBERS) and place.schema.keys().isdisjoint(bounds)

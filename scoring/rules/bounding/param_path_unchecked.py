@@ -1,0 +1,54 @@
+"""Rule `param-path-unchecked`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from scoring.examples import param
+from scoring.javascript import truthy
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+from scoring.vocabularies import parameters
+from scoring.words import tokens
+
+_WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "folders", "filepath", "filenames"}
+
+
+@rule(
+    "param-path-unchecked",
+    scope=Param,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Path parameter accepts any text",
+    since="2026.1",
+    version=1,
+    good=[param(name="filePath", pattern="^[a-z./]+$"), param(name="profile"), param(name="file", enum=["a"])],
+    bad=[param(name="filePath"), param(name="output_dir", type=["string", "null"])],
+)
+def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """A path without a `pattern` invites `../../etc/passwd`. The server has to check it too.
+
+    `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
+    does, so that `profile` and `direction` count.
+    """
+    for suffix in where(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
+        yield suffix, "a path without a pattern"
+
+
+def _is_unchecked(place: Place, literal: bool) -> bool:
+    return "string" in place.types and _names_path(place.name, literal) and not _checked(place.schema, literal)
+
+
+def _names_path(name: str, literal: bool) -> bool:
+    if literal:
+        lowered = name.lower()
+        return any(word in lowered for word in parameters.PATHS)
+    return not _WORDS.isdisjoint(tokens(name))
+
+
+def _checked(schema: Mapping[str, Json], literal: bool) -> bool:
+    return truthy(schema.get("pattern")) or (not literal and ("enum" in schema or "const" in schema))

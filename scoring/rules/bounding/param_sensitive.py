@@ -1,0 +1,38 @@
+"""Rule `param-sensitive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import param
+from scoring.nesting import where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+from scoring.secret_names import is_secret_name
+from scoring.vocabularies import parameters
+
+
+@rule(
+    "param-sensitive",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter asks for a secret",
+    since="2026.1",
+    version=1,
+    good=[param(name="maxTokens"), param(name="author")],
+    bad=[param(name="apiKey"), param(name="password", type="boolean")],
+)
+def param_sensitive(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """A secret in a tool call passes through the model, its provider and every log on the way.
+
+    Take credentials from the environment or from OAuth. `literal` looks only at the parameter itself and finds the
+    words anywhere in its name, as the published reference does, so that `author` (auth) and `maxTokens` count.
+    """
+    for suffix in where(param.top if literal else param.places, lambda place: _is_sensitive(place.name, literal)):
+        yield suffix, "the name sounds like a secret"
+
+
+def _is_sensitive(name: str, literal: bool) -> bool:
+    return bool(parameters.SENSITIVE.search(name)) if literal else is_secret_name(name)

@@ -1,0 +1,40 @@
+"""Rule `param-sensitive-default`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import param
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+from scoring.secret_names import is_secret_name
+from scoring.vocabularies import parameters
+
+
+@rule(
+    "param-sensitive-default",
+    scope=Param,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Secret parameter has a default value",
+    since="2026.1",
+    version=1,
+    good=[param(name="apiKey"), param(name="author", default="me")],
+    bad=[param(name="apiKey", default="sk-test"), param(name="password", default=None)],
+)
+def param_sensitive_default(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """A default for a secret is either a leaked secret or one that everybody shares.
+
+    `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
+    does.
+    """
+    for suffix in where(param.top if literal else param.places, lambda place: _gives_secret(place, literal)):
+        yield suffix, "a secret with a default value"
+
+
+def _gives_secret(place: Place, literal: bool) -> bool:
+    if "default" not in place.schema:
+        return False
+    return bool(parameters.SENSITIVE.search(place.name)) if literal else is_secret_name(place.name)

@@ -1,0 +1,60 @@
+"""Rule `param-string-unbounded`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import param
+from scoring.nesting import Place, where
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Param
+from scoring.vocabularies import parameters
+from scoring.words import tokens
+
+_ENDINGS: Final = {(ending,) for ending in parameters.CONTENT_ENDINGS}
+
+
+@rule(
+    "param-string-unbounded",
+    scope=Param,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="String parameter has no maximum length",
+    since="2026.1",
+    version=1,
+    good=[
+        param(name="user", maxLength=100),
+        param(name="content"),
+        param(name="user", type="integer"),
+        param(name="user", enum=["a"]),
+    ],
+    bad=[
+        param(name="user"),
+        param(name="context"),
+        param(name="user", type=["string", "null"]),
+        param(name="user", type="array", items={"type": "string"}),
+    ],
+)
+def param_string_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
+    """A string without `maxLength` lets one call send megabytes, by accident or on purpose.
+
+    Content such as a body or a query may be long, and a closed set of values is bounded already. `literal` looks only
+    at the parameter itself and exempts every name that ends with content, body, text or data, as the published
+    reference does.
+    """
+    for suffix in where(param.top if literal else param.places, lambda place: _is_unbounded(place, literal)):
+        yield suffix, "a string without maxLength"
+
+
+def _is_unbounded(place: Place, literal: bool) -> bool:
+    if "string" not in place.types or "maxLength" in place.schema or _is_content(place.name, literal):
+        return False
+    return literal or not ("enum" in place.schema or "const" in place.schema)
+
+
+def _is_content(name: str, literal: bool) -> bool:
+    if name.lower() in parameters.CONTENT:
+        return True
+    return name.lower().endswith(parameters.CONTENT_ENDINGS) if literal else tokens(name)[-1:] in _ENDINGS

@@ -1,0 +1,71 @@
+"""Rule `param-abbreviation-unexplained`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import param
+from scoring.javascript import is_object
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Param
+from scoring.vocabularies import abbreviations
+from scoring.words import segments, tokens, vocabulary, words
+
+_MEANING: Final = abbreviations.MEANING
+_KNOWN: Final = vocabulary(
+    """
+api auth config cpu csv dir docs email gpu html http https id ip json max min os param params ram regex sql temp
+url uri utc xml yaml args async sync init max min sha md5 ascii oauth ssh 2fa
+    """
+)
+"""Abbreviations that are words of their own by now."""
+
+_FILLER: Final = vocabulary("or of to the and feed")
+_WORDS: Final = {
+    short: words(meaning.partition("(")[2] or meaning) - _FILLER for short, meaning in abbreviations.MEANING.items()
+}
+
+
+@rule(
+    "param-abbreviation-unexplained",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter name is an unexplained abbreviation",
+    since="2026.1",
+    version=1,
+    good=[
+        param(name="user_id", description="Identifier of the user."),
+        param(name="repo", description="Full name of the repository."),
+        param(name="max", description="Maximum number."),
+    ],
+    bad=[param(name="uid", description="The uid"), param(name="msg", description="What the user sends")],
+)
+def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Iterator[str]:
+    """A model guesses what `ctx` or `po` stands for. Spell the word out in the description once.
+
+    An abbreviation that everybody reads (id, url, max, api ...) needs no explanation. `literal` reads as the published
+    reference does: the name is one word, every abbreviation counts, and any of 57 words explains any abbreviation.
+    """
+    if not is_object(param.raw):
+        return
+    if literal:
+        text = f"{param.name} {param.description}".lower()
+        found = [] if any(word in text for word in abbreviations.EXPLAINING) else param.name_words & _MEANING.keys()
+    else:
+        found = [part for part in _parts(param.name) if part in _MEANING and not _is_explained(part, param)]
+    if found:
+        yield f"{', '.join(sorted(set(found)))} is not explained"
+
+
+def _parts(name: str) -> set[str]:
+    return {*tokens(name), *segments(name)} - _KNOWN
+
+
+def _is_explained(abbreviation: str, param: Param) -> bool:
+    """Whether the description has a word of the meaning: of the part in brackets where there is one."""
+    meant = _WORDS[abbreviation]
+    described = param.words
+    return not meant.isdisjoint(described) or not meant.isdisjoint({word.removesuffix("s") for word in described})

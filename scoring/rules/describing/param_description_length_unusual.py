@@ -1,0 +1,29 @@
+"""Rule `param-description-length-unusual`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import param
+from scoring.javascript import utf16_length
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Param
+
+
+@rule(
+    "param-description-length-unusual",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter description is very short or very long",
+    since="2026.1",
+    version=1,
+    good=[param(description="ID of the user."), param(description=" ")],
+    bad=[param(description="ID"), param(description="x" * 201)],
+)
+def param_description_length_unusual(param: Param, minimum: int = 10, maximum: int = 200) -> Iterator[str]:
+    """A word or two leave format and unit open, and a long text hides what matters."""
+    length = utf16_length(param.description)
+    if length and not minimum <= length <= maximum:
+        yield f"{length} characters, {minimum} to {maximum} expected"

@@ -1,0 +1,56 @@
+"""Rule `param-term-vague`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import param
+from scoring.javascript import is_object
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Param
+from scoring.vocabularies import terms
+from scoring.words import tokens, words
+
+_CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
+
+
+@rule(
+    "param-term-vague",
+    scope=Param,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameter is named or described by a word that could mean anything",
+    since="2026.1",
+    version=1,
+    good=[
+        param(name="userData", description="Profile of the account."),
+        param(name="data", description="Name of the user."),
+    ],
+    bad=[
+        param(name="data", description="Blob"),
+        param(name="record", description="Some value"),
+        param(name="data", description="The data to process"),
+    ],
+)
+def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
+    """Words such as data, value or input need company: data of whom, a value of what?
+
+    `literal` reads as the published reference does: the name is one word, and "to", "from" or "id" are company enough.
+    """
+    if not is_object(param.raw):
+        return
+    described = _company(param.description)
+    context = terms.CONTEXT if literal else _CONTEXT
+    name = param.name_words if literal else frozenset(tokens(param.name))
+    if not name.isdisjoint(terms.VAGUE):
+        around = described | _company(f"{param.tool.name} {param.name}") if literal else described | name
+        if around.isdisjoint(context):
+            yield "the name could mean anything, and nothing beside it says what it is"
+    if not param.words.isdisjoint(terms.VAGUE) and described.isdisjoint(context):
+        yield "the description uses a word that could mean anything, and does not say what it is"
+
+
+def _company(text: str) -> frozenset[str]:
+    return words(text.replace("-", " ").replace("_", " "))

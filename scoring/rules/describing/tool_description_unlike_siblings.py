@@ -1,0 +1,66 @@
+"""Rule `tool-description-unlike-siblings`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from scoring import clauses
+from scoring.clauses import Style
+from scoring.examples import tool, toolset
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Tool, Toolset
+
+_TRAITS: Final = {
+    "verb_first": "does not begin with a verb",
+    "when": "does not say when to use it",
+    "example": "gives no example",
+}
+
+
+@rule(
+    "tool-description-unlike-siblings",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool is described unlike the tools it belongs with",
+    since="2026.1",
+    version=1,
+    good=[
+        toolset(*(tool(name=f"user-{verb}", description=f"{verb}s a user") for verb in ("create", "update", "delete")))
+    ],
+    bad=[
+        toolset(
+            tool(name="user-a", description="Creates a user"),
+            tool(name="user-b", description="Updates a user"),
+            tool(name="user-c", description="User removal"),
+        )
+    ],
+)
+def tool_description_unlike_siblings(toolset: Toolset) -> Iterator[Answer]:
+    """Tools that share the first part of their name are read side by side.
+
+    One that is described in another way, or at another length, than most of its siblings is harder to compare.
+    """
+    families: dict[str, list[tuple[Tool, Style]]] = defaultdict(list)
+    for member in toolset.tools:
+        prefix = clauses.prefix(member.name)
+        if prefix and member.description:
+            families[prefix].append((member, clauses.style(member)))
+    for family in families.values():
+        if len(family) > 2:
+            yield from _odd_ones(family)
+
+
+def _odd_ones(family: list[tuple[Tool, Style]]) -> Iterator[Answer]:
+    lengths = Counter(style.length for _, style in family)
+    traits = {trait: sum(getattr(style, trait) for _, style in family) for trait in _TRAITS}
+    others = len(family) - 1
+    for member, style in family:
+        odd = [_TRAITS[trait] for trait, count in traits.items() if not getattr(style, trait) and 2 * count > others]
+        if any(2 * count > others for length, count in lengths.items() if length is not style.length):
+            odd.append("is of another length")
+        if odd:
+            yield member, f"unlike most of its {others} siblings it {', '.join(odd)}"

@@ -1,0 +1,47 @@
+"""Rule `tool-description-without-example`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool
+from scoring.javascript import pattern
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+from scoring.vocabularies import phrases
+
+_CODE: Final = pattern(r"`[^`]+`|\(\s*e\.?g\.?\s")
+_EXAMPLE: Final = pattern(
+    r"\bexamples?\b|\be\.g\b|\beg[.:]|\bfor instance\b|\bsuch as\b|\bincluding\b|\bsamples?\b|\blike \S"
+    r"|`[^`]+`|\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)"
+)
+
+
+@rule(
+    "tool-description-without-example",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Tool description gives no example",
+    since="2026.1",
+    version=1,
+    good=[tool(description="Finds files, e.g. *.json."), tool(description=None)],
+    bad=[tool(description="Finds files by their name."), tool(description="Lists the user's likely files.")],
+)
+def tool_description_without_example(tool: Tool, literal: bool = False) -> Iterator[str]:
+    """One example shows format and intent at once, which saves a model from a failing first call.
+
+    Whole phrases, code in backticks and quoted values count. `literal` also takes any quotation mark, and an
+    apostrophe, for an example, as the published reference does.
+    """
+    if not tool.description:
+        return
+    text = tool.item.description.lower()
+    if not (_quotes_or_names(text) if literal else _EXAMPLE.search(text)):
+        yield "no example"
+
+
+def _quotes_or_names(text: str) -> bool:
+    return any(phrase in text for phrase in phrases.EXAMPLE) or bool(_CODE.search(text))

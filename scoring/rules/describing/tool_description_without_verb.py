@@ -1,0 +1,28 @@
+"""Rule `tool-description-without-verb`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+from scoring.vocabularies import verbs
+
+
+@rule(
+    "tool-description-without-verb",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool description does not say what the tool does",
+    since="2026.1",
+    version=1,
+    good=[tool(description="Creates a user."), tool(description=None)],
+    bad=[tool(description="User management endpoint."), tool(description="Authentic widgets")],
+)
+def tool_description_without_verb(tool: Tool) -> Iterator[str]:
+    """A model looks for what a tool does. Begin with a verb: "Creates an account", not "Account endpoint"."""
+    if tool.description and tool.words.isdisjoint(verbs.ACTING):
+        yield "no verb such as creates, returns or searches"

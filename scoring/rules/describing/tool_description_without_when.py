@@ -1,0 +1,40 @@
+"""Rule `tool-description-without-when`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool
+from scoring.javascript import pattern
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+from scoring.vocabularies import phrases
+
+_BARE: Final = {"to", "for"}
+_WHOLE: Final = sorted({phrase.strip() for phrase in phrases.WHEN} - _BARE)
+_WHEN: Final = pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
+
+
+@rule(
+    "tool-description-without-when",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool description does not say when to use the tool",
+    since="2026.1",
+    version=1,
+    good=[tool(description="Lists users. Use this when you need their ids."), tool(description=None)],
+    bad=[tool(description="Photo gallery."), tool(description="Go to the whenever page.")],
+)
+def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator[str]:
+    """A model has to choose between similar tools. Say when this one is right: "Use this when ...".
+
+    Whole words count. `literal` finds phrases anywhere, and also "to" and "for" alone, as the published reference does.
+    """
+    if not tool.description:
+        return
+    text = tool.item.description.lower()
+    if not (any(phrase in text for phrase in phrases.WHEN) if literal else _WHEN.search(text)):
+        yield "no phrase such as: use this when, useful for, if"

@@ -1,0 +1,49 @@
+"""Rule `tool-workflow-unguided`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring import names
+from scoring.examples import tool, toolset
+from scoring.javascript import pattern
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Toolset
+from scoring.vocabularies import phrases
+
+_KEYWORDS: Final = frozenset(word for word in phrases.WORKFLOW if " " not in word)
+_GUIDANCE: Final = pattern(
+    r"\b(?:prior to|in advance)\b|\b(?:prefer|invoke|requires?)\s+\w|\buse\s+\w+\s+(?:for|to|when)"
+    r"|\bcall\s+\w+\s+(?:to|first|before|after)|\bsee\s+\w+\s+for|\brun\s+\w+\s+(?:first|before|after)"
+)
+
+
+@rule(
+    "tool-workflow-unguided",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Tool description does not place the tool among others",
+    since="2026.1",
+    version=1,
+    good=[toolset(tool(description="Updates a record. Call get-record first.")), toolset(tool(description=None))],
+    bad=[toolset(tool(name="get", description="Reads."), tool(name="x", description="Widgets."))],
+)
+def tool_workflow_unguided(toolset: Toolset, literal: bool = False) -> Iterator[Answer]:
+    """Say what comes before or after, or which tool to use instead, so that a model need not find out by failing.
+
+    The whole name of another tool counts. `literal` finds names anywhere in the text, as the published reference does,
+    so that `get` is in "widget".
+    """
+    mentions = names.Inside(tool.name for tool in toolset.tools) if literal else names.Whole(toolset.tools)
+    for member in toolset.tools:
+        if (
+            not member.description
+            or not member.words.isdisjoint(_KEYWORDS)
+            or _GUIDANCE.search(member.item.description)
+        ):
+            continue
+        if not mentions.another(member):
+            yield member, "no word on what comes before, after or instead"

@@ -1,0 +1,59 @@
+"""Rule `param-casing-inconsistent`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from scoring import javascript
+from scoring.examples import taking
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_OTHER: Final = "other"
+_CAMEL: Final = "camelCase"
+_WORD: Final = re.compile("[a-z][a-z0-9]*")
+_CAPITAL: Final = re.compile("[A-Z]")
+_SCREAMING: Final = re.compile("[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
+_FORMS: Final = (
+    ("snake_case", re.compile("[a-z][a-z0-9]*(?:_[a-z0-9]+)+")),
+    ("kebab-case", re.compile("[a-z][a-z0-9]*(?:-[a-z0-9]+)+")),
+    ("PascalCase", re.compile("[A-Z](?=[A-Z0-9]*[a-z])[a-zA-Z0-9]*")),
+    (_CAMEL, re.compile("[a-z][a-zA-Z0-9]*")),
+)
+
+
+@rule(
+    "param-casing-inconsistent",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Parameters of one tool are spelt in different casings",
+    since="2026.1",
+    version=1,
+    good=[taking(userId={}, limit={}), taking(user_id={}, page_size={}, limit={}), taking(_a={}, a__b={})],
+    bad=[taking(userId={}, page_size={}), taking(MaxResults={}, user_id={})],
+)
+def param_casing_inconsistent(tool: Tool, literal: bool = False) -> Iterator[str]:
+    """A model that has seen `userId` writes `pageSize` next, and the call fails if the name is `page_size`.
+
+    Any one casing will do, and a single lower-case word fits every casing. `literal` reads as the published reference
+    does: the most common casing is expected, a single word is camelCase, and any other casing than that is a finding.
+    """
+    names = javascript.own_keys(tool.schema.get("properties"))
+    counts = Counter(_casing(name) for name in names if literal or not _WORD.fullmatch(name))
+    common = max(counts, key=counts.__getitem__, default=_OTHER)
+    named = [casing for casing in counts if casing != _OTHER]
+    if any(casing != common for casing in named):
+        yield f"{', '.join(named)}; one casing expected"
+    if literal and common != _CAMEL and any(casing != _CAMEL for casing in named):
+        yield "camelCase expected"
+
+
+def _casing(name: str) -> str:
+    if _SCREAMING.fullmatch(name) and ("_" in name or len(_CAPITAL.findall(name)) > 1):
+        return "SCREAMING_CASE"
+    return next((casing for casing, form in _FORMS if form.fullmatch(name)), _OTHER)

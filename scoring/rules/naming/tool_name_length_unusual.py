@@ -1,0 +1,29 @@
+"""Rule `tool-name-length-unusual`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool
+from scoring.javascript import trim, utf16_length
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-name-length-unusual",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool name is very short or very long",
+    since="2026.1",
+    version=1,
+    good=[tool(name="get"), tool(name="")],
+    bad=[tool(name="go"), tool(name="x" * 51)],
+)
+def tool_name_length_unusual(tool: Tool, minimum: int = 3, maximum: int = 50) -> Iterator[str]:
+    """Two letters describe nothing, and a very long name is cut off in menus and costs tokens in every call."""
+    length = utf16_length(tool.name)
+    if trim(tool.name) and not minimum <= length <= maximum:
+        yield f"{length} characters, {minimum} to {maximum} expected"

@@ -1,0 +1,35 @@
+"""Rule `tool-name-not-kebab-case`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool
+from scoring.javascript import trim
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_KEBAB: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+@rule(
+    "tool-name-not-kebab-case",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Tool name is not kebab-case",
+    since="2026.1",
+    version=1,
+    good=[tool(name="get-user-2"), tool(name=" ")],
+    bad=[tool(name="get_user"), tool(name="getUser"), tool(name="get-"), tool(name="2-get")],
+)
+def tool_name_not_kebab_case(tool: Tool) -> Iterator[str]:
+    """One spelling for all tools of a server is easier to read and to guess.
+
+    The protocol does not ask for kebab-case; a methodology that does is stricter than it.
+    """
+    if trim(tool.name) and not _KEBAB.fullmatch(tool.name):
+        yield "not lower-case words and digits joined by single hyphens"

@@ -1,0 +1,39 @@
+"""Rule `tool-name-outside-grammar`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool
+from scoring.javascript import trim
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+@rule(
+    "tool-name-outside-grammar",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Tool name breaks the naming rules of the protocol",
+    since="2026.1",
+    version=1,
+    good=[tool(name="get_user.v2"), tool(name=" ")],
+    bad=[tool(name="get user"), tool(name="récupérer"), tool(name="x" * 129)],
+)
+def tool_name_outside_grammar(tool: Tool, maximum: int = 128) -> Iterator[str]:
+    """The specification names the characters of a tool name: ASCII letters, digits, `_`, `-` and `.`, 1 to 128 of them.
+
+    Clients and model APIs refuse others.
+    """
+    if not trim(tool.name):
+        return
+    if not _GRAMMAR.fullmatch(tool.name):
+        yield "characters other than ASCII letters, digits, _, - and ."
+    elif len(tool.name) > maximum:
+        yield f"{len(tool.name)} characters, at most {maximum} expected"

@@ -1,0 +1,30 @@
+"""Rule `tool-name-starts-with-digit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_DIGITS: Final = frozenset("0123456789")
+
+
+@rule(
+    "tool-name-starts-with-digit",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool name starts with a digit",
+    since="2026.1",
+    version=1,
+    good=[tool(name="verify-2fa")],
+    bad=[tool(name="2fa-verify")],
+)
+def tool_name_starts_with_digit(tool: Tool) -> Iterator[str]:
+    """Generated code turns tool names into identifiers, which cannot start with a digit in most languages."""
+    if tool.name[:1] in _DIGITS:
+        yield f"starts with {tool.name[0]}"

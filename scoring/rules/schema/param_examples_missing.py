@@ -1,0 +1,66 @@
+"""Rule `param-examples-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import param
+from scoring.javascript import truthy
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Param
+
+_EXAMPLES: Final = ("examples", "example", "default")
+_UNIONS: Final = ("oneOf", "anyOf", "allOf")
+_COMPLEX: Final = ("object", "array")
+_COMPLEX_TYPES: Final = frozenset(_COMPLEX)
+_NULL: Final = frozenset({"null"})
+
+
+@rule(
+    "param-examples-missing",
+    scope=Param,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Complex parameter has no example",
+    since="2026.1",
+    version=1,
+    good=[
+        param(type="object", examples=[{}]),
+        param(type="array", default=None),
+        param(type="string"),
+        param(anyOf=[{"type": "string"}, {"type": "null"}], type=UNDEFINED),
+    ],
+    bad=[
+        param(type="object"),
+        param(type=UNDEFINED, anyOf=[{"type": "string"}, {"type": "integer"}]),
+        param(type=["array", "null"]),
+    ],
+)
+def param_examples_missing(param: Param, literal: bool = False) -> Iterator[str]:
+    """An object, a list or a choice of types is easier to copy than to derive from its schema.
+
+    `literal` reads as the published reference does: any union and an enum of more than three values is complex, and a
+    list of types is not looked into.
+    """
+    if any(param.get(keyword) is not UNDEFINED for keyword in _EXAMPLES):
+        return
+    if _is_complex_literally(param) if literal else _is_complex(param):
+        yield f"none of {', '.join(_EXAMPLES)}"
+
+
+def _is_complex_literally(param: Param) -> bool:
+    enum = param.get("enum")
+    if param.get("type") in _COMPLEX or any(truthy(param.get(union)) for union in _UNIONS):
+        return True
+    return isinstance(enum, list) and len(enum) > 3
+
+
+def _is_complex(param: Param) -> bool:
+    first, *_ = param.places
+    if not first.types.isdisjoint(_COMPLEX_TYPES):
+        return True
+    branches = [place for place in param.places[1:] if not place.suffix and place.types != _NULL]
+    return len(branches) > 1 or any(not place.types.isdisjoint(_COMPLEX_TYPES) for place in branches)

@@ -1,0 +1,91 @@
+"""Rule `schema-pattern-repeated`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from scoring.examples import taking, toolset
+from scoring.javascript import truthy
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import Answer, rule
+from scoring.scope import Toolset
+from scoring.words import vocabulary
+
+_CONSTRAINTS: Final = vocabulary(
+    """
+minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern format enum minItems maxItems
+uniqueItems
+    """
+)
+
+
+@rule(
+    "schema-pattern-repeated",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="The same parameter schema is written out several times",
+    since="2026.1",
+    version=1,
+    good=[
+        toolset(
+            taking(a={"type": "object", "properties": {"x": {}}}), taking(b={"type": "object", "properties": {"y": {}}})
+        )
+    ],
+    bad=[
+        toolset(
+            taking(a={"type": "string", "minLength": 1, "maxLength": 9}),
+            taking(b={"maxLength": 9, "minLength": 1, "type": "string"}),
+        )
+    ],
+)
+def schema_pattern_repeated(toolset: Toolset) -> Iterator[Answer]:
+    """A structure that several tools share drifts apart when it is written out each time.
+
+    Define it once where the server is written; in the schema, `$ref` to a definition says that it is the same.
+    """
+    shapes = [
+        (tool, name, _form(schema))
+        for tool in toolset.tools
+        for name, schema in tool.properties.items()
+        if _is_complex(schema)
+    ]
+    counts = Counter(form for _, _, form in shapes)
+    for tool, name, form in shapes:
+        if counts[form] > 1:
+            yield tool, f"{clip(name)} is written out {counts[form]} times"
+
+
+def _is_complex(schema: Json) -> bool:
+    if not isinstance(schema, dict) or not truthy(schema.get("type")):
+        return False
+    items = schema.get("items")
+    if _has_properties(schema) or (
+        schema.get("type") == "array" and isinstance(items, dict) and _has_properties(items)
+    ):
+        return True
+    return len(_CONSTRAINTS & schema.keys()) > 1
+
+
+def _has_properties(schema: Mapping[str, Json]) -> bool:
+    return schema.get("type") == "object" and truthy(schema.get("properties"))
+
+
+def _form(value: Json) -> str:
+    """The value as text in which the order of members and of list items does not matter."""
+    if isinstance(value, dict):  # loops, because each level of a comprehension would be two levels of recursion
+        members = []
+        for name in sorted(value):
+            members.append(json.dumps(name) + ":" + _form(value[name]))  # noqa: PERF401
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list):
+        items = []
+        for item in value:
+            items.append(_form(item))  # noqa: PERF401
+        return "[" + ",".join(sorted(items)) + "]"
+    return json.dumps(value)

@@ -1,0 +1,44 @@
+"""Rule `tool-input-schema-uncompilable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.compiling import Compiler, Reading
+from scoring.examples import taking, tool, toolset
+from scoring.javascript import is_object
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Toolset
+
+_NEWER: Final = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
+
+
+@rule(
+    "tool-input-schema-uncompilable",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Input schema cannot be compiled",
+    since="2026.1",
+    version=1,
+    good=[toolset(taking(query={"type": "string", "pattern": "^a"})), toolset(tool(inputSchema=_NEWER), tool())],
+    bad=[
+        toolset(taking(query={"type": "text"})),
+        toolset(taking(query={"type": "string", "pattern": "("})),
+        toolset(taking(query={"$ref": "#/$defs/query"})),
+        toolset(taking(query={"enum": []})),
+        toolset(tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"})),
+    ],
+)
+def tool_input_schema_uncompilable(toolset: Toolset, reading: str = "declared") -> Iterator[Answer]:
+    """A client that cannot compile the schema cannot check a call, and many refuse the tool.
+
+    The dialect is the one in `$schema`, else 2020-12. `reading="ajv"` reads every schema as draft-07, as Ajv does
+    without further set-up: any other dialect is an error there, and an `$id` may occur only once on a server.
+    """
+    compiler = Compiler(Reading(reading))
+    for member in toolset.tools:
+        if is_object(member.input_schema) and (complaint := compiler.complaint(member.input_schema)):  # type: ignore[arg-type]
+            yield member, complaint

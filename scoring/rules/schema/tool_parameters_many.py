@@ -1,0 +1,28 @@
+"""Rule `tool-parameters-many`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import taking, tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-parameters-many",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool takes many parameters",
+    since="2026.1",
+    version=1,
+    good=[tool()],
+    bad=[taking(**{f"p{index}": {} for index in range(11)})],
+)
+def tool_parameters_many(tool: Tool, maximum: int = 10) -> Iterator[str]:
+    """Every parameter is a chance to fill in the wrong one. Split the tool by task, or group what belongs together."""
+    count = len(tool.properties)
+    if count > maximum:
+        yield f"{count} parameters, at most {maximum} expected"

@@ -1,0 +1,35 @@
+"""Rule `tool-parameters-none`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import taking, tool
+from scoring.javascript import is_object
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-parameters-none",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool declares no parameters",
+    since="2026.1",
+    version=1,
+    good=[taking(query={"type": "string"}), tool(inputSchema=None)],
+    bad=[tool(inputSchema={"type": "object", "properties": {}}), tool(inputSchema={"type": "object"})],
+)
+def tool_parameters_none(tool: Tool, closed: bool = False) -> Iterator[str]:
+    """A schema without properties says nothing about the input.
+
+    Often the parameters were forgotten. With `closed`, a tool that takes none may say so with
+    `"additionalProperties": false`, as the specification recommends.
+    """
+    if not is_object(tool.input_schema) or tool.properties:
+        return
+    if closed and tool.schema.get("additionalProperties") is False:
+        return
+    yield "no properties"

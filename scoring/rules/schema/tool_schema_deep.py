@@ -1,0 +1,56 @@
+"""Rule `tool-schema-deep`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from scoring import javascript
+from scoring.examples import taking, tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_UNIONS: Final = ("oneOf", "anyOf", "allOf")
+_NESTED: Final = ("properties", "items", "additionalProperties")
+
+
+@rule(
+    "tool-schema-deep",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Input schema is deeply nested",
+    since="2026.1",
+    version=1,
+    good=[tool(), taking(a={"anyOf": [{"anyOf": [{"anyOf": [{"anyOf": [{}]}]}]}]})],
+    bad=[taking(a={"items": {"items": {"items": {"items": {"type": "string"}}}}})],
+)
+def tool_schema_deep(tool: Tool, maximum: int = 4) -> Iterator[str]:
+    """Models lose track of deep structures and get brackets wrong.
+
+    Every level of properties, items or additional properties counts. Flatten the input, or split the tool.
+    """
+    depth = _depth(tool.schema)
+    if depth > maximum:
+        yield f"{depth} levels, at most {maximum} expected"
+
+
+def _depth(schema: Mapping[str, Json]) -> int:
+    deepest, waiting = 0, [(0, schema)]
+    while waiting:
+        depth, part = waiting.pop()
+        deepest = max(deepest, depth)
+        for keyword, value in part.items():
+            if keyword in _UNIONS and isinstance(value, list):
+                waiting.extend((depth, branch) for branch in value if isinstance(branch, dict))
+            elif keyword in _NESTED:
+                waiting.extend((depth + 1, inner) for inner in _inner(keyword, value) if isinstance(inner, dict))
+    return deepest
+
+
+def _inner(keyword: str, value: Json) -> list[Json]:
+    if keyword == "properties":
+        return list(javascript.entries(value).values())
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,36 @@
+"""What the names of parameters announce."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from scoring.words import vocabulary
+
+CONTENT: Final = vocabulary(
+    """
+content contents body text message messages prompt thought thoughts input output response code script source data
+payload json xml html markdown query sql graphql
+    """
+)
+"""Fields that hold text of any length."""
+
+CONTENT_ENDINGS: Final = ("content", "body", "text", "data")
+"""Endings of the names of such fields."""
+
+PATHS: Final = ("path", "file", "dir", "directory", "folder", "filename")
+"""Fields that hold a path."""
+
+ADDRESSES: Final = ("url", "uri", "href", "link", "endpoint")
+"""Fields that hold an address."""
+
+CHOICES: Final = vocabulary("command query action method operation mode type kind")
+"""Fields that often take one of a few values."""
+
+SENSITIVE: Final = re.compile(
+    "passw(?:or)?d|token|secret|auth|credential|(?:api|private|access)[_-]?key", re.ASCII | re.IGNORECASE
+)
+"""Anything in the name of a field that may hold a secret."""
+
+CODE: Final = vocabulary("script code eval exec execute command cmd shell expression query sql javascript python bash")
+"""Fields that hold something to execute."""

@@ -1,0 +1,30 @@
+"""Words of texts and tokens of names, which vocabularies are looked up with."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD: Final = re.compile(r"\w+", re.ASCII)
+_TOKEN: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
+
+
+def vocabulary(text: str) -> frozenset[str]:
+    """The words of a list that is written as lines of text."""
+    return frozenset(text.split())
+
+
+def words(text: str) -> frozenset[str]:
+    r"""Maximal runs of ASCII letters, digits and `_` in lower case: what `\bword\b` can match in JavaScript."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def tokens(name: str) -> tuple[str, ...]:
+    """The parts of a name between punctuation, digits and humps, in lower case: userID2_x is user, id, 2, x."""
+    return tuple(token.lower() for token in _TOKEN.findall(name))
+
+
+def segments(name: str) -> tuple[str, ...]:
+    """The parts of a name between punctuation, in lower case: k8s-podIP is k8s, podip."""
+    return tuple(segment.lower() for segment in _SEGMENT.findall(name))
