@@ -55,8 +55,8 @@ docs: setup-dev ## write the generated pages in docs/
 	$(BIN)/python -m publish.handbook --write docs
 	$(BIN)/python -m workers.settings_page --write docs
 
-impact: setup-dev ## score every recorded dossier under HEAD and under the working tree, print who moved
-	$(BIN)/python infra/impact.py $(ARGS)
+impact: setup-dev ## score every recorded dossier under BASE (HEAD) and the working tree, print who moved and why
+	$(BIN)/python infra/impact.py --base $(or $(BASE),HEAD) $(ARGS)
 
 lock: ## write requirements/*.txt with hashes from pyproject.toml
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

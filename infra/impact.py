@@ -1,6 +1,8 @@
-"""Score every recorded dossier under the committed and the working code and print who moved (`make impact`).
+"""Score every recorded dossier under another revision and the working tree, and print who moved and by which lines.
 
-Run before a change of a rule or rubric is committed, so that its `changes/*.score` fragment can say what it moves.
+    make impact BASE=HEAD~3        python infra/impact.py --base HEAD~3 [--only adaptive@1] [--json]
+
+Run it before a change of a rule or rubric is committed, so that its `changes/*.score` fragment can say what it moves.
 """
 
 from __future__ import annotations
@@ -12,37 +14,78 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DOSSIERS = ROOT / "tests" / "dossiers"
+SHIFTS = 6
 
-Scores = dict[str, dict[str, str]]
+# By dossier and rubric: {"score": STRING, "grade": STRING, "lines": [[CITES, AT, POINTS], ...]}
+Scores = dict[str, dict[str, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One dossier under one rubric, before and after, and the charges that came (+) or went (-)."""
+
+    dossier: str
+    rubric: str
+    before: str
+    after: str
+    shifts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The move on a line, its shifts on lines of their own."""
+        more = len(self.shifts) - SHIFTS
+        shown = [f"    {shift}" for shift in self.shifts[:SHIFTS]] + ([f"    and {more} more"] if more > 0 else [])
+        return "\n".join([f"{self.dossier:40} {self.rubric:14} {self.before} -> {self.after}", *shown])
 
 
 def main() -> int:
     """Print the table of moved scores; the exit status is 0 whether or not something moved."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", default="HEAD", help="revision to compare the working tree with (default: HEAD)")
+    parser.add_argument("--only", action="append", metavar="RUBRIC", help="only this rubric, as lint@1; repeatable")
+    parser.add_argument("--json", action="store_true", help="one JSON object per move")
     parser.add_argument("--score", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.score:
         json.dump(score_all(), sys.stdout)
         return 0
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "archive", options.base], cwd=ROOT, capture_output=True, check=True).stdout
-        with tarfile.open(fileobj=BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
-        before, after = scores_of(Path(folder)), scores_of(ROOT)
-    moved = list(moves(before, after))
-    for line in moved:
-        print(line)
-    scores = sum(map(len, after.values()))
-    print(f"{len(moved)} of {scores} scores of {len(after)} dossiers moved since {options.base}")
+    before, after = scores_at(options.base), scores_of(ROOT)
+    moved = [move for move in moves(before, after) if not options.only or move.rubric in options.only]
+    for move in moved:
+        print(json.dumps(vars(move)) if options.json else move.text)
+    sys.stderr.write("".join(f"{line}\n" for line in differing(before, after)))
+    sys.stderr.write(f"{summary(moved, after)} since {options.base}\n")
     return 0
+
+
+def summary(moved: list[Moved], after: Scores) -> str:
+    """How many moved in all and of each rubric."""
+    each = Counter(move.rubric for move in moved)
+    named = ", ".join(f"{rubric}: {count}" for rubric, count in sorted(each.items()))
+    return f"{len(moved)} of {sum(map(len, after.values()))} scores of {len(after)} dossiers moved" + (
+        f" ({named})" if named else ""
+    )
+
+
+def scores_at(revision: str) -> Scores:
+    """Scores of all dossiers under a revision, which is unpacked to a folder that goes away."""
+    packed = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=False)
+    if packed.returncode:
+        raise SystemExit(f"expected a revision of this repository as BASE: {packed.stderr.decode().strip()}")
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=BytesIO(packed.stdout)) as tar:
+            tar.extractall(folder, filter="data")
+        return scores_of(Path(folder))
 
 
 def scores_of(code: Path) -> Scores:
@@ -55,7 +98,7 @@ def scores_of(code: Path) -> Scores:
 
 
 def score_all() -> Scores:
-    """Score and grade of every dossier under every rubric of the importable code."""
+    """Receipts of every dossier under every rubric of the importable code, which may be an old one."""
     from evidence.kinds.capture import dossier_from_capture  # noqa: PLC0415  which code this is, PYTHONPATH says
     from scoring import assess, catalogue  # noqa: PLC0415
 
@@ -63,7 +106,7 @@ def score_all() -> Scores:
     for name, capture in captures():
         assessment = assess.assess(dossier_from_capture(capture, datetime(2026, 1, 1, tzinfo=UTC)))
         cards = [rubric.score(assessment) for rubric in catalogue.rubrics()]
-        scores[name] = {f"{card.rubric}@{card.version}": f"{card.score} {card.grade or ''}".strip() for card in cards}
+        scores[name] = {f"{card.rubric}@{card.version}": _plain(card) for card in cards}
     return scores
 
 
@@ -76,13 +119,52 @@ def captures() -> Iterator[tuple[str, bytes]]:
         yield f"case:{document['case']}", json.dumps(document["capture"]).encode()
 
 
-def moves(before: Scores, after: Scores) -> Iterator[str]:
-    """One line for each score that differs, came or went."""
+def moves(before: Scores, after: Scores) -> Iterator[Moved]:
+    """One for each score or grade that differs."""
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name, {}), after.get(name, {})
         for rubric in sorted(old.keys() | new.keys()):
-            if old.get(rubric) != new.get(rubric):
-                yield f"{name:40} {rubric:14} {old.get(rubric, 'absent')} -> {new.get(rubric, 'absent')}"
+            first, second = old.get(rubric), new.get(rubric)
+            if first and second and _verdict(first) != _verdict(second):
+                yield Moved(name, rubric, _verdict(first), _verdict(second), tuple(_shifts(first, second)))
+
+
+def differing(before: Scores, after: Scores) -> Iterator[str]:
+    """Rubrics and dossiers that only one of the revisions has."""
+    for what, old, new in (("dossier", set(before), set(after)), ("rubric", _rubrics(before), _rubrics(after))):
+        yield from (f"new {what} {name}" for name in sorted(new - old))
+        yield from (f"{what} {name} is gone" for name in sorted(old - new))
+
+
+def _plain(card: Any) -> dict[str, Any]:
+    parts = [*card.lines, *(line for dimension in card.dimensions for line in _nested(dimension))]
+    lines = [[line.cites, line.at, str(line.points)] for line in parts]
+    return {"score": str(card.score), "grade": card.grade or "", "lines": lines}
+
+
+def _nested(dimension: Any) -> Iterator[Any]:
+    yield from dimension.lines
+    for component in dimension.components:
+        yield from component.lines
+
+
+def _verdict(card: dict[str, Any]) -> str:
+    return f"{card['score']} {card['grade']}".strip()
+
+
+def _rubrics(scores: Scores) -> set[str]:
+    return {name for cards in scores.values() for name in cards}
+
+
+def _shifts(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    """What came and went, by published id, the largest first."""
+    from publish.movement import Charge, shifts  # noqa: PLC0415  an old revision may not have it
+
+    old, new = ([Charge(*line) for line in card["lines"]] for card in (before, after))
+    for shift in shifts(old, new):
+        counts = "/".join(f"{sign}{count}" for sign, count in (("+", shift.came), ("-", shift.went)) if count)
+        where = f", such as {shift.at}" if shift.at else ""
+        yield f"{shift.points:+.2f} {shift.cites} ({counts} lines{where})"
 
 
 if __name__ == "__main__":
