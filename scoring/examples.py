@@ -69,6 +69,13 @@ def server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **opening: A
     return scope.Server(at="server", listing=Listing(body), tools=tools, resources=resources, prompts=prompts)
 
 
+def said(text: str = "Reads the notes of one day.", *others: str, **members: Any) -> scope.Said:
+    """A server with a tool `read_notes` that is described so, and further tools by name."""
+    tools = [{"name": "read_notes", "description": text, **members}, *({"name": name} for name in others)]
+    part: dict[str, Json] = {"declared": True, "end": "complete", "error": None, "pages": [{"tools": tools}]}
+    return scope.Said(at="server", listing=Listing({"lists": {"tools": part}}))
+
+
 def asked_list(name: str = "tools", *, end: str = "complete", error: Any = None, pages: int = 1) -> scope.AskedList:
     """A declared list and how reading it ended."""
     part: dict[str, Json] = {"declared": True, "end": end, "error": error, "pages": [{name: []}] * pages}

@@ -16,8 +16,11 @@ from scoring.rubric import Rubric
 from scoring.rule import Rule
 
 ENGINE_MODULES: Final = (
+    "evidence.authority",
+    "evidence.derive.poisoning",
     "evidence.kinds.listing",
     "evidence.kinds.registration",
+    "evidence.patterns.poisoning",
     "scoring.addresses",
     "scoring.arithmetic",
     "scoring.assess",

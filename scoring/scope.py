@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from evidence.canonical import Json
+from evidence.derive import poisoning
 from evidence.kinds import listing, registration
 from evidence.kinds.listing import UNDEFINED, Item, ItemList, Listing, Undefined
 from evidence.kinds.registration import Registration
@@ -145,6 +146,19 @@ class Toolset(Scope):
 
     reads: ClassVar[str] = listing.KIND
     tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said(Scope):
+    """Everything that a server says where a model may read it."""
+
+    reads: ClassVar[str] = listing.KIND
+    listing: Listing
+
+    @cached_property
+    def hits(self) -> tuple[poisoning.Hit, ...]:
+        """The places where it speaks past the user."""
+        return poisoning.scan(self.listing)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,8 @@ from scoring.outcome import Skipped
 ENGINE: Final = 1
 """Version of walk, scopes and shared readings; bumped when any rule may answer differently because of them."""
 
+_METHOD_NOT_FOUND: Final = -32601
+
 
 class Pages(StrEnum):
     """How much of a paginated list counts."""
@@ -63,6 +65,8 @@ class Walk:
 
     def skipped(self, wanted: type[scope.Scope]) -> tuple[Skipped, ...]:
         """Declared lists that could not be read, or not to their end, when the scope comes from such a list."""
+        if wanted is scope.Said:
+            return tuple(Skipped(name, self.unread(name)) for name in listing.LISTS if self._hides_something(name))
         name = _LIST_OF.get(wanted)
         end = self.unread(name) if name else ""
         return (Skipped(name, end),) if name and end else ()
@@ -130,6 +134,8 @@ class Walk:
             return (scope.Toolset(at="tools", tools=self.tools),)
         if wanted is scope.AskedList:
             return self._asked_lists()
+        if wanted is scope.Said:
+            return (scope.Said(at="server", listing=self.listing),) if self._says_something() else ()
         if wanted is scope.Server:
             return (self.server,)
         return self._registered(wanted)
@@ -155,6 +161,16 @@ class Walk:
             scope.Prompt(item=item, at=f"prompts/{segment}", position=(item.index,))
             for item, segment in _with_segments(self._items("prompts"))
         )
+
+    def _hides_something(self, name: str) -> bool:
+        """Whether a declared list holds more than was read; one that the server does not implement holds nothing."""
+        error = self.listing.list_of(name).error
+        missing = isinstance(error, Mapping) and error.get("code") == _METHOD_NOT_FOUND
+        return bool(self.unread(name)) and not missing
+
+    def _says_something(self) -> bool:
+        lists = (self.listing.list_of(name) for name in listing.LISTS)
+        return bool(self.listing.instructions) or any(items.items for items in lists)
 
     def _asked_lists(self) -> tuple[scope.AskedList, ...]:
         return tuple(

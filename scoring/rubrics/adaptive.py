@@ -24,7 +24,7 @@ THIN: Final = Decimal("0.25")
 NOTHING_MEASURED: Final = "nothing_measured"
 
 
-def _check(*rules: str, **params: ParamValue) -> Check:
+def _check(*rules: str, weight: int = 1, **params: ParamValue) -> Check:
     """Rules about one scope that are judged together; parameters go to every rule that has them."""
     known = discover()
     criteria = (
@@ -36,11 +36,11 @@ def _check(*rules: str, **params: ParamValue) -> Check:
         )
         for rule in rules
     )
-    return Check(criteria=tuple(criteria))
+    return Check(criteria=tuple(criteria), weight=Decimal(weight))
 
 
-def _component(name: str, title: str, *checks: Check, awaits: str = "") -> Component:
-    return Component(name=name, title=title, checks=checks, awaits=awaits)
+def _component(name: str, title: str, *checks: Check, awaits: str = "", weight: int = 1) -> Component:
+    return Component(name=name, title=title, checks=checks, awaits=awaits, weight=Decimal(weight))
 
 
 RELIABILITY: Final = Dimension(
@@ -77,14 +77,28 @@ SECURITY: Final = Dimension(
     title="Security",
     weight=Decimal(25),
     components=(
-        _component("poisoning", "Poisoning detection", awaits="poisoning"),
-        _component("dependencies", "Dependency audit", awaits="advisories"),
-        _component("secrets", "Secret scanning", awaits="secrets"),
+        _component(
+            "poisoning",
+            "Poisoning detection",
+            _check(
+                "text-injects-instructions",
+                "text-commands-other-tools",
+                "text-exfiltrates",
+                "text-hides-characters",
+                "text-reveals-secret",
+                weight=9,
+            ),
+            _check("text-carries-encoded-payload", "text-claims-preference"),
+            weight=4,
+        ),
+        _component("dependencies", "Dependency audit", awaits="advisories", weight=2),
+        _component("secrets", "Secret scanning", awaits="secrets", weight=2),
         _component(
             "authentication",
             "Authentication appropriateness",
             _check("remote-not-encrypted", "remote-secret-in-url"),
             _check("setting-secret-unmarked"),
+            weight=2,
         ),
     ),
 )
@@ -193,8 +207,10 @@ DIMENSIONS: Final = (RELIABILITY, SECURITY, SETUP, DOCUMENTATION, COMPATIBILITY,
 
 _SETTLED: Final = (
     "A dimension is on 0 to 10 and the overall score is ten times their weighted mean, rounded once, half up.",
-    "A dimension is measured when at least one of its components is; components weigh the same and redistribute alike.",
-    "A component is ten points less the share of checked things with a finding, check by check, checks weighing alike.",
+    "A dimension is measured when at least one of its components is; components redistribute alike.",
+    "Components weigh the same, except in security: poisoning 4; dependencies, secrets and authentication 2 each.",
+    "A component is ten points less the share of checked things with a finding, check by check.",
+    "Checks weigh the same, except that grave signs of poisoning weigh 9 and light ones (payloads, self-praise) 1.",
     "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
     "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
     "Floor and ceiling are the score with everything unmeasured at 0 and at 10; rankings go by the floor.",

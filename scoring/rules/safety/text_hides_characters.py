@@ -1,0 +1,33 @@
+"""Rule `text-hides-characters`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.patterns.poisoning import Threat
+from scoring.examples import said
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Said
+
+
+@rule(
+    "text-hides-characters",
+    scope=Said,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A text holds characters that nobody sees",
+    since="2026.1",
+    version=1,
+    good=[said(), said("Notes \U0001f469\u200d\U0001f4bb with emoji.")],
+    bad=[said("Reads notes\U000e0061\U000e0062."), said("Reads \u202enotes\u202c.")],
+)
+def text_hides_characters(said: Said) -> Iterator[str]:
+    """Tag characters, direction overrides, runs of zero-width characters and variation selectors carry text that a
+    model reads and a reviewer does not. Emoji, flags and the joiners that scripts need are left alone.
+
+    Remove them; they often come from copying.
+    """
+    for hit in said.hits:
+        if hit.threat is Threat.HIDDEN:
+            yield f"{hit.at}: {hit.title.lower()}"

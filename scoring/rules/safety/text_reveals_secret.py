@@ -1,0 +1,32 @@
+"""Rule `text-reveals-secret`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.patterns.poisoning import Threat
+from scoring.examples import said
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Said
+
+
+@rule(
+    "text-reveals-secret",
+    scope=Said,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A listing contains a credential",
+    since="2026.1",
+    version=1,
+    good=[said(), said("Key such as AKIAIOSFODNN7EXAMPLE.")],
+    bad=[said("Key " + "AKIA" + "Q7RZ2MWX5KPL9TBN.")],
+)
+def text_reveals_secret(said: Said) -> Iterator[str]:
+    """Whoever connects can read the listing, so a credential in it is public.
+
+    Revoke it, then remove it. Defaults and examples take placeholders.
+    """
+    for hit in said.hits:
+        if hit.threat is Threat.SECRET:
+            yield f"{hit.at}: {hit.title.lower()}"
