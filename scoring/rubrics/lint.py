@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
 from evidence.kinds import listing
-from evidence.kinds.listing import End
 from scoring import arithmetic, javascript, scope
 from scoring.assessment import Assessment
 from scoring.folding import fold
@@ -20,11 +20,12 @@ from scoring.receipt import START
 from scoring.rubric import NO_PARAMS, Criterion, Rubric
 from scoring.rule import ParamValue
 from scoring.scorecard import Line, Scorecard
-from scoring.walk import Pages
+from scoring.walk import Pages, Walk
 
 FULL: Final = Decimal(100)
 POINTS: Final = {Severity.ERROR: Decimal(15), Severity.WARNING: Decimal(5), Severity.INFO: Decimal(1)}
 BONUS: Final = Decimal(5)
+BONUS_ID: Final = "bonus"
 BANDS: Final = ((Decimal(90), "A"), (Decimal(75), "B"), (Decimal(60), "C"), (Decimal(40), "D"))
 FAILED: Final = "F"
 CHARACTERS_PER_TOKEN: Final = Decimal("3.5")
@@ -34,11 +35,21 @@ MAX_LINES: Final = 1000
 LISTS: Final = ("tools", "resources", "prompts")
 
 
-def _criterion(
-    cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS, *, scored: bool = True
+def criterion(
+    cites: str,
+    rule: str,
+    severity: Severity,
+    params: Mapping[str, ParamValue] = NO_PARAMS,
+    *,
+    pages: Pages = Pages.ALL,
 ) -> Criterion:
-    points = POINTS[severity] if scored else Decimal(0)
-    return Criterion(cites=cites, rule=rule, severity=severity, points=points, params=params, pages=Pages.FIRST)
+    """A rule under its published id, at the price of the severity; the bonus has no price."""
+    points = POINTS[severity] if cites != BONUS_ID else Decimal(0)
+    return Criterion(cites=cites, rule=rule, severity=severity, points=points, params=params, pages=pages)
+
+
+def _criterion(cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS) -> Criterion:
+    return criterion(cites, rule, severity, params, pages=Pages.FIRST)
 
 
 CRITERIA: Final = (
@@ -66,8 +77,8 @@ CRITERIA: Final = (
 )
 
 BONUS_CRITERIA: Final = (
-    _criterion("bonus", "tool-description-missing", Severity.INFO, scored=False),
-    _criterion("bonus", "tool-description-short", Severity.INFO, {"minimum": 20}, scored=False),
+    _criterion(BONUS_ID, "tool-description-missing", Severity.INFO),
+    _criterion(BONUS_ID, "tool-description-short", Severity.INFO, {"minimum": 20}),
 )
 
 _SETTLED: Final = (
@@ -80,41 +91,64 @@ _SETTLED: Final = (
 )
 
 
-def _score(assessment: Assessment) -> Scorecard:
-    absent = assessment.walks[Pages.FIRST].absent(listing.KIND)
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """In what the versions differ beside their criteria."""
+
+    unread_counts_as_empty: bool
+    error_for_grade_f: bool
+
+
+def judge(assessment: Assessment, rubric: Rubric, reading: Reading) -> Scorecard:
+    """The scorecard of one server under one version."""
+    walk = assessment.walks[rubric.criteria[0].pages]
+    absent = walk.absent(listing.KIND)
     if absent:
-        return _card(assessment, NotMeasured(absent.reason.value, absent.detail))
-    unread, read = _unread(assessment), assessment.walks[Pages.FIRST].server
-    empty = read.tools + read.resources + read.prompts == 0
+        return _card(assessment, rubric, NotMeasured(absent.reason.value, absent.detail))
+    declared, unread = _declared(walk), _unread(walk)
+    empty = walk.server.tools + walk.server.resources + walk.server.prompts == 0
     if empty and unread:
-        return _card(assessment, NotMeasured("list_failed", f"{', '.join(unread)} could not be listed"))
-    lines = [*_deductions(assessment)]
-    lines += _adjustments(assessment, arithmetic.deduct(FULL, (line.points for line in lines)), empty=empty)
+        return _card(assessment, rubric, NotMeasured("list_failed", f"{', '.join(unread)} could not be listed"))
+    skip = frozenset() if reading.unread_counts_as_empty else frozenset(unread)
+    lines = [*_deductions(assessment, rubric, skip)]
+    adjusted = arithmetic.deduct(FULL, (line.points for line in lines))
+    lines += _adjustments(assessment, rubric, adjusted, empty=empty)
     score = arithmetic.plain(arithmetic.deduct(FULL, (line.points for line in lines)))
     grade = arithmetic.band(score, BANDS, FAILED)
-    if grade == FAILED and not any(line.severity == Severity.ERROR for line in lines):
+    if reading.error_for_grade_f and grade == FAILED and not any(line.severity == Severity.ERROR for line in lines):
         lines.append(Line(cites="server-grade-f", points=Decimal(0), why="Grade F without an error", severity="error"))
-    caveats = tuple(f"{name} could not be listed; this version counts the list as empty." for name in unread)
-    return _card(assessment, score, grade, lines, caveats)
+    card = _card(assessment, rubric, score, grade=grade, lines=lines)
+    return _with_caveats(card, declared, unread, skip)
 
 
-def _deductions(assessment: Assessment) -> Iterator[Line]:
+def _with_caveats(card: Scorecard, declared: list[str], unread: list[str], skip: frozenset[str]) -> Scorecard:
+    if not skip:
+        caveats = tuple(f"{name} could not be listed; this version counts the list as empty." for name in unread)
+        return replace(card, caveats=caveats)
+    caveats = tuple(f"{name} could not be listed and are not in the score." for name in unread)
+    coverage = arithmetic.on_quantum(1 - Decimal(len(skip)) / len(declared))
+    return replace(card, caveats=caveats, coverage=coverage, floor=Decimal(0))
+
+
+def _deductions(assessment: Assessment, rubric: Rubric, skip: frozenset[str]) -> Iterator[Line]:
     """A line for every finding, in the reference's order: server, then each tool, each resource, each prompt."""
     located: list[tuple[tuple[int, ...], Line]] = []
-    for order, criterion in enumerate(CRITERIA):
-        outcome = assessment.outcome(criterion.question)
-        if isinstance(outcome, Measured) and outcome.findings:
-            place, run = _place(criterion.declared.scope), _run(criterion)
-            located += [(_key(place, run, order, finding), _line(criterion, finding)) for finding in outcome.findings]
+    scored = [part for part in rubric.criteria if part.cites != BONUS_ID]
+    scopes = [part.declared.scope for part in scored]
+    for order, (part, judged) in enumerate(zip(scored, scopes, strict=True)):
+        outcome = assessment.outcome(part.question)
+        if isinstance(outcome, Measured) and outcome.findings and not (skip and _about(judged) in skip):
+            place, run = _place(judged), scopes.index(judged)
+            located += [(_key(place, run, order, finding), _line(part, finding)) for finding in outcome.findings]
     yield from (line for _, line in sorted(located, key=lambda pair: pair[0]))
 
 
-def _adjustments(assessment: Assessment, score: Decimal, *, empty: bool) -> Iterator[Line]:
+def _adjustments(assessment: Assessment, rubric: Rubric, score: Decimal, *, empty: bool) -> Iterator[Line]:
     """The lines that are not findings: bonus, then clamp, then the zero of an empty server."""
-    if _deserves_bonus(assessment):
+    if _deserves_bonus(assessment, rubric):
         gained = min(FULL, score + BONUS) - score
         score += gained
-        yield Line(cites="bonus", points=gained, why="Every tool has a description of at least 20 characters")
+        yield Line(cites=BONUS_ID, points=gained, why="Every tool has a description of at least 20 characters")
     clamped = arithmetic.clamp(score, Decimal(0), FULL)
     if clamped != score:
         yield Line(cites="clamp", points=clamped - score, why="A score is at least 0")
@@ -122,8 +156,8 @@ def _adjustments(assessment: Assessment, score: Decimal, *, empty: bool) -> Iter
         yield Line(cites="empty", points=-clamped, why="A server without tools, resources and prompts scores 0")
 
 
-def _deserves_bonus(assessment: Assessment) -> bool:
-    outcomes = [assessment.outcome(criterion.question) for criterion in BONUS_CRITERIA]
+def _deserves_bonus(assessment: Assessment, rubric: Rubric) -> bool:
+    outcomes = [assessment.outcome(part.question) for part in rubric.criteria if part.cites == BONUS_ID]
     return all(isinstance(outcome, Measured) and outcome.checked and not outcome.findings for outcome in outcomes)
 
 
@@ -135,10 +169,11 @@ def _place(judged: type[scope.Scope]) -> int:
     return 3 if issubclass(judged, (scope.Prompt, scope.PromptArg)) else 0
 
 
-def _run(criterion: Criterion) -> int:
-    """The first of the criteria about the same scope, which the reference asks together about each part of an item."""
-    scopes = [listed.declared.scope for listed in CRITERIA]
-    return scopes.index(criterion.declared.scope)
+def _about(judged: type[scope.Scope]) -> str:
+    """The list that a scope comes from; empty for the server itself."""
+    if issubclass(judged, scope.Toolset):
+        return "tools"
+    return ("", *LISTS)[_place(judged)]
 
 
 def _key(place: int, run: int, order: int, finding: Finding) -> tuple[int, ...]:
@@ -159,39 +194,40 @@ def _line(criterion: Criterion, finding: Finding) -> Line:
     )
 
 
-def _unread(assessment: Assessment) -> list[str]:
-    walk = assessment.walks[Pages.FIRST]
-    lists = {name: walk.listing.list_of(name) for name in LISTS if walk.declared(name)}
-    return [name for name, items in lists.items() if not items.pages and items.end is not End.COMPLETE]
+def _declared(walk: Walk) -> list[str]:
+    return [name for name in LISTS if walk.declared(name)]
+
+
+def _unread(walk: Walk) -> list[str]:
+    return [name for name in _declared(walk) if walk.unread(name) and not walk.listing.list_of(name).pages]
 
 
 def _card(
     assessment: Assessment,
+    rubric: Rubric,
     score: Decimal | NotMeasured,
+    *,
     grade: str | None = None,
     lines: Sequence[Line] = (),
-    caveats: tuple[str, ...] = (),
 ) -> Scorecard:
     measured = not isinstance(score, NotMeasured)
     return Scorecard(
         server=assessment.server,
-        rubric=LINT_1.id,
-        version=LINT_1.version,
-        source_version=LINT_1.source_version,
+        rubric=rubric.id,
+        version=rubric.version,
+        source_version=rubric.source_version,
         score=score,
         grade=grade,
         as_of=assessment.as_of,
         coverage=Decimal(1 if measured else 0),
         lines=fold(lines, MAX_LINES),
-        caveats=caveats,
-        facts=_facts(assessment, lines) if measured else {},
+        facts=_facts(assessment.walks[rubric.criteria[0].pages], lines) if measured else {},
         versions=assessment.versions,
         evidence=assessment.evidence,
     )
 
 
-def _facts(assessment: Assessment, lines: Sequence[Line]) -> dict[str, str]:
-    walk = assessment.walks[Pages.FIRST]
+def _facts(walk: Walk, lines: Sequence[Line]) -> dict[str, str]:
     severities = [line.severity for line in lines]
     tokens = {tool.at: _tokens(tool) for tool in walk.tools}
     counts = {
@@ -213,6 +249,10 @@ def _tokens(tool: scope.Tool) -> int:
     length = javascript.utf16_length(f"{tool.name} {tool.item.description} ")
     length += javascript.stringified_length(tool.input_schema)
     return math.ceil(length / CHARACTERS_PER_TOKEN)
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    return judge(assessment, LINT_1, Reading(unread_counts_as_empty=True, error_for_grade_f=True))
 
 
 LINT_1: Final = Rubric(

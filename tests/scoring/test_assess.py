@@ -121,13 +121,20 @@ def test_messages_hide_nothing_and_break_nothing() -> None:
 
 def test_catalogue_names_versions_and_refuses_unknown_rubrics() -> None:
     assert catalogue.rubric("tool_design").name == "tool_design@2"
+    assert catalogue.rubric("lint").name == "lint@2"
     assert catalogue.rubric("lint@1").name == "lint@1"
     assert catalogue.rubric("adaptive@1").default
     with pytest.raises(LookupError, match=r"there are adaptive@1, .*lint@1"):
         catalogue.rubric("lint@9")
     assert [rubric.name for rubric in catalogue.rubrics() if rubric.default] == ["adaptive@1"]
     names = {f"rubric.{rubric.name}" for rubric in catalogue.rubrics()}
-    assert {"rubric.adaptive@1", "rubric.lint@1", "rubric.tool_design@1", "rubric.tool_design@2"} <= names
+    assert {
+        "rubric.adaptive@1",
+        "rubric.lint@1",
+        "rubric.lint@2",
+        "rubric.tool_design@1",
+        "rubric.tool_design@2",
+    } <= names
     assert set(catalogue.versions()) == {"engine", "ruleset", *names}
 
 

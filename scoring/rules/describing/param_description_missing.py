@@ -23,13 +23,17 @@ from scoring.scope import Param
     good=[param(description="ID of the user"), param(description=5)],
     bad=[param(description=UNDEFINED), param(description=" "), param(raw=True)],
 )
-def param_description_missing(param: Param, objects_only: bool = False) -> Iterator[str]:
+def param_description_missing(param: Param, objects_only: bool = False, text_only: bool = False) -> Iterator[str]:
     """A model fills in a parameter from its description.
 
-    A bare name leaves format, unit and meaning to guesswork. With `objects_only`, the schemas `true` and `false` pass.
+    A bare name leaves format, unit and meaning to guesswork.
+
+    With `objects_only`, the schemas `true` and `false` pass; with
+    `text_only`, a description that is no text does not.
     """
     if objects_only and not is_object(param.raw):
         return
     description = param.get("description")
-    if not truthy(description) or (isinstance(description, str) and not trim(description)):
+    blank = not trim(description) if isinstance(description, str) else text_only or not truthy(description)
+    if blank:
         yield "no description"

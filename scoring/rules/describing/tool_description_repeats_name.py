@@ -8,6 +8,7 @@ from scoring.examples import tool
 from scoring.outcome import Severity
 from scoring.rule import rule
 from scoring.scope import Tool
+from scoring.words import tokens
 
 
 @rule(
@@ -21,12 +22,14 @@ from scoring.scope import Tool
     good=[tool(name="render_diagram", description="Renders a diagram as SVG.")],
     bad=[tool(name="render_diagram", description="Render-Diagram")],
 )
-def tool_description_repeats_name(tool: Tool) -> Iterator[str]:
+def tool_description_repeats_name(tool: Tool, by_words: bool = False) -> Iterator[str]:
     """A description that says the name again adds nothing to it.
 
-    Say what the tool returns or changes, and when to use it.
+    Say what the tool returns or changes, and when to use it. With `by_words`, punctuation and the humps of camelCase
+    make no difference.
     """
-    if tool.description and _spaced(tool.description) == _spaced(tool.name):
+    spelt = tokens if by_words else _spaced
+    if tool.description and spelt(tool.description) and spelt(tool.description) == spelt(tool.name):
         yield "the description is the name in other punctuation"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.examples import resource
+from scoring.javascript import trim
 from scoring.outcome import Severity
 from scoring.rule import rule
 from scoring.scope import Resource
@@ -21,7 +22,7 @@ from scoring.scope import Resource
     good=[resource(name="today"), resource(name=" ")],
     bad=[resource(name=None), resource(name="")],
 )
-def resource_name_missing(resource: Resource) -> Iterator[str]:
-    """Clients list resources by name. A URI alone tells a person little."""
-    if not resource.name:
+def resource_name_missing(resource: Resource, blank: bool = False) -> Iterator[str]:
+    """Clients list resources by name. A URI alone tells a person little. With `blank`, white space is no name."""
+    if not (trim(resource.name) if blank else resource.name):
         yield "no name"

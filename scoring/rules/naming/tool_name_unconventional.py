@@ -11,6 +11,7 @@ from scoring.rule import rule
 from scoring.scope import Tool
 
 _CONVENTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_SNAKE_OR_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|-[a-z0-9]+)*")
 
 
 @rule(
@@ -24,7 +25,13 @@ _CONVENTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
     good=[tool(name="get-record"), tool(name="GetRecord"), tool(name="get-")],
     bad=[tool(name="get.record"), tool(name="1st"), tool(name="récupérer"), tool(name=None), tool(name="get\n")],
 )
-def tool_name_unconventional(tool: Tool) -> Iterator[str]:
-    """Some clients fail on unusual names. ASCII letters, digits, `_` and `-` are safe, with a letter first."""
-    if not _CONVENTION.fullmatch(tool.name):
+def tool_name_unconventional(tool: Tool, lower_case: bool = False) -> Iterator[str]:
+    """Some clients fail on unusual names. ASCII letters, digits, `_` and `-` are safe, with a letter first.
+
+    With `lower_case`, the name has to be snake_case or kebab-case.
+    """
+    if lower_case and tool.name:
+        if not _SNAKE_OR_KEBAB.fullmatch(tool.name):
+            yield "neither snake_case nor kebab-case"
+    elif not _CONVENTION.fullmatch(tool.name):
         yield "not a letter followed by letters, digits, _ or -" if tool.name else "no name"

@@ -25,10 +25,12 @@ _TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
     good=[param(type="string"), param(type=UNDEFINED, enum=[])],
     bad=[param(type=UNDEFINED), param(type=UNDEFINED, const=1), param(raw=True)],
 )
-def param_type_missing(param: Param) -> Iterator[str]:
+def param_type_missing(param: Param, constants: bool = False) -> Iterator[str]:
     """Without a type a client cannot validate the input, and a model has to guess its form.
 
-    `type`, `enum`, `oneOf`, `anyOf`, `allOf` or `$ref` all count.
+    `type`, `enum`, `oneOf`, `anyOf`, `allOf` or `$ref` all count, and `const` too with `constants`.
     """
+    if constants and param.get("const") is not UNDEFINED:
+        return
     if not any(truthy(param.get(keyword)) for keyword in _TYPING):
         yield f"none of {', '.join(_TYPING)}"

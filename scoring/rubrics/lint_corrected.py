@@ -1,0 +1,70 @@
+"""`lint@2`: our corrected reading of the 21 rules. Points, bonus and grades are those of version 1.
+
+Deviations from the published implementation, each with its reason:
+
+- All pages of a list count, because clients see all of them.
+- A declared list that could not be read is not judged and lowers coverage and floor, because it is not an empty list.
+- server-grade-f is gone, because it is in no published text and says nothing that the grade does not say.
+- tool-description-is-name compares words, because punctuation and camelCase add no information either.
+- prop-no-description takes only text for a description, because a number describes nothing.
+- prop-no-type accepts const, because a constant has the type of its value.
+- required-not-in-properties also fires without any properties, because the call is just as impossible.
+- tool-empty-schema fires on `properties: {}`, as the text says; additionalProperties: false says it on purpose.
+- tool-name-convention wants snake_case or kebab-case, as the text says; the implementation accepts any letters.
+- resource-no-name takes white space for no name, because nobody can read it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from scoring.assessment import Assessment
+from scoring.outcome import Severity
+from scoring.rubric import Rubric
+from scoring.rubrics.lint import BANDS, BONUS_ID, FAILED, LINT_1, Reading, criterion, judge
+from scoring.scorecard import Scorecard
+
+CRITERIA: Final = (
+    criterion("server-empty", "server-offers-nothing", Severity.ERROR),
+    criterion("server-no-name", "server-name-missing", Severity.WARNING),
+    criterion("server-no-version", "server-version-missing", Severity.WARNING),
+    criterion("server-duplicate-tools", "tool-names-duplicated", Severity.ERROR),
+    criterion("tool-no-description", "tool-description-missing", Severity.ERROR),
+    criterion("tool-short-description", "tool-description-short", Severity.WARNING, {"minimum": 10}),
+    criterion("tool-long-description", "tool-description-long", Severity.WARNING, {"maximum": 500}),
+    criterion("tool-description-is-name", "tool-description-repeats-name", Severity.WARNING, {"by_words": True}),
+    criterion("tool-no-schema", "tool-input-schema-missing", Severity.WARNING),
+    criterion("tool-schema-not-object", "tool-input-schema-not-object", Severity.INFO),
+    criterion("prop-no-description", "param-description-missing", Severity.WARNING, {"text_only": True}),
+    criterion("prop-no-type", "param-type-missing", Severity.WARNING, {"constants": True}),
+    criterion("tool-no-required", "tool-required-missing", Severity.INFO),
+    criterion("required-not-in-properties", "tool-required-undeclared", Severity.ERROR, {"without_properties": True}),
+    criterion("tool-empty-schema", "tool-parameters-none", Severity.INFO, {"closed": True}),
+    criterion("tool-name-convention", "tool-name-unconventional", Severity.INFO, {"lower_case": True}),
+    criterion("resource-no-name", "resource-name-missing", Severity.WARNING, {"blank": True}),
+    criterion("resource-no-description", "resource-description-missing", Severity.WARNING),
+    criterion("resource-no-mimetype", "resource-mime-type-missing", Severity.INFO),
+    criterion("prompt-no-description", "prompt-description-missing", Severity.ERROR),
+    criterion("prompt-arg-no-description", "prompt-argument-description-missing", Severity.WARNING),
+    criterion(BONUS_ID, "tool-description-missing", Severity.INFO),
+    criterion(BONUS_ID, "tool-description-short", Severity.INFO, {"minimum": 20}),
+)
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    return judge(assessment, LINT_2, Reading(unread_counts_as_empty=False, error_for_grade_f=False))
+
+
+LINT_2: Final = Rubric(
+    id="lint",
+    version=2,
+    source_version=LINT_1.source_version,
+    title=LINT_1.title,
+    summary="100 points less 15 an error, 5 a warning and 1 an info, plus 5 if well described. Our corrected reading.",
+    source=LINT_1.source,
+    criteria=CRITERIA,
+    settled=tuple(line[2:] for line in (__doc__ or "").splitlines() if line.startswith("- ")),
+    judge=_score,
+    bands=(*BANDS, (Decimal(0), FAILED)),
+)
