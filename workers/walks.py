@@ -10,7 +10,7 @@ from crawler.identity import canonical_ref, merge
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
 from evidence.model import Run, Server, ServerId, ServerRef, server_id
 from workers.context import Context
-from workers.flow import Halt
+from workers.flow import Halt, first_error
 from workers.progress import Tally
 
 
@@ -29,9 +29,12 @@ async def walk_all(ctx: Context, run: Run, sources: Sequence[str], halt: Halt, t
     """Walk every registry of this run that is not walked yet, at the same time, and say how far each is."""
     registries = await ctx.outside.registries(sources)
     walker = _Walker(ctx, run, halt, tally)
-    async with asyncio.TaskGroup() as tasks:
-        for registry in registries:
-            tasks.create_task(walker.walk(registry))
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for registry in registries:
+                tasks.create_task(walker.walk(registry))
+    except ExceptionGroup as several:
+        raise first_error(several) from several
     return await recorded(ctx, run, sources)
 
 

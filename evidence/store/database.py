@@ -33,6 +33,8 @@ _EXPECTED: Final = "expected a database URL like sqlite:///PATH or postgresql+ps
 
 _UNAVAILABLE: Final = (sqlite3.OperationalError, psycopg.OperationalError, psycopg.InterfaceError)
 
+_DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
 _WRITES: Final = {"hallmark_writes": True}
 
 
@@ -138,7 +140,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def _named_failures() -> Iterator[None]:
-    """Turn the failures of drivers into ours; those of bulk.insert come past SQLAlchemy's own wrapping."""
+    """Turn the failures of drivers into ours; those of bulk.insert and of a new connection come past SQLAlchemy's."""
     try:
         yield
     except DBAPIError as error:
@@ -147,7 +149,7 @@ def _named_failures() -> Iterator[None]:
         raise named from error
     except PoolTimeout as error:
         raise StoreUnavailable(f"no free connection to the database: {error}") from error
-    except psycopg.Error as error:
+    except (psycopg.Error, sqlite3.Error) as error:
         if (named := _named(error)) is None:
             raise
         raise named from error
@@ -159,4 +161,6 @@ def _named(error: BaseException | None) -> StoreError | None:
         return NotMigrated(f"the database has not been migrated: {error}")
     if isinstance(error, _UNAVAILABLE):
         return StoreUnavailable(f"the database is not available: {error}")
+    if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorcode & 0xFF in _DAMAGED:
+        return StoreError(f"the database file is damaged or not one of ours: {error}")
     return None

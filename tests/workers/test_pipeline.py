@@ -11,7 +11,7 @@ import pytest
 
 from evidence.kinds import listing, registration
 from evidence.model import Absent, Observed, Reason, Run, Server, Status, Trigger
-from evidence.store import RunState, Stage
+from evidence.store import RunState, Stage, StoreUnavailable
 from scoring import catalogue
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pins, pipeline, receipts
@@ -66,6 +66,21 @@ def test_a_failing_registry_does_not_stop_the_others(tmp_path: Path) -> None:
             # The second registry names servers that are in the first one too.
             assert len(ctx.store.pending(run.id, Stage.COLLECT)) == 3
             assert [server.seen_in for server in ctx.store.active_servers()][:1] != []
+
+    asyncio.run(main())
+
+
+def test_a_database_that_fails_during_a_walk_is_named_and_not_wrapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StoreUnavailable("database or disk is full")
+
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(2)])) as ctx:
+            monkeypatch.setattr(ctx.store, "put_page", full)
+            with pytest.raises(StoreUnavailable, match="full"):
+                await _planned(ctx)
 
     asyncio.run(main())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from evidence.store import NotMigrated, Store, StoreError, StoreUnavailable, open_store
+from evidence.store import database as database_module
 from evidence.store.database import Database
 from evidence.store.migrating import alembic_config, newest_revision
 from evidence.store.models import METADATA
@@ -96,6 +98,27 @@ def test_database_that_does_not_answer_is_unavailable(tmp_path: Path) -> None:
         with pytest.raises(StoreUnavailable):
             store.runs()
         store.close()
+
+
+def test_a_file_that_is_no_database_says_so(tmp_path: Path) -> None:
+    (tmp_path / "hallmark.db").write_bytes(b"something else" * 1000)
+    store = open_store(f"sqlite:///{tmp_path / 'hallmark.db'}")
+    for question in (store.runs, store.migrate):
+        with pytest.raises(StoreError, match="damaged or not one of ours"):
+            question()
+    store.close()
+
+
+def test_a_connection_that_cannot_be_prepared_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As on a read-only disk, where SQLite opens the file and fails at the first statement.
+    def refuse(_connection: object, _record: object) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(database_module, "_prepare_sqlite", refuse)
+    store = open_store(f"sqlite:///{tmp_path / 'hallmark.db'}")
+    with pytest.raises(StoreUnavailable, match="unable to open"):
+        store.migrate()
+    store.close()
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "mysterious://x/y", "sqlite+nothing:///x"])
