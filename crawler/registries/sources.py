@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -20,6 +19,7 @@ from crawler.registries.registry import Registry
 
 OFFICIAL_URL: Final = "https://registry.modelcontextprotocol.io"
 DOCKER_URL: Final = "https://desktop.docker.com/mcp/catalog/v3/catalog.json"
+_NO_TOKENS: Final = "a run keeps its sources: give those that need a token a name and `headers` in HALLMARK_REGISTRIES"
 STARTER: Final = Path(__file__).parent / "starter"
 
 
@@ -52,10 +52,11 @@ def build(source: str | Source, client: httpx.AsyncClient, *, clock: Clock, slee
     kind, separator, rest = location.partition(":")
     if kind == "docker":
         place = rest if separator else DOCKER_URL
-        found = place if _is_url(place) else _existing(place)
+        found = _unsigned(place, wanted) if _is_url(place) else _existing(place)
         return DockerCatalogue(found, fetcher=fetcher, name=wanted.name or "docker")
     if _is_url(location):
-        return GenericRegistry(wanted.name or _url_name(location), location, fetcher)
+        base = _base_url(location)
+        return GenericRegistry(wanted.name or base, base, fetcher)
     return DocumentRegistry(_existing(location), name=wanted.name)
 
 
@@ -79,13 +80,22 @@ def _is_url(location: str) -> bool:
     return location.lower().startswith(("http://", "https://"))
 
 
-def _url_name(location: str) -> str:
-    """The base URL without anything that could be a secret."""
+def _base_url(location: str) -> str:
+    """The base URL, which names the registry: without anything that could be a secret."""
     try:
-        parts = urlsplit(normalise_url(location))
+        base = normalise_url(location)
     except Unusable as error:
         raise UnknownSource(f"{error} expected as the base of a registry") from error
-    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+    if "?" in base or "#" in location:
+        raise UnknownSource(f"expected the base of a registry without query or fragment; {_NO_TOKENS}")
+    return base
+
+
+def _unsigned(url: str, wanted: Source) -> str:
+    """A catalogue's URL; with a query only when the settings name it, since runs keep what was typed."""
+    if "?" in url and wanted.name is None:
+        raise UnknownSource(f"expected a catalogue's URL without query; {_NO_TOKENS}")
+    return url
 
 
 def _existing(location: str) -> Path:

@@ -55,7 +55,16 @@ def test_a_path_is_a_folder_of_documents(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["nowhere", "/nowhere/at/all", "https://user:secret@registry.example", "docker:nowhere"]
+    "source",
+    [
+        "nowhere",
+        "/nowhere/at/all",
+        "https://user:secret@registry.example",
+        "https://registry.example/?token=secret",
+        "https://registry.example/#secret",
+        "docker:nowhere",
+        "docker:https://catalogue.example/c.json?sig=secret",
+    ],
 )
 def test_what_is_not_a_source_says_what_is_expected(source: str) -> None:
     with pytest.raises(UnknownSource, match="expected") as failure:
