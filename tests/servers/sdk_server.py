@@ -1,4 +1,4 @@
-"""The same small server on the official SDK over any transport: `python -m tests.servers.sdk_server streamable-http`."""
+"""The same small server on the official SDK over any transport: `python -m tests.servers.sdk_server TRANSPORT`."""
 
 from __future__ import annotations
 
