@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,18 @@ BATCH = 200
 _TIMES = ("as_of",)
 
 
-def export(store: Store, run_id: str, out: Path | IO[bytes], *, format: Format, comparable: bool = False) -> int:  # noqa: A002
+def export(
+    store: Store,
+    run_id: str,
+    out: Path | IO[bytes],
+    *,
+    format: Format,  # noqa: A002
+    comparable: bool = False,
+    keep: Callable[[Sequence[StoredCard]], Sequence[StoredCard]] = lambda cards: cards,
+) -> int:
     """Write one run to `out`, sorted by server id, and return the number of servers written.
+
+    Of each server's receipts those are written that `keep` gives back.
 
     The same store gives the same bytes. The comparable form leaves out the run's id, clock times and durations, so two
     runs that saw and concluded the same are equal byte for byte. Servers are read in batches: memory does not grow
@@ -38,7 +48,7 @@ def export(store: Store, run_id: str, out: Path | IO[bytes], *, format: Format, 
         count = 0
         for dossier, cards in published(store, run_id):
             write = _csv_lines if format == "csv" else _json_line
-            sink.write(write(stored.run, dossier, cards, comparable))
+            sink.write(write(stored.run, dossier, keep(cards), comparable))
             count += 1
         return count
 

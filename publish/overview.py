@@ -7,17 +7,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
+
+import orjson
 
 from evidence.canonical import NotJson
 from evidence.kinds import listing
 from evidence.kinds.listing import LISTS, End, Listing
-from evidence.model import Absent, Dossier, Reason, ServerId
+from evidence.model import Absent, Dossier, Reason, Server, ServerId
 from scoring import standing
 from scoring.scorecard import Line, Scorecard
 from scoring.standing import RankKey
 
 BINS = 10
 _WHOLE = {End.COMPLETE, End.NOT_ASKED}
+_TOOLS = "tools"
+_UNREAD = "could not be listed"
+"""What every rubric says in a caveat when a list could not be read to its end; a test holds them to it."""
 
 
 class State(StrEnum):
@@ -205,6 +211,37 @@ def _mark(card: Scorecard) -> Mark:
     score = card.score if isinstance(card.score, Decimal) else None
     floor = None if card.floor == score else card.floor
     return Mark(card.rubric, card.version, score, card.grade, card.coverage, is_thin(card), floor)
+
+
+def row_of_cards(server: Server, absent: Absent | None, cards: Sequence[Scorecard]) -> ServerRow:
+    """The row of a server from its receipts alone, for tables that shall not read every dossier.
+
+    `tools` is None where no receipt counts them.
+    """
+    unread = any(_UNREAD in caveat for card in cards for caveat in card.caveats)
+    return ServerRow(
+        id=server.id,
+        name=server.name,
+        ref=server.ref,
+        state=State.NOT_TESTABLE if absent else State.PARTIAL if unread else State.MEASURED,
+        reason=absent.reason if absent else None,
+        detail=absent.detail if absent else "",
+        tools=None if absent or unread else next(_tool_counts(cards), None),
+        marks=tuple(_mark(card) for card in cards),
+    )
+
+
+def tool_scores(card: Scorecard) -> list[dict[str, Any]] | None:
+    """Name and score of each tool, of receipts that score tools one by one."""
+    fact = card.facts.get(_TOOLS, "")
+    found: list[dict[str, Any]] | None = orjson.loads(fact) if fact.startswith("[") else None
+    return found
+
+
+def _tool_counts(cards: Sequence[Scorecard]) -> Iterator[int]:
+    """How many tools each receipt counted, those that score every tool first: some others read one page only."""
+    yield from (len(scores) for card in cards if (scores := tool_scores(card)) is not None)
+    yield from (int(card.facts[_TOOLS]) for card in cards if card.facts.get(_TOOLS, "").isdecimal())
 
 
 def is_thin(card: Scorecard) -> bool:

@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from evidence.model import Absent, Dossier, Record
+from publish.overview import tool_scores
 from publish.scan_schema import FORMAT
 from scoring.outcome import NotMeasured
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -28,6 +29,7 @@ def document(dossier: Dossier, cards: Sequence[Scorecard]) -> dict[str, Any]:
 
 def scorecard(card: Scorecard) -> dict[str, Any]:
     """One receipt: scores are numbers, points and weights exact decimals in strings."""
+    tools = tool_scores(card)
     return {
         "rubric": card.rubric,
         "version": str(card.version),
@@ -39,8 +41,9 @@ def scorecard(card: Scorecard) -> dict[str, Any]:
         "ceiling": as_number(card.ceiling),
         "lines": [_line(line) for line in card.lines],
         "dimensions": [_dimension(part) for part in card.dimensions],
+        **({} if tools is None else {"tools": tools}),
         "caveats": list(card.caveats),
-        "facts": dict(card.facts),
+        "facts": {name: value for name, value in card.facts.items() if tools is None or name != "tools"},
         "versions": dict(card.versions),
     }
 

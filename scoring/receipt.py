@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+
+import orjson
 
 from evidence.canonical import Json, canonical_json, parse_json
 from scoring import arithmetic, weighing
@@ -36,11 +38,12 @@ def encode(card: Scorecard) -> bytes:
 
 def decode(data: bytes) -> Scorecard:
     """The card that was encoded; raise NotAReceipt on anything else."""
-    body = parse_json(data)
-    try:
-        return _card(dict(body) if isinstance(body, Mapping) else {})
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise NotAReceipt(f"not a scorecard: {type(error).__name__} at {error}") from error
+    return _read(data, parse_json)
+
+
+def decode_head(data: bytes) -> Scorecard:
+    """The card without lines and dimensions, many times faster, for tables; only for what `encode` wrote."""
+    return _read(data, lambda body: {**orjson.loads(body), "lines": (), "dimensions": ()})
 
 
 def recompute(card: Scorecard) -> Decimal | NotMeasured:
@@ -51,6 +54,14 @@ def recompute(card: Scorecard) -> Decimal | NotMeasured:
         overall = weighing.overall([weighing.recompute_dimension(part) for part in card.dimensions])
         return overall if overall is not None else NotMeasured("nothing_measured")
     return arithmetic.plain(arithmetic.deduct(Decimal(card.facts[START]), (line.points for line in card.lines)))
+
+
+def _read(data: bytes, parse: Callable[[bytes], Any]) -> Scorecard:
+    try:
+        body = parse(data)
+        return _card(dict(body) if isinstance(body, Mapping) else {})
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise NotAReceipt(f"not a scorecard: {type(error).__name__} at {error}") from error
 
 
 def _plain_card(card: Scorecard) -> dict[str, Json]:

@@ -58,6 +58,16 @@ def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) 
     return [dossiers[server] for server in ids]
 
 
+def read_absences(connection: Connection, run_id: str, kind: str) -> dict[ServerId, Absent]:
+    """Why servers of a run have no payload of a kind; no body is read."""
+    query = (
+        select(SERVER.c.id, RECORD.c.reason, RECORD.c.detail)
+        .join(RECORD, RECORD.c.server_key == SERVER.c.key)
+        .where(RECORD.c.run_key == run_key(connection, run_id), RECORD.c.kind == kind, RECORD.c.reason.is_not(None))
+    )
+    return {server: Absent(Reason(reason), detail) for server, reason, detail in connection.execute(query)}
+
+
 def read_earlier(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Dossier]:
     """For each server that has any, its dossier in the newest run before this one that has records of it."""
     run_key(connection, run_id)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from evidence.canonical import Json
-from evidence.model import Dossier, Record, Run, Server, ServerId, ServerRef, Trigger
+from evidence.model import Absent, Dossier, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import discovery, migrating, progress, runs, scorecards, verification
 from evidence.store import records as evidence_records
 from evidence.store import servers as known_servers
@@ -203,6 +203,11 @@ class Store:
         """Dossiers in the order asked; raise CorruptBlob when a body does not match its digest."""
         with self._database.reading() as connection:
             return evidence_records.read_dossiers(connection, run_id, servers)
+
+    def absences(self, run_id: str, kind: str) -> dict[ServerId, Absent]:
+        """Why servers of a run have no payload of a kind, without reading any body."""
+        with self._database.reading() as connection:
+            return evidence_records.read_absences(connection, run_id, kind)
 
     def earlier(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, Dossier]:
         """The newest dossier of each server before this run, of those that have one."""

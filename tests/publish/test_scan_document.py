@@ -66,5 +66,17 @@ def test_the_document_has_the_shape_that_was_promised() -> None:
     assert 100 + sum(Decimal(line["points"]) for line in card["lines"]) == card["score"]
 
 
+def test_the_score_of_each_tool_is_a_member_of_its_own() -> None:
+    capture = next(path for path in CAPTURES if path.stem == "arxiv-mcp-server")
+    design, lint = printed(dossier_from_capture(capture.read_bytes(), samples.AS_OF), "tool_design@1", "lint@1")[
+        "scorecards"
+    ]
+    assert (design["score"], design["grade"]) == (80, "mature")
+    assert design["tools"][0] == {"name": "search_papers", "score": 49}
+    assert len(design["tools"]) == int(lint["facts"]["tools"]) == 19
+    assert "tools" not in lint
+    assert "tools" not in design["facts"]
+
+
 def test_whole_numbers_have_no_fraction() -> None:
     assert [repr(as_number(Decimal(text))) for text in ("71.00", "0", "62.5")] == ["71", "0", "62.5"]

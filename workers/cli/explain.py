@@ -26,7 +26,7 @@ from scoring.scorecard import Scorecard
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.receipts import newest_only
-from workers.cli.selection import Rubrics, stored_cards
+from workers.cli.selection import Rubrics, chosen
 from workers.cli.session import find_run, find_server, reading
 
 app = typer.Typer(add_completion=False)
@@ -88,7 +88,7 @@ def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, as_j
         run_id = find_run(store, run).run.id
         server = find_server(store, subject)
         dossier = store.dossiers(run_id, [server.id])[0]
-        cards = [receipt.decode(card.body) for card in stored_cards(store, run_id, names, [server.id])]
+        cards = chosen([receipt.decode(card.body) for card in store.scorecards(run_id, servers=[server.id])], names)
     for card in cards if names else newest_only(cards):
         outlook = _prospect(dossier, card)
         if as_json:

@@ -11,6 +11,7 @@ import typer
 
 from publish import dataset
 from workers.cli.console import note
+from workers.cli.selection import Rubrics, chosen, named
 from workers.cli.session import find_run, reading
 
 app = typer.Typer(add_completion=False)
@@ -30,6 +31,7 @@ def export(
     comparable: Annotated[
         bool, typer.Option("--comparable", help="Leave out run id, times and durations: equal runs give equal bytes.")
     ] = False,
+    rubric: Rubrics = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; without it, stdout.")] = None,
 ) -> None:
     """Export a run as JSON Lines or CSV, sorted by server id. docs/guide/dataset.md describes both.
@@ -40,12 +42,22 @@ def export(
 
     hallmark export --format csv -o scores.csv
 
+    hallmark export --rubric lint@1 --format csv
+
     hallmark export --comparable | sha256sum
     """
     with reading() as store:
         row = find_run(store, run)
+        for name in rubric or ():
+            named(name)  # before anything is written
+        sink = output or sys.stdout.buffer
         written = dataset.export(
-            store, row.run.id, output or sys.stdout.buffer, format=form.value, comparable=comparable
+            store,
+            row.run.id,
+            sink,
+            format=form.value,
+            comparable=comparable,
+            keep=lambda cards: chosen(cards, rubric),
         )
         sys.stdout.flush()
         note(f"run {row.run.id}: {written} servers" + (f" in {output}" if output else ""))

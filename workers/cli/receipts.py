@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -43,9 +44,26 @@ def score_text(card: Scorecard, gap: str = " ") -> Text:
     return text
 
 
-def newest_only(cards: Sequence[Scorecard]) -> list[Scorecard]:
+class Versioned(Protocol):
+    """A receipt, decoded or as stored."""
+
+    @property
+    def rubric(self) -> str:
+        """Its methodology."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """The version of its methodology."""
+        ...
+
+
+Card = TypeVar("Card", bound=Versioned)
+
+
+def newest_only(cards: Sequence[Card]) -> list[Card]:
     """One receipt per rubric, of its newest version; the default rubric first."""
-    newest: dict[str, Scorecard] = {}
+    newest: dict[str, Card] = {}
     for card in cards:
         if card.rubric not in newest or newest[card.rubric].version < card.version:
             newest[card.rubric] = card
@@ -61,6 +79,8 @@ def _heading(card: Scorecard) -> Text:
     else:
         heading.append_text(score_text(card))
     heading.append(f"  coverage {percent(card.coverage)}", style="dim")
+    if card.floor != card.ceiling:
+        heading.append(f", between {number(card.floor)} and {number(card.ceiling)}", style="dim")
     return heading
 
 

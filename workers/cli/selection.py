@@ -7,10 +7,10 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from evidence.store import Store, StoredCard
 from scoring import catalogue
 from scoring.rubric import Rubric
 from workers.cli.console import Exit, fail
+from workers.cli.receipts import Card, newest_only
 
 Rubrics: TypeAlias = Annotated[
     list[str] | None,
@@ -38,14 +38,17 @@ def selected(names: Sequence[str] | None) -> list[Rubric]:
     return sorted(newest.values(), key=lambda rubric: (not rubric.default, rubric.id))
 
 
-def stored_cards(
-    store: Store, run_id: str, names: Sequence[str] | None, servers: Sequence[str] | None = None
-) -> list[StoredCard]:
-    """The stored receipts of the named rubrics in their order; without names all of them."""
+def chosen(cards: Sequence[Card], names: Sequence[str] | None) -> list[Card]:
+    """Of one server's stored receipts those that are named, in the order of the names; without names all of them.
+
+    `lint` is the newest version that is stored, which need not be the newest there is.
+    """
     if not names:
-        return store.scorecards(run_id, servers=servers)
-    return [
-        card
-        for rubric in selected(names)
-        for card in store.scorecards(run_id, servers=servers, rubric=rubric.id, version=rubric.version)
-    ]
+        return list(cards)
+    found: dict[tuple[str, int], Card] = {}
+    for name in names:
+        rubric, exact = named(name), "@" in name
+        of_rubric = [card for card in cards if card.rubric == rubric.id]
+        kept = [card for card in of_rubric if card.version == rubric.version] if exact else newest_only(of_rubric)
+        found |= {(card.rubric, card.version): card for card in kept}
+    return list(found.values())

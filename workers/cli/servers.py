@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from itertools import islice
 from typing import Annotated, Any
@@ -12,16 +11,17 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from evidence.model import Dossier, Reason, ServerId
-from evidence.store import Store
+from evidence.kinds import listing
+from evidence.model import Reason, ServerId
+from evidence.store import Store, StoredCard
 from publish.figures import percent
-from publish.overview import Mark, Overview, ServerRow
+from publish.overview import Mark, ServerRow, row_of_cards
 from scoring import receipt
 from scoring.scorecard import Scorecard
 from workers.cli.console import Exit, emit, fail, note, out, plain, show, table
 from workers.cli.receipts import newest_only, score_text
+from workers.cli.selection import Rubrics, chosen, named
 from workers.cli.session import find_run, reading
-from workers.cli.show import named
 
 app = typer.Typer(add_completion=False)
 
@@ -46,7 +46,7 @@ class Order(StrEnum):
 def servers(
     *,
     run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
-    rubric: Annotated[str | None, typer.Option(help="Only this rubric, and sort by it.")] = None,
+    rubric: Rubrics = None,
     sort: Annotated[Order, typer.Option(help="Order of the list.")] = Order.SCORE,
     limit: Annotated[int | None, typer.Option(min=1, help="How many; without it, all.")] = None,
     absent: Annotated[str | None, typer.Option(metavar="REASON", help="Only servers absent for this reason.")] = None,
@@ -60,28 +60,38 @@ def servers(
 
     hallmark list --absent oauth_required
 
-    hallmark list --rubric lint --json
+    hallmark list --rubric lint@1 --rubric adaptive --json
+
+    Servers are sorted by the first rubric: what its evidence guarantees at least (the floor), then coverage.
     """
     reason = _reason(absent)
+    for name in rubric or ():
+        named(name)  # a wrong name is wrong usage even where nothing is stored
     with reading() as store:
         run_id = find_run(store, run).run.id
-        rows = read_rows(store, run_id, named(rubric).id if rubric else None)
-        chosen = [row for row in rows if reason is None or row[0].reason is reason]
-        chosen = sorted(chosen, key=lambda row: _key(row[0], sort))[:limit]
+        rows = read_rows(store, run_id, rubric or ())
+        kept = [row for row in rows if reason is None or row[0].reason is reason]
+        kept = sorted(kept, key=lambda row: _key(row[0], sort))[:limit]
         if as_json:
-            for row, cards in chosen:
+            for row, cards in kept:
                 emit(as_row(row, cards))
             return
-        show(server_table(chosen))
-        note(f"{len(chosen)} of {len(rows)} servers of run {run_id}")
+        show(server_table(kept))
+        note(f"{len(kept)} of {len(rows)} servers of run {run_id}")
 
 
-def read_rows(store: Store, run_id: str, rubric: str | None = None) -> list[tuple[ServerRow, Sequence[Scorecard]]]:
-    """One row per planned server with the receipts of the newest rubrics, stripped to what a table shows."""
-    overview = Overview()
+def read_rows(store: Store, run_id: str, rubrics: Sequence[str] = ()) -> list[tuple[ServerRow, Sequence[Scorecard]]]:
+    """One row per planned server with its receipts, of the newest versions or the chosen ones in their order.
+
+    Reads receipts without their lines and no evidence: a large run is a table in seconds.
+    """
+    absent = store.absences(run_id, listing.KIND)
     rows: list[tuple[ServerRow, Sequence[Scorecard]]] = []
-    for dossier, cards in _read(store, run_id, rubric):
-        rows.append((overview.add(dossier, cards), [replace(card, lines=(), dimensions=()) for card in cards]))
+    for batch in _batches(store.planned(run_id)):
+        cards = _heads(store, run_id, batch, rubrics)
+        for server in store.servers(batch):
+            found = cards.get(server.id, [])
+            rows.append((row_of_cards(server, absent.get(server.id), found), found))
     return rows
 
 
@@ -89,20 +99,30 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
     """What people see: a table, or where there is no room for one a block per server."""
     if out().width < NARROW:
         return Group(*(_block(row, cards) for row, cards in rows))
-    rubrics = list(dict.fromkeys(card.rubric for _, cards in rows for card in cards))
+    names = list(dict.fromkeys((card.rubric, card.version) for _, cards in rows for card in cards))
     grid = table(
-        "Server", *((rubric, "right") for rubric in rubrics), ("Coverage", "right"), ("Tools", "right"), "Seen"
+        "Server",
+        *((_heading(name, names), "right") for name in names),
+        ("Coverage", "right"),
+        ("Tools", "right"),
+        "Seen",
     )
     for row, cards in rows:
-        by_rubric = {card.rubric: card for card in cards}
+        found = {(card.rubric, card.version): card for card in cards}
         grid.add_row(
             _who(row, short=out().width < WIDE_ENOUGH),
-            *(score_text(by_rubric[rubric], "\n") if rubric in by_rubric else Text("") for rubric in rubrics),
+            *(score_text(found[name], "\n") if name in found else Text("") for name in names),
             percent(cards[0].coverage) if cards else "",
             "" if row.tools is None else str(row.tools),
             _seen(row),
         )
     return grid
+
+
+def _heading(name: tuple[str, int], names: Sequence[tuple[str, int]]) -> str:
+    """The rubric, with its version where two of them stand side by side."""
+    rubric, version = name
+    return rubric if sum(other == rubric for other, _ in names) == 1 else f"{rubric}@{version}"
 
 
 def _who(row: ServerRow, *, short: bool = False) -> Text:
@@ -143,13 +163,14 @@ def _as_mark(mark: Mark) -> dict[str, Any]:
     }
 
 
-def _read(store: Store, run_id: str, rubric: str | None) -> Iterator[tuple[Dossier, Sequence[Scorecard]]]:
-    for batch in _batches(store.planned(run_id)):
-        cards: dict[ServerId, list[Scorecard]] = {}
-        for card in store.scorecards(run_id, servers=batch, rubric=rubric):
-            cards.setdefault(card.server, []).append(receipt.decode(card.body))
-        for dossier in store.dossiers(run_id, batch):
-            yield dossier, newest_only(cards.get(dossier.server.id, []))
+def _heads(
+    store: Store, run_id: str, batch: Sequence[ServerId], rubrics: Sequence[str]
+) -> dict[ServerId, list[Scorecard]]:
+    stored: dict[ServerId, list[StoredCard]] = {}
+    for card in store.scorecards(run_id, servers=batch):
+        stored.setdefault(card.server, []).append(card)
+    pick = {server: chosen(cards, rubrics) if rubrics else newest_only(cards) for server, cards in stored.items()}
+    return {server: [receipt.decode_head(card.body) for card in cards] for server, cards in pick.items()}
 
 
 def _batches(ids: Iterable[ServerId]) -> Iterator[list[ServerId]]:

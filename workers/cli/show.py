@@ -11,12 +11,10 @@ from scoring import receipt
 from workers.cli.console import Exit, emit, fail
 from workers.cli.page import show_server
 from workers.cli.receipts import newest_only
-from workers.cli.selection import Rubrics, named, stored_cards
+from workers.cli.selection import Rubrics, chosen
 from workers.cli.session import find_run, find_server, reading
 
 app = typer.Typer(add_completion=False)
-
-__all__ = ["app", "named", "show"]
 
 
 @app.command()
@@ -45,7 +43,7 @@ def show(
                 Exit.NOTHING,
             )
         dossier = store.dossiers(run_id, [found.id])[0]
-        cards = stored_cards(store, run_id, rubric, [found.id])
+        cards = chosen(store.scorecards(run_id, servers=[found.id]), rubric)
         if as_json:
             emit({"run": run_id, **describe(dossier, cards)})
             return

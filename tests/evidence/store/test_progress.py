@@ -36,6 +36,19 @@ def test_planned_run_keeps_its_plan(store: Store) -> None:
     assert len(store.pending(RUN, Stage.COLLECT)) == 3
 
 
+def test_planned_names_every_server_of_its_run_whatever_became_of_it(store: Store) -> None:
+    ids = [one.id for one in planned(store, 4)]
+    planned(store, 2, "20261121-2")
+    store.put_records(RUN, [record(ids[0], body(0)), record(ids[1], Absent(Reason.TIMEOUT))], done=ids[:2], at=LATER)
+    store.put_scorecards(RUN, [], done=ids[:1], at=LATER)
+    store.fail(RUN, ids[2], Stage.COLLECT, "no luck")
+    store.set_state(RUN, RunState.ABANDONED, LATER)
+    assert store.planned(RUN) == sorted(ids)
+    assert len(store.planned("20261121-2")) == 2
+    with pytest.raises(UnknownRun):
+        store.planned("nope")
+
+
 def test_plan_with_an_unknown_server_leaves_nothing(store: Store) -> None:
     store.add_run(run())
     with pytest.raises(UnknownServer, match="srv_none"):

@@ -208,3 +208,17 @@ def test_more_records_than_one_statement_takes(store: Store) -> None:
     assert store.pending(RUN, Stage.COLLECT) == []
     store.add_run(run("20261122-1"))
     assert len(store.earlier("20261122-1", ids)) == 1100
+
+
+def test_absences_name_the_reason_of_the_asked_run_and_kind(store: Store) -> None:
+    first, second, third = planned(store, 3)
+    absent = [
+        record(first.id, Absent(Reason.TIMEOUT, "30 s")),
+        record(first.id, Absent(Reason.NO_PACKAGE), kind="package"),
+    ]
+    store.put_records("20261121-1", [*absent, record(second.id, body(1))], at=LATER)
+    assert store.absences("20261121-1", "listing") == {first.id: Absent(Reason.TIMEOUT, "30 s")}
+    assert store.absences("20261121-1", "package") == {first.id: Absent(Reason.NO_PACKAGE)}
+    assert third.id not in store.absences("20261121-1", "listing")
+    with pytest.raises(UnknownRun):
+        store.absences("nope", "listing")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evidence.store import Store
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
 
@@ -75,6 +76,23 @@ def test_list_can_be_narrowed(hallmark: Hallmark, stored: Sequence[str]) -> None
     assert [row["ref"] for row in only] == ["npm:absent-start_failed"]
     one = hallmark("list", "--rubric", "lint", "--json").rows
     assert {key for row in one for key in row["scores"]} == {"lint@1"}  # type: ignore[attr-defined]
+    two = hallmark("list", "--rubric", "lint@1", "--rubric", "adaptive@1", "--json").rows
+    assert {tuple(row["scores"]) for row in two} == {("lint@1", "adaptive@1")}  # type: ignore[arg-type]
+
+
+def test_export_can_be_narrowed_to_rubrics(hallmark: Hallmark, stored: Sequence[str]) -> None:
+    rows = hallmark("export", "--rubric", "lint@1").rows
+    assert {card["rubric"] for row in rows for card in row["scorecards"]} == {"lint"}  # type: ignore[attr-defined]
+    assert len(hallmark("export", "--rubric", "lint@1", "--format", "csv").out.splitlines()) == len(stored) + 1
+
+
+def test_list_reads_no_evidence(hallmark: Hallmark, stored: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("list read a dossier")
+
+    monkeypatch.setattr(Store, "dossiers", refuse)
+    assert len(hallmark("list", "--json").rows) == len(stored)
+    assert hallmark("list").code == 0
 
 
 @pytest.mark.parametrize(
