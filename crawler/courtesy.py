@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from crawler.patience import queueing
+
 GAP: Final = 0.6  # seconds; a census at higher rates was answered with 429 (docs/decisions/0022)
 LONGEST_PAUSE: Final = 30.0
 _SWEEP: Final = 4096  # hosts kept before idle ones are forgotten
@@ -54,8 +56,12 @@ class Courtesy:
     async def visit(self, host: str) -> AsyncIterator[None]:
         """Be the only visitor of a host, so that a probe's own deadline does not run while it queues."""
         with self._use(host) as entry:
-            async with entry.visit:
+            with queueing():
+                await entry.visit.acquire()
+            try:
                 yield
+            finally:
+                entry.visit.release()
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:

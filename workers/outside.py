@@ -13,6 +13,7 @@ import httpx
 from crawler.collector import Collector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.courtesy import Courtesy
+from crawler.patience import queueing
 from crawler.registries.registry import Registry
 from crawler.registries.sources import Source, build_all
 from crawler.wire.adapters import GuardedTransport
@@ -102,11 +103,12 @@ class _Packages:
         self._sandbox: Sandbox | Absent | None = None
 
     async def launch(self, target: Target) -> Launched | Absent:
-        """Start a target; Absent says why it could not be started."""
-        async with self._opening:
-            if self._sandbox is None:
-                self._sandbox = await self._open()
-        return self._sandbox if isinstance(self._sandbox, Absent) else await self._sandbox.launch(target)
+        """Start a target; Absent says why it could not be started. Installing has limits of its own."""
+        with queueing():
+            async with self._opening:
+                if self._sandbox is None:
+                    self._sandbox = await self._open()
+            return self._sandbox if isinstance(self._sandbox, Absent) else await self._sandbox.launch(target)
 
     async def _open(self) -> Sandbox | Absent:
         if self._settings.sandbox == "off":

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from crawler.collector import Collector
 from crawler.identity import by_trust
+from crawler.patience import bounded
 from evidence.kinds import registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage
@@ -196,10 +197,10 @@ async def _collect_server(ctx: Context, collectors: Sequence[Collector], case: C
 async def _collect_guarded(ctx: Context, collector: Collector, case: Case) -> list[Record]:
     """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
 
-    One that never returns is a bug too: nothing may take longer than a lease, its wait for a sandbox included.
+    One that never returns is a bug too: nothing may take longer than a lease, its wait for its turn left out.
     """
     try:
-        async with asyncio.timeout(ctx.settings.lease_ttl.total_seconds()):
+        async with bounded(ctx.settings.lease_ttl.total_seconds()):
             records = await collector.collect(case.server, case.earlier)
         answered = sorted(record.kind for record in records)
         if answered != sorted(collector.kinds):

@@ -120,8 +120,8 @@ class Settings(BaseSettings):
     )
     lease_ttl: Duration = Field(
         default=timedelta(minutes=30),
-        description="How long a worker may hold one server, its wait for a sandbox included. After that another "
-        "worker takes it over, and a collector that is still busy is given up.",
+        description="How long a worker may hold one server. After that another worker takes it over, and a collector "
+        "that has been busy for so long, its wait for its turn left out, is given up.",
     )
     lease_chunk: int = Field(default=200, ge=1, le=5000, description="Servers leased in one query by a Celery worker.")
     shards: int = Field(

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from crawler.courtesy import GAP, Courtesy
+from crawler.patience import queueing
 from workers.log import get_log
 
 # Longest wait before a host that another process visits is asked for again.
@@ -41,7 +42,8 @@ class SharedCourtesy(Courtesy):
         """Be the only visitor of a host, so that a probe's own deadline does not run while it queues."""
         async with super().visit(host):
             key, token = f"hallmark:host:{host}", secrets.token_hex(8)
-            held = await self._enter(key, token)
+            with queueing():
+                held = await self._enter(key, token)
             try:
                 yield
             finally:

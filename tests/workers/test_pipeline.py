@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from crawler.courtesy import Courtesy
 from evidence.kinds import listing, registration
-from evidence.model import Absent, Observed, Reason, Run, Server, Status, Trigger
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, Status, Trigger
 from evidence.store import RunState, Stage, StoreUnavailable
 from scoring import catalogue
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
@@ -237,6 +238,24 @@ def test_a_collector_that_never_returns_does_not_hold_up_the_run(tmp_path: Path)
             run = await _planned(ctx)
             await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
             assert ctx.store.progress(run.id).absent == {("listing", "collector_error"): 1}
+
+    asyncio.run(main())
+
+
+def test_waiting_for_a_host_that_many_servers_share_is_not_held_against_a_server(tmp_path: Path) -> None:
+    courtesy = Courtesy()
+
+    class Polite(ScriptedCollector):
+        async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
+            async with courtesy.visit("shared.example"):
+                return await super().collect(target, earlier)
+
+    async def main() -> None:
+        world = World([_registry(5)], [Polite(delay=0.3)])
+        async with context(tmp_path, world, lease_ttl=timedelta(seconds=1)) as ctx:
+            run = await _planned(ctx)
+            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
+            assert ctx.store.progress(run.id).absent == {}
 
     asyncio.run(main())
 

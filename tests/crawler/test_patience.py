@@ -1,0 +1,42 @@
+"""A bound on work that stands still while the work waits for its turn."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from crawler.patience import bounded, queueing
+
+
+def test_work_that_never_ends_is_given_up() -> None:
+    async def run() -> None:
+        async with bounded(0.01):
+            await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(run())
+
+
+def test_waiting_for_a_turn_does_not_count_and_the_work_after_it_does() -> None:
+    reached: list[str] = []
+
+    async def run() -> None:
+        async with bounded(0.05):
+            with queueing(), queueing():
+                await asyncio.sleep(0.2)
+            reached.append("the turn")
+            await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(run())
+    assert reached == ["the turn"]
+
+
+def test_what_nobody_bounds_may_wait() -> None:
+    async def run() -> str:
+        with queueing():
+            await asyncio.sleep(0)
+        return "done"
+
+    assert asyncio.run(run()) == "done"
