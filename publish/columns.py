@@ -74,6 +74,11 @@ def _coverage(row: Row) -> str:
     return number(Decimal(row.card["coverage"]), 6)
 
 
+def _bound(member: str) -> Callable[[Row], str]:
+    """Receipts of earlier versions have no bounds."""
+    return lambda row: number(Decimal(row.card[member])) if member in row.card else ""
+
+
 def _evidence(row: Row) -> str:
     return str(row.card.get("facts", {}).get("evidence", ""))
 
@@ -123,6 +128,8 @@ COLUMNS: Final = (
     Column("not_measured", "Why there is no score; empty when there is one", _not_measured("not_measured")),
     Column("not_measured_detail", "The same in words", _not_measured("detail")),
     Column("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _coverage),
+    Column("floor", "The score if everything unmeasured counted nothing; rankings go by it", _bound("floor")),
+    Column("ceiling", "The score if everything unmeasured counted in full", _bound("ceiling")),
     Column("evidence", "`thin` when the methodology saw too little for its score to be compared", _evidence),
     Column("effective_weights", "Weight each dimension really had, `name=weight` joined by `;`", _weights),
     Column("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),

@@ -10,7 +10,7 @@ from typing import Any, Final
 from evidence.store import Stage, Store, UnknownRun
 from publish.dataset import Format, export
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the dataset format; bumped when columns, members or files change."""
 
 FILES: Final[dict[str, tuple[Format, bool]]] = {

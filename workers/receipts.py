@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 
 from evidence.model import Dossier, ServerId
 from evidence.store import StoredCard
@@ -23,8 +24,9 @@ def score_all(
     A future holds what a rule raised without anybody having to catch it: one rule's bug must neither be swallowed nor
     stop the other servers, and a server with a failing rule gets no receipt at all.
     """
+    judge = score_one if rubrics is None else partial(score_one, rubrics=rubrics)
     with ThreadPoolExecutor(1, thread_name_prefix="score") as thread:
-        futures = {dossier.server.id: thread.submit(score_one, dossier, rubrics) for dossier in dossiers}
+        futures = {dossier.server.id: thread.submit(judge, dossier) for dossier in dossiers}
     errors = {server: error for server, future in futures.items() if (error := _raised(future)) is not None}
     cards = [card for server, future in futures.items() if server not in errors for card in future.result()]
     return cards, errors
