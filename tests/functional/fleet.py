@@ -30,7 +30,7 @@ class Fleet:
 @contextmanager
 def running_fleet() -> Iterator[Fleet]:
     """Scripted servers and the registry that lists them, in threads of this process."""
-    with scripted.running(REMOTES, SEED, latency=0.002) as base:
+    with scripted.running(REMOTES, SEED, latency=0.01) as base:
         api = registry.RegistryApi(_rows(base), faulty=True)
         with registry.running(api) as url:
             yield Fleet(url, api)

@@ -32,6 +32,7 @@ def test_a_worker_killed_in_mid_batch_changes_nothing(cluster: Cluster, undistur
 
 def test_a_worker_that_is_told_to_stop_gives_its_servers_back(cluster: Cluster, undisturbed: bytes) -> None:
     cluster.change("HALLMARK_LEASE_TTL", "3600")  # nobody could take them over in time
+    cluster.change("HALLMARK_IN_FLIGHT", "1")  # slow enough to be stopped on the way
     first = cluster.start_worker()
     cluster.start_beat()
     _wait_until_midway(cluster)

@@ -317,10 +317,10 @@ def test_a_rule_that_raises_leaves_its_server_without_any_score(
 ) -> None:
     score_one = receipts.score_one
 
-    def raising(dossier):  # type: ignore[no-untyped-def]
+    def raising(dossier, *rubrics):  # type: ignore[no-untyped-def]
         if dossier.server.name.endswith("-2"):
             raise ZeroDivisionError("a rule's bug")
-        return score_one(dossier)
+        return score_one(dossier, *rubrics)
 
     monkeypatch.setattr(receipts, "score_one", raising)
 
