@@ -11,7 +11,7 @@ from decimal import Decimal
 from scoring import catalogue, illustration
 from scoring.outcome import NotMeasured
 from scoring.remedy import Gain, Prospect, Remedy, Spot
-from scoring.rubric import Check, Criterion, Dimension, Rubric
+from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
 from scoring.rule import Rule
 from scoring.scorecard import DimensionScore, Line, Scorecard
 
@@ -76,12 +76,15 @@ def explain_rule(rule_id: str) -> Explanation:
 
 
 def published_ids() -> frozenset[str]:
-    """Every id by which some rubric cites a rule."""
-    return frozenset(criterion.cites for rubric in catalogue.rubrics() for criterion in rubric.criteria)
+    """Every id that stands on a receipt for rules: criteria, dimensions and their components."""
+    cited = {criterion.cites for rubric in catalogue.rubrics() for criterion in rubric.criteria}
+    return frozenset(cited.union(name for rubric in catalogue.rubrics() for name in _parts(rubric)))
 
 
 def explain_citation(cites: str) -> list[Explanation]:
-    """What a published id such as `SEC-004` stands for: each rule it cites, in whatever rubric; upper or lower case.
+    """What a published id such as `SEC-004` or `setup.readme` stands for, in whatever rubric; upper or lower case.
+
+    One explanation for each rule that it cites, and for each rubric that has a dimension or component of that name.
 
     LookupError when no rubric has such an id.
     """
@@ -90,9 +93,11 @@ def explain_citation(cites: str) -> list[Explanation]:
         for criterion in rubric.criteria:
             if criterion.cites.casefold() == cites.casefold():
                 asked.setdefault(criterion.rule, []).append(f"{rubric.name}: {_citation(criterion)}")
-    if not asked:
+    told = [_cited(cites, rule, prices) for rule, prices in asked.items()]
+    told += [parts[cites.casefold()] for rubric in catalogue.rubrics() if cites.casefold() in (parts := _parts(rubric))]
+    if not told:
         raise LookupError(f"no rubric cites {cites!r}; `hallmark explain RUBRIC` lists the ids of a rubric")
-    return [_cited(cites, rule, prices) for rule, prices in asked.items()]
+    return told
 
 
 def explain_prospect(prospect: Prospect) -> Explanation:
@@ -136,6 +141,27 @@ def _cited(cites: str, rule: str, prices: list[str]) -> Explanation:
     told = explain_rule(rule)
     kept = tuple(section for section in told.sections if section.heading != "Cited by")
     return Explanation(f"{cites}, rule {told.title}", told.summary, (Section("Charged by", tuple(prices)), *kept))
+
+
+def _parts(rubric: Rubric) -> dict[str, Explanation]:
+    """What each dimension and component of a rubric weighs and asks."""
+    found: dict[str, Explanation] = {}
+    for dimension in rubric.dimensions:
+        title = f"{dimension.name}, dimension of {rubric.name}: {dimension.title}"
+        asked = Section("Components", tuple(_dimension_parts(dimension)))
+        found[dimension.name.casefold()] = Explanation(title, f"Its base weight is {dimension.weight}.", (asked,))
+        whole = sum((component.weight for component in dimension.components), Decimal(0))
+        for component in dimension.components:
+            name = f"{dimension.name}.{component.name}"
+            weight = f"It is {component.weight / whole:.0%} of the dimension {dimension.name} when all is measured."
+            asked = Section("Rules", tuple(_check(check) for check in component.checks) or (_awaits(component),))
+            title = f"{name}, component of {rubric.name}: {component.title}"
+            found[name.casefold()] = Explanation(title, weight, (asked,))
+    return found
+
+
+def _awaits(component: Component) -> str:
+    return f"awaits {component.awaits} evidence" if component.awaits else "computed by the methodology"
 
 
 def _formula(rubric: Rubric) -> str:
@@ -224,7 +250,7 @@ def _dimension_heading(part: Dimension) -> str:
 def _dimension_parts(part: Dimension) -> Iterator[str]:
     for component in part.components:
         checks = "; ".join(_check(check) for check in component.checks)
-        yield f"{component.title}: {checks or f'awaits {component.awaits} evidence'}"
+        yield f"{component.title}: {checks or _awaits(component)}"
 
 
 def _check(check: Check) -> str:

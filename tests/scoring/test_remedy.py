@@ -11,9 +11,10 @@ import pytest
 
 from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Reason
+from publish.overview import all_lines
 from scoring import catalogue, remedy
 from scoring.assess import assess
-from scoring.explain import explain_citation, explain_prospect, explain_rule
+from scoring.explain import explain_citation, explain_prospect, explain_rule, published_ids
 from scoring.remedy import Prospect, prospect
 from tests.publish import samples
 
@@ -108,3 +109,15 @@ def test_a_published_id_leads_to_its_rule_and_price() -> None:
     assert any("lint@1" in line and "15 points" in line for line in told.sections[0].lines)
     with pytest.raises(LookupError, match="no rubric cites"):
         explain_citation("SEC-999")
+
+
+def test_every_id_on_a_receipt_is_explained() -> None:
+    (path,) = [path for path in CAPTURES if path.stem == "arxiv-mcp-server"]
+    assessment = assess(dossier_from_capture(path.read_bytes(), samples.AS_OF))
+    own = {"rounding", "clamp", "empty", "floor", "server-grade-f"}
+    for rubric in catalogue.rubrics():
+        for line in all_lines(rubric.score(assessment)):
+            assert line.cites in published_ids() | own, f"{rubric.name} cites {line.cites}"
+            assert line.cites in own or explain_citation(line.cites)
+    (told,) = explain_citation("documentation.descriptions")
+    assert "tool-description-missing" in str(told)
