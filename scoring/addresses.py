@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from evidence.canonical import Json
@@ -19,6 +19,7 @@ _HIDDEN: Final = vocabulary(
 )
 """Keywords whose values are data, never schemas."""
 
+_LISTS: Final = vocabulary("items allOf anyOf oneOf prefixItems")
 _MAPS: Final = vocabulary("$defs definitions properties patternProperties dependencies dependentSchemas")
 
 
@@ -67,9 +68,12 @@ def schemas(schema: Mapping[str, Json]) -> Iterator[tuple[Mapping[str, Json], st
         for keyword, value in part.items():
             if keyword in _HIDDEN:
                 continue
-            inner = value.values() if keyword in _MAPS and isinstance(value, dict) else value
-            members = [value] if isinstance(inner, dict) else inner if not isinstance(inner, (str, int, float)) else ()
-            waiting.extend((member, id(part)) for member in members or () if isinstance(member, dict))
+            inner: Iterable[Json]
+            if isinstance(value, dict):
+                inner = value.values() if keyword in _MAPS else (value,)
+            else:
+                inner = value if keyword in _LISTS and isinstance(value, list) else ()
+            waiting.extend((member, id(part)) for member in inner if isinstance(member, dict))
 
 
 def _split(address: str) -> tuple[str | None, str | None, str]:

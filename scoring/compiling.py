@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,10 +13,8 @@ from typing import Final
 import jsonschema_rs
 
 from evidence.canonical import Json
-from scoring import addresses, ecma_regex, schemas
+from scoring import addresses, draft07, ecma_regex, schemas
 from scoring.path import clip
-
-DRAFT_07: Final = "http://json-schema.org/draft-07/schema"
 
 _ONE: Final = ("not", "propertyNames", "additionalProperties", "contains")
 _MANY: Final = ("anyOf", "oneOf", "allOf")
@@ -23,7 +22,7 @@ _NAMED: Final = ("properties", "patternProperties", "dependencies")
 _NEWER_ONE: Final = (*_ONE, "unevaluatedItems", "unevaluatedProperties", "contentSchema")
 _NEWER_MANY: Final = (*_MANY, "prefixItems")
 _NEWER_NAMED: Final = (*_NAMED, "dependentSchemas", "$defs", "definitions")
-_FORMAT_LIMITS: Final = ("formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum")
+_ANCHOR: Final = re.compile(r"[a-z_][-a-z0-9._]*", re.IGNORECASE | re.ASCII)
 
 
 class Reading(StrEnum):
@@ -59,7 +58,8 @@ class Compiler:
         if dialect is None:
             yield f"$schema is {clip(str(schema['$schema']))}, which is not known here"
             return
-        if complaint := _against(dialect, schema):
+        validator = draft07.meta_schema() if self.reading is Reading.AJV else _validator(dialect)
+        if complaint := _against(validator, schema):
             yield complaint
             return
         yield from self._compile(schema, local)
@@ -76,23 +76,31 @@ class Compiler:
                 if base in local:
                     yield f"$id {clip(own)} is given twice"
                 local[base] = part
-            for anchor in (part.get("$anchor"), part.get("$dynamicAnchor")):
-                if isinstance(anchor, str):
-                    local[f"{base.partition('#')[0]}#{anchor}"] = part
+            for anchor in self._anchors(part, at_root=not outer):
+                address = f"{base.partition('#')[0]}#{anchor}"
+                if address in local or not _ANCHOR.fullmatch(anchor):
+                    yield f"{clip(anchor)} is given twice or is no anchor"
+                local[address] = part
             bases[id(part)] = base
         if root and not root.startswith("#") and self.reading is Reading.AJV:
-            if root in self._register or root == DRAFT_07:
+            if root in self._register or root == draft07.ADDRESS:
                 yield f"$id {clip(root)} is taken by another schema of this server"
             self._register[root] = schema
         if self.reading is Reading.AJV:
             self._register |= {address: None for address in local if address and address not in self._register}
 
+    def _anchors(self, schema: Mapping[str, Json], *, at_root: bool) -> list[str]:
+        """The anchors that a schema sets. Ajv passes over those of the root."""
+        if at_root and self.reading is Reading.AJV:
+            return []
+        return [value for name in ("$anchor", "$dynamicAnchor") if isinstance(value := schema.get(name), str)]
+
     def _dialect(self, schema: Mapping[str, Json]) -> str | None:
         if self.reading is Reading.DECLARED:
             return schemas.dialect(schema)
-        named = schema.get("$schema", DRAFT_07)
-        known = {"", DRAFT_07, "http://json-schema.org/schema"}
-        return DRAFT_07 if isinstance(named, str) and addresses.plain(named) in known else None
+        named = schema.get("$schema", "")
+        known = isinstance(named, str) and (not named or addresses.plain(named) in draft07.OWN_ADDRESSES)
+        return draft07.ADDRESS if known else None
 
     def _compile(self, root: Mapping[str, Json], local: Mapping[str, Mapping[str, Json]]) -> Iterator[str]:
         """Walk what a compiler would walk: definitions only where something refers to them."""
@@ -127,25 +135,27 @@ class Compiler:
         for keyword in _NEWER_ONE if newer else _ONE:
             yield schema.get(keyword)
         for keyword in _NEWER_MANY if newer else _MANY:
-            yield from _list(schema.get(keyword))
+            branches = _list(schema.get(keyword))
+            if newer or keyword != "anyOf" or not any(map(draft07.always_valid, branches)):
+                yield from branches
         for keyword in _NEWER_NAMED if newer else _NAMED:
-            yield from _values(schema.get(keyword))
+            yield from _values(schema.get(keyword), newer=newer)
         items = schema.get("items")
         yield items
         yield from _list(items)
         if isinstance(items, list):
             yield schema.get("additionalItems")
-        if "if" in schema and ("then" in schema or "else" in schema):
+        if "if" in schema and not all(draft07.always_valid(schema.get(branch, True)) for branch in ("then", "else")):
             yield from (schema["if"], schema.get("then"), schema.get("else"))
 
     def _refused(self, schema: Mapping[str, Json]) -> Iterator[str]:
-        for pattern in (schema.get("pattern"), *_keys(schema.get("patternProperties"))):
+        for pattern in (schema.get("pattern"), *draft07.patterns(schema)):
             if isinstance(pattern, str) and not ecma_regex.is_valid(pattern):
                 yield f"{clip(pattern)} is not a regular expression"
         if schema.get("enum") == []:
             yield "enum is empty"
         if self.reading is Reading.AJV:
-            yield from _refused_by_ajv(schema)
+            yield from draft07.refusals(schema)
 
     def _target(
         self, reference: str, base: str, root: Mapping[str, Json], local: Mapping[str, Mapping[str, Json]]
@@ -158,7 +168,7 @@ class Compiler:
         own = addresses.plain(named).partition("#")[0] if isinstance(named, str) else ""
         if document == own:
             start: Mapping[str, Json] | None = root
-        elif document in {DRAFT_07, "http://json-schema.org/schema"}:
+        elif document in draft07.OWN_ADDRESSES:
             return _Node({}, document) if not fragment or fragment.startswith("/") else None
         else:
             start = local.get(document) or self._register.get(document)
@@ -173,31 +183,14 @@ class Compiler:
         return _Node(found, document) if isinstance(found, dict) else None
 
 
-def _refused_by_ajv(schema: Mapping[str, Json]) -> Iterator[str]:
-    nullable, kind = schema.get("nullable"), schema.get("type")
-    if "nullable" in schema and not isinstance(nullable, bool):
-        yield "nullable is not a boolean"
-    elif "nullable" in schema and not kind:
-        yield "nullable without type"
-    elif nullable is False and (kind == "null" or (isinstance(kind, list) and "null" in kind)):
-        yield "type null contradicts nullable: false"
-    if "id" in schema:
-        yield "id is not a keyword since draft-06; use $id"
-    for limit in _FORMAT_LIMITS:
-        if limit in schema and (not isinstance(schema[limit], str) or "format" not in schema):
-            yield f"{limit} has to be a string beside a format"
-
-
-def _against(dialect: str, schema: Mapping[str, Json]) -> str | None:
-    """What the meta-schema of the dialect says; formats are left to the other checks."""
-    validator = _validator(dialect)
+def _against(validator: jsonschema_rs.Validator, schema: Json) -> str | None:
+    """What a meta-schema says; formats are left to the other checks."""
     try:
         if validator.is_valid(schema):
             return None
         first = next(validator.iter_errors(schema))
     except UnicodeEncodeError:
-        whole = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
-        return _against(dialect, whole)
+        return _against(validator, json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace")))
     where = "/".join(str(part) for part in first.instance_path)
     return f"{clip(where or 'the root')}: {clip(first.message, 160)}"
 
@@ -212,9 +205,7 @@ def _list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-def _values(value: Json) -> list[Json]:
-    return list(value.values()) if isinstance(value, dict) else []
-
-
-def _keys(value: Json) -> list[str]:
-    return list(value) if isinstance(value, dict) else []
+def _values(value: Json, *, newer: bool) -> list[Json]:
+    """The schemas in a map of schemas. Ajv passes over a property called `__proto__`."""
+    named = value.items() if isinstance(value, dict) else ()
+    return [schema for name, schema in named if newer or name != "__proto__"]

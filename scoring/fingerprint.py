@@ -27,6 +27,7 @@ ENGINE_MODULES: Final = (
     "scoring.clauses",
     "scoring.compiling",
     "scoring.components",
+    "scoring.draft07",
     "scoring.ecma_regex",
     "scoring.folding",
     "scoring.javascript",
