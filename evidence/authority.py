@@ -182,8 +182,28 @@ def shared_prefix(names: Sequence[str]) -> str:
     if len(names) < 2:
         return ""
     words = (next(iter(_split(name)), "") for name in names)
-    word, count = Counter(words).most_common(1)[0]
+    word, count = max(Counter(words).items(), key=lambda pair: pair[1])
     return word if word and _verb_class(word) is None and count * 10 >= len(names) * 6 else ""
+
+
+def actions_of(tool: Json) -> tuple[Authority, ...]:
+    """The classes of the actions that a tool offers, by a parameter or in its name (`get_or_create`)."""
+    words = _split(_text(tool, "name"))
+    named = [_verb_class(word) for word in words] if _JOINING & set(words) else []
+    offered = [_by_name(_split(value))[0] for value in _choices(tool)]
+    return tuple(each for each in (*named, *offered) if each is not None and each is not Authority.UNKNOWN)
+
+
+def _choices(tool: Json) -> Iterator[str]:
+    for name, raw in _properties(tool).items():
+        values = raw.get("enum") if isinstance(raw, Mapping) and _ACTION.fullmatch(name) else None
+        yield from (value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+
+
+def _properties(tool: Json) -> Mapping[str, Json]:
+    schema = tool.get("inputSchema") if isinstance(tool, Mapping) else None
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    return properties if isinstance(properties, Mapping) else {}
 
 
 def _by_annotations(tool: Json, named: Authority | None) -> Classification | None:
@@ -254,10 +274,8 @@ def _administers(words: Sequence[str], found: Authority | None) -> bool:
 
 def _doubted(tool: Json, why: str) -> Classification:
     """A name that reads, after a look at what the tool takes and how its description begins."""
-    schema = tool.get("inputSchema") if isinstance(tool, Mapping) else None
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
     worst = Classification(Authority.READ, Basis.NAME, why)
-    for name, raw in properties.items() if isinstance(properties, Mapping) else ():
+    for name, raw in _properties(tool).items():
         if _ACTION.fullmatch(name) and (deeds := list(_deeds_of(raw))):
             worst = _worse(worst, Classification(max(deeds, key=_RANK.index), Basis.PARAMETERS, name))
         elif _HANDED_OVER.fullmatch(name):

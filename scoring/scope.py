@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from evidence import authority
+from evidence.authority import Authority
 from evidence.canonical import Json
 from evidence.derive import poisoning
 from evidence.kinds import listing, registration
@@ -146,6 +148,12 @@ class Toolset(Scope):
 
     reads: ClassVar[str] = listing.KIND
     tools: tuple[Tool, ...] = ()
+
+    @cached_property
+    def judged(self) -> tuple[tuple[Tool, Authority], ...]:
+        """Every tool with what it may do."""
+        found = authority.classify_all([tool.item.raw for tool in self.tools])
+        return tuple((tool, each.authority) for tool, each in zip(self.tools, found, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from evidence.model import Absent, Dossier, Reason
 from scoring import catalogue
 from scoring.assess import assess
 from scoring.explain import explain_card, explain_rubric, explain_rule
+from scoring.outcome import NotMeasured
 from scoring.receipt import NotAReceipt, decode, encode, recompute
 from scoring.scorecard import Scorecard
 from tests.dossiers import captures, cases
@@ -49,6 +50,8 @@ def test_the_score_follows_from_the_lines(name: str) -> None:
 
 def test_a_changed_line_is_noticed() -> None:
     for card in cards(captures()["mcp-server-time"]):
+        if isinstance(card.score, NotMeasured):
+            continue  # without a score there is nothing to recompute
         if card.dimensions:
             dimension = card.dimensions[0]
             inner = dimension.components[0]
@@ -69,7 +72,7 @@ def test_other_json_is_not_a_receipt(data: bytes) -> None:
 def test_an_explanation_names_every_line_and_its_points() -> None:
     for card in cards(captures()["mcp-server-git"]):
         text = str(explain_card(card))
-        assert f"{card.score} of 100" in text
+        assert f"{card.score} of 100" in text or isinstance(card.score, NotMeasured)
         for line in (
             *card.lines,
             *(line for part in card.dimensions for inner in part.components for line in inner.lines),
@@ -80,7 +83,7 @@ def test_an_explanation_names_every_line_and_its_points() -> None:
 def test_absence_is_explained_and_is_not_a_zero() -> None:
     for card in cards(DOSSIERS["locked"]):
         text = str(explain_card(card))
-        assert "oauth_required" in text
+        assert "oauth_required" in text or card.rubric == "sdk_tier"  # it reads evidence that nobody has collected yet
         assert "0 of 100" not in text or card.rubric == "adaptive"
 
 

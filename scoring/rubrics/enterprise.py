@@ -1,0 +1,257 @@
+"""`enterprise`: six pots of 25, 25, 20, 15, 10 and 5 points, from which 17 checks deduct, each once per server.
+
+Version 1 is the framework published as v2. How a check is decided is not published and is ours (`settled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from evidence.model import Reason
+from scoring import arithmetic, weighing
+from scoring.assessment import Assessment
+from scoring.folding import fold
+from scoring.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.receipt import START
+from scoring.rubric import Criterion, Rubric
+from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+
+FULL: Final = Decimal(100)
+BANDS: Final = ((Decimal(85), "A"), (Decimal(70), "B"), (Decimal(55), "C"), (Decimal(40), "D"))
+FAILED: Final = "F"
+WORDS: Final[Mapping[str, str]] = {
+    "A": "Enterprise-ready",
+    "B": "Good baseline",
+    "C": "Significant gaps",
+    "D": "Major concerns",
+    "F": "Critical issues",
+}
+MAX_LINES: Final = 20
+"""Findings of one check that get a line each; the first carries the points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pot:
+    """One category, its points, and its checks with what each deducts."""
+
+    name: str
+    points: int
+    checks: Mapping[str, int]
+
+
+POTS: Final = (
+    Pot("authentication", 25, {"A1": 11, "A2": 7, "A3": 7}),
+    Pot("schema_quality", 25, {"S1": 2, "S2": 2, "S3": 4, "S4": 5}),
+    Pot("permission_granularity", 20, {"P1": 4, "P2": 5, "P3": 3}),
+    Pot("llm_safety", 15, {"L1": 1, "L2": 1, "L3": 5, "L4": 2}),
+    Pot("data_exposure", 10, {"D1": 3, "D2": 2}),
+    Pot("maintenance", 5, {"M1": 2}),
+)
+POINTS: Final[Mapping[str, int]] = {check: cost for pot in POTS for check, cost in pot.checks.items()}
+
+_CITED: Final[Mapping[str, tuple[Severity, tuple[str, ...]]]] = {
+    "A1": (Severity.ERROR, ("registration-stdio-only",)),
+    "A2": (Severity.ERROR, ("registration-stdio-only",)),
+    "A3": (Severity.WARNING, ("registration-stdio-only", "setting-secret-at-start")),
+    "S1": (Severity.WARNING, ("tool-input-schema-missing", "tool-input-schema-not-object")),
+    "S2": (Severity.WARNING, ("tool-deed-without-required",)),
+    "S3": (Severity.WARNING, ("tool-deed-unconstrained",)),
+    "S4": (Severity.ERROR, ("tool-runs-code",)),
+    "P1": (Severity.WARNING, ("tool-reads-and-writes",)),
+    "P2": (Severity.WARNING, ("tool-destruction-not-isolated",)),
+    "P3": (Severity.SUGGESTION, ("toolset-without-scope",)),
+    "L1": (Severity.WARNING, ("tool-description-missing",)),
+    "L2": (Severity.WARNING, ("tool-description-short",)),
+    "L3": (
+        Severity.ERROR,
+        ("text-injects-instructions", "text-commands-other-tools", "text-exfiltrates", "text-hides-characters"),
+    ),
+    "L4": (Severity.WARNING, ("tool-descriptions-overlap",)),
+    "D1": (Severity.WARNING, ("list-without-pagination",)),
+    "D2": (Severity.SUGGESTION, ("toolset-without-field-selection",)),
+}
+INFORMATIONAL: Final = Criterion(cites="L3 (information)", rule="text-instructs-model", severity=Severity.INFO)
+
+CRITERIA: Final = (
+    *(
+        Criterion(cites=check, rule=rule, severity=severity, points=Decimal(POINTS[check]))
+        for check, (severity, rules) in _CITED.items()
+        for rule in rules
+    ),
+    INFORMATIONAL,
+)
+
+UNKNOWN: Final[Mapping[str, NotMeasured]] = {
+    "A2": NotMeasured("not_collected", "no access evidence is collected yet"),
+    "M1": NotMeasured("not_collected", "who publishes the server is not collected yet"),
+}
+"""Checks that wait for evidence. M1 unknown costs nothing and hides nothing; A2 unknown is in the floor."""
+
+_SETTLED: Final = (
+    "A check deducts once per server, however many tools it finds: the published averages fit nothing else.",
+    "A1: no declared transport but stdio. A2: without an HTTP transport there can be no MCP OAuth.",
+    "A3: a secret environment variable is declared, or A1. A server that demands OAuth takes neither A2 nor A3.",
+    "A2 on a server with an HTTP transport needs access evidence, which is not collected yet.",
+    "S2 and S3 look at tools that write, delete or administer. S4: code, a command or SQL as free text.",
+    "P1 and P2 look at tools with several actions. P3: more than half of the descriptions name no resource or limit.",
+    "L3: overriding, concealing, redirecting or exfiltrating is a hit; a mere imperative is for information.",
+    "L4: the same words, or three quarters of them in common. D1: a list without limit, cursor, page or offset.",
+    "M1 unknown is no deduction. A pot of which nothing could be seen leaves the server without score and grade.",
+    "The grade is withheld, too, when a check that could not be made would change it.",
+)
+
+
+def tally(hits: Collection[str]) -> dict[str, int]:
+    """What is left in each pot after the checks that hit, each once; the values sum to the score."""
+    return {pot.name: pot.points - sum(cost for check, cost in pot.checks.items() if check in hits) for pot in POTS}
+
+
+def grade(score: Decimal) -> str:
+    """The letter of a score."""
+    return arithmetic.band(score, BANDS, FAILED)
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    lines = {check: _found(check, assessment) for check in POINTS}
+    dimensions = tuple(_pot(pot, lines) for pot in POTS)
+    missing = [part for part in dimensions if isinstance(part.result, NotMeasured)]
+    score = Decimal(sum(tally({check for check, found in lines.items() if _hit(found)}).values()))
+    floor = ceiling = None
+    if not missing:
+        floor, ceiling = weighing.bounds(dimensions)
+    steady = not missing and floor is not None and grade(floor) == grade(score)
+    everything = [line for found in lines.values() if not isinstance(found, NotMeasured) for line in found]
+    return Scorecard(
+        server=assessment.server,
+        rubric=ENTERPRISE_1.id,
+        version=ENTERPRISE_1.version,
+        source_version=ENTERPRISE_1.source_version,
+        score=_no_score(missing) if missing else score,
+        grade=grade(score) if steady else None,
+        as_of=assessment.as_of,
+        coverage=weighing.coverage(dimensions),
+        lines=(*everything, *_informational(assessment)),
+        dimensions=dimensions,
+        caveats=tuple(_caveats(dimensions, lines, steady=steady)),
+        facts={START: str(FULL), **({"meaning": WORDS[grade(score)]} if steady else {})},
+        versions=assessment.versions,
+        evidence=assessment.evidence,
+        **({} if floor is None or ceiling is None else {"floor": floor, "ceiling": ceiling}),
+    )
+
+
+Found = tuple[Line, ...] | NotMeasured
+
+
+def _found(check: str, assessment: Assessment) -> Found:
+    """The lines of one check, the first with its points; empty when it passed; NotMeasured when it was not made."""
+    if check in {"A2", "A3"} and _demands_oauth(assessment):
+        return ()
+    outcomes = [(part, assessment.outcome(part.question)) for part in CRITERIA if part.cites == check]
+    findings = [
+        (part, finding) for part, outcome in outcomes if isinstance(outcome, Measured) for finding in outcome.findings
+    ]
+    if findings:
+        findings.sort(key=lambda pair: pair[1].position)
+        lines = (_line(part, finding, first=index == 0) for index, (part, finding) in enumerate(findings))
+        return fold(lines, MAX_LINES)
+    for _, outcome in outcomes:
+        if isinstance(outcome, NotMeasured):
+            return outcome
+        if outcome.skipped:
+            return NotMeasured("list_failed", f"{outcome.skipped[0].at}: {outcome.skipped[0].reason}")
+    if check[0] in "SPLD" and not assessment.walks[CRITERIA[0].pages].tools:
+        return NotMeasured("nothing_to_check", "the server lists no tools")
+    return UNKNOWN.get(check, ())
+
+
+def _demands_oauth(assessment: Assessment) -> bool:
+    absent = assessment.walks[CRITERIA[0].pages].absent("listing")
+    return absent is not None and absent.reason is Reason.OAUTH_REQUIRED
+
+
+def _hit(found: Found) -> bool:
+    return not isinstance(found, NotMeasured) and bool(found)
+
+
+def _line(part: Criterion, finding: Finding, *, first: bool) -> Line:
+    return Line(
+        cites=part.cites,
+        points=-part.points if first else Decimal(0),
+        why=finding.message,
+        rule=finding.rule,
+        at=finding.at,
+        severity=part.severity.value,
+        evidence=finding.evidence,
+    )
+
+
+def _pot(pot: Pot, lines: Mapping[str, Found]) -> DimensionScore:
+    """The pot as a part of the whole: on the scale of 0 to 10, weighing as many points as it holds."""
+    per_point = weighing.FULL / pot.points
+    unknown = {check: found for check in pot.checks if isinstance(found := lines[check], NotMeasured)}
+    lost = sum(cost for check, cost in pot.checks.items() if _hit(lines[check]))
+    scaled = Line(cites=pot.name, points=arithmetic.on_quantum(-lost * per_point), why=f"{lost} of {pot.points} points")
+    result = weighing.component_result([scaled])
+    hidden = sum(cost for check, cost in pot.checks.items() if check in unknown and check != "M1")
+    part = ComponentScore(
+        name="checks",
+        base_weight=Decimal(1),
+        effective_weight=Decimal(1),
+        result=result,
+        checked=len(pot.checks) - len(unknown),
+        lines=(scaled,) if lost else (),
+        floor=arithmetic.plain(arithmetic.on_quantum(result - hidden * per_point)),
+        ceiling=result,
+    )
+    blind = (
+        next(iter(unknown.values()), None) if len(unknown) == len(pot.checks) and pot.name != "maintenance" else None
+    )
+    if blind is not None:
+        part = ComponentScore(name="checks", base_weight=Decimal(1), effective_weight=Decimal(0), result=blind)
+    return DimensionScore(
+        name=pot.name,
+        base_weight=Decimal(pot.points),
+        effective_weight=Decimal(pot.points) / FULL if blind is None else Decimal(0),
+        result=part.result,
+        status=weighing.NOT_TESTABLE if blind else weighing.PARTIAL if unknown else weighing.MEASURED,
+        components=(part,),
+    )
+
+
+def _no_score(missing: list[DimensionScore]) -> NotMeasured:
+    reason = missing[0].result
+    names = ", ".join(part.name.replace("_", " ") for part in missing)
+    known = reason if isinstance(reason, NotMeasured) else NotMeasured("not_collected")
+    return NotMeasured(known.reason, f"nothing is known of {names}" + (f": {known.detail}" if known.detail else ""))
+
+
+def _informational(assessment: Assessment) -> Iterator[Line]:
+    outcome = assessment.outcome(INFORMATIONAL.question)
+    found = outcome.findings if isinstance(outcome, Measured) else ()
+    yield from fold((_line(INFORMATIONAL, finding, first=False) for finding in found), MAX_LINES)
+
+
+def _caveats(dimensions: tuple[DimensionScore, ...], lines: Mapping[str, Found], *, steady: bool) -> Iterator[str]:
+    for check, found in lines.items():
+        if isinstance(found, NotMeasured):
+            yield f"{check} could not be decided and costs nothing ({found.reason}: {found.detail})."
+    if not steady:
+        yield "The grade is withheld: what could not be decided may change it."
+
+
+ENTERPRISE_1: Final = Rubric(
+    id="enterprise",
+    version=1,
+    source_version="v2",
+    title="Enterprise readiness",
+    summary="100 points in six pots; each of 17 checks deducts once per server.",
+    source="https://www.mcpgrade.com",
+    criteria=CRITERIA,
+    settled=_SETTLED,
+    judge=_score,
+    bands=(*BANDS, (Decimal(0), FAILED)),
+)

@@ -1,0 +1,193 @@
+"""`sdk_tier`: a tier from the share of MUST and SHOULD checks that pass, as mcptest publishes it.
+
+The table of tiers is mcptest's own, although its page names SEP-2484. That proposal is about conformance tests for new
+proposals; the specification's tiers (SEP-1730) rate SDKs, by other thresholds. Nothing here is an official MCP tier.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Final
+
+from evidence.model import Absent
+from scoring import arithmetic
+from scoring.assessment import Assessment
+from scoring.folding import fold
+from scoring.outcome import Level, Measured, NotMeasured
+from scoring.receipt import START
+from scoring.rubric import Criterion, Rubric
+from scoring.rule import discover
+from scoring.scorecard import Line, Scorecard
+
+KIND: Final = "exchanges"
+TIER1_SHOULD: Final = 95
+TIER2_SHOULD: Final = 70
+"""Per cent of SHOULD checks. Compared in integers: `100 * passed >= 95 * total`."""
+
+VACUOUS: Final = "vacuous"
+FULL: Final = Decimal(100)
+MAX_LINES: Final = 100
+
+
+class Tier(Enum):
+    """The verdict; its value is the badge."""
+
+    TIER1 = "T1"
+    TIER2 = "T2"
+    TIER3 = "T3"
+    FAIL = "F"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierInput:
+    """Counts of one run; raise ValueError on counts that no run can have."""
+
+    must_passed: int
+    must_total: int
+    should_passed: int
+    should_total: int
+
+    def __post_init__(self) -> None:
+        for passed, total in ((self.must_passed, self.must_total), (self.should_passed, self.should_total)):
+            if not 0 <= passed <= total:
+                raise ValueError(f"0 <= passed <= total expected, found {passed} of {total}")
+
+    @property
+    def vacuous(self) -> bool:
+        """No MUST check was made, so that the tier says nothing. Such a tier is never published."""
+        return self.must_total == 0
+
+    @property
+    def percentage(self) -> int:
+        """Share of all checks that passed, in whole per cent, rounded down; 100 when there was none."""
+        total = self.must_total + self.should_total
+        return 100 * (self.must_passed + self.should_passed) // total if total else 100
+
+
+def score_tier(counts: TierInput) -> Tier:
+    """The published rule to the letter, its edge cases included: no MUST checks, or no SHOULD checks, is Tier 1."""
+    if counts.must_total == 0:
+        return Tier.TIER1
+    if counts.must_passed < counts.must_total:
+        return Tier.FAIL
+    if counts.should_total == 0 or 100 * counts.should_passed >= TIER1_SHOULD * counts.should_total:
+        return Tier.TIER1
+    return Tier.TIER2 if 100 * counts.should_passed >= TIER2_SHOULD * counts.should_total else Tier.TIER3
+
+
+CRITERIA: Final = tuple(
+    Criterion(cites=rule.id, rule=rule.id, severity=rule.severity)
+    for rule in discover().values()
+    if rule.reads == KIND and rule.level is not None
+)
+"""Every conformance rule that judges recorded exchanges. MAY rules are reported and count for nothing."""
+
+_SETTLED: Final = (
+    "The tiers are mcptest's: the specification's own tiers (SEP-1730) rate SDKs and have other thresholds.",
+    "SEP-2484, which the page names, defines no tiers.",
+    "A server with which nothing was exchanged has no tier, and neither has one for which no MUST check could be made.",
+    "Checks that did not apply, or could not be made, are left out of the totals.",
+    "The percentage is that of all MUST and SHOULD checks, rounded down; the tier stands beside it as the grade.",
+)
+
+
+def counts_of(assessment: Assessment, criteria: Sequence[Criterion]) -> TierInput:
+    """MUST and SHOULD checks that were made, and those that passed."""
+    made: Counter[tuple[Level | None, bool]] = Counter()
+    for criterion in criteria:
+        outcome = assessment.outcome(criterion.question)
+        if isinstance(outcome, Measured) and outcome.checked:
+            made[criterion.declared.level, not outcome.findings] += 1
+    return TierInput(
+        must_passed=made[Level.MUST, True],
+        must_total=made[Level.MUST, True] + made[Level.MUST, False],
+        should_passed=made[Level.SHOULD, True],
+        should_total=made[Level.SHOULD, True] + made[Level.SHOULD, False],
+    )
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    content = assessment.dossier.read(KIND)
+    if isinstance(content, Absent):
+        return _card(assessment, NotMeasured(content.reason.value, content.detail))
+    counts = counts_of(assessment, CRITERIA)
+    if counts.vacuous:
+        return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))
+    score = Decimal(counts.percentage)
+    lines = list(_lines(assessment, counts.must_total + counts.should_total))
+    lines += _rounding(score - arithmetic.deduct(FULL, (line.points for line in lines)))
+    return _card(assessment, score, score_tier(counts).value, counts, fold(lines, MAX_LINES))
+
+
+def _lines(assessment: Assessment, total: int) -> Iterator[Line]:
+    each = arithmetic.on_quantum(FULL / total)
+    for criterion in CRITERIA:
+        outcome = assessment.outcome(criterion.question)
+        level = criterion.declared.level
+        for index, finding in enumerate(outcome.findings if isinstance(outcome, Measured) else ()):
+            points = -each if index == 0 and level in {Level.MUST, Level.SHOULD} else Decimal(0)
+            why = f"{level}: {finding.message}"
+            severity = criterion.severity.value
+            yield Line(
+                cites=criterion.cites,
+                points=points,
+                why=why,
+                rule=finding.rule,
+                at=finding.at,
+                severity=severity,
+                evidence=finding.evidence,
+            )
+
+
+def _rounding(points: Decimal) -> Iterator[Line]:
+    if points:
+        yield Line(cites="rounding", points=points, why="Rounded down to a whole per cent")
+
+
+def _card(
+    assessment: Assessment,
+    score: Decimal | NotMeasured,
+    grade: str | None = None,
+    counts: TierInput | None = None,
+    lines: tuple[Line, ...] = (),
+) -> Scorecard:
+    return Scorecard(
+        server=assessment.server,
+        rubric=SDK_TIER_1.id,
+        version=SDK_TIER_1.version,
+        source_version=SDK_TIER_1.source_version,
+        score=score,
+        grade=grade,
+        as_of=assessment.as_of,
+        coverage=Decimal(0 if counts is None else 1),
+        lines=lines,
+        facts={} if counts is None else _facts(counts),
+        versions=assessment.versions,
+        evidence=assessment.evidence,
+    )
+
+
+def _facts(counts: TierInput) -> dict[str, str]:
+    return {
+        START: str(FULL),
+        "must": f"{counts.must_passed} of {counts.must_total}",
+        "should": f"{counts.should_passed} of {counts.should_total}",
+    }
+
+
+SDK_TIER_1: Final = Rubric(
+    id="sdk_tier",
+    version=1,
+    source_version="2026-07",
+    title="Conformance tier (mcptest-style)",
+    summary="Every MUST check, and 95 % or 70 % of SHOULD checks, for tier 1 or 2. The table is mcptest's, not MCP's.",
+    source="https://mcptest.sh/docs/conformance-tier",
+    criteria=CRITERIA,
+    settled=_SETTLED,
+    judge=_score,
+    bands=(),
+)

@@ -1,0 +1,40 @@
+"""Rule `registration-stdio-only`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.registration import transport_type
+from scoring.examples import registered
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Registered
+
+_LOCAL: Final = frozenset({"stdio", ""})
+
+
+@rule(
+    "registration-stdio-only",
+    scope=Registered,
+    reads="registration",
+    severity=Severity.ERROR,
+    title="A server can only be started, not shared",
+    since="2026.1",
+    version=1,
+    good=[
+        registered({"remotes": [{"type": "streamable-http", "url": "https://notes.example/mcp"}]}),
+        registered({"packages": [{"transport": {"type": "sse"}}]}),
+        registered({}),
+    ],
+    bad=[registered({"packages": [{"identifier": "notes", "transport": {"type": "stdio"}}]})],
+)
+def registration_stdio_only(registered: Registered) -> Iterator[str]:
+    """A server that speaks over stdio only takes its credentials when it starts: one process for each user.
+
+    Offer streamable HTTP beside it.
+    """
+    found = registered.registration
+    local = all(transport_type(package.raw) in _LOCAL for package in found.packages)
+    if found.packages and local and not found.remotes:
+        yield "every declared package speaks over stdio, and there is no remote"

@@ -1,0 +1,33 @@
+"""Rule `setting-secret-at-start`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import setting
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Setting
+from scoring.secret_names import is_secret_name
+
+
+@rule(
+    "setting-secret-at-start",
+    scope=Setting,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="A credential is set when the server starts",
+    since="2026.1",
+    version=1,
+    good=[setting("NOTES_FOLDER"), setting("Authorization", isSecret=True)],
+    bad=[setting("NOTES_API_KEY", isSecret=True)],
+)
+def setting_secret_at_start(setting: Setting) -> Iterator[str]:
+    """A credential in the environment is the same for everybody and cannot be changed without a restart.
+
+    Take it with each request: MCP defines how.
+    """
+    name = setting.text("name")
+    secret = setting.raw.get("isSecret") is True or is_secret_name(name)
+    if secret and name == name.upper() and "-" not in name:
+        yield "an environment variable holds a credential"

@@ -1,0 +1,48 @@
+"""Rule `tool-descriptions-overlap`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Final
+
+from scoring.examples import tool, toolset
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import Answer, rule
+from scoring.scope import Tool, Toolset
+
+MAX_TOOLS: Final = 400
+MAX_TEXT: Final = 4000
+_WORD: Final = re.compile(r"\w+")
+
+
+@rule(
+    "tool-descriptions-overlap",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Two tools are described alike",
+    since="2026.1",
+    version=1,
+    good=[toolset(tool("a", description="Reads one note."), tool("b", description="Deletes all folders at once."))],
+    bad=[toolset(tool("a", description="Reads one note."), tool("b", description="Reads one note!"))],
+)
+def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[Answer]:
+    """A model chooses by the description. Two that share most of their words leave it guessing.
+
+    Say in each what the other does not do.
+    """
+    described = [(tool, words) for tool in toolset.tools[:MAX_TOOLS] if (words := _words(tool))]
+    reported: set[str] = set()
+    for (one, ours), (other, theirs) in combinations(described, 2):
+        if other.at in reported or min(len(ours), len(theirs)) * 100 < percent * max(len(ours), len(theirs)):
+            continue
+        if len(ours & theirs) * 100 >= percent * len(ours | theirs):
+            reported.add(other.at)
+            yield other, f"is described like {clip(one.name)}"
+
+
+def _words(tool: Tool) -> frozenset[str]:
+    return frozenset(_WORD.findall(tool.description[:MAX_TEXT].lower()))

@@ -1,0 +1,37 @@
+"""Rule `tool-deed-without-required`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.examples import tool, toolset
+from scoring.outcome import Severity
+from scoring.rule import Answer, rule
+from scoring.scope import Toolset
+
+_SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
+
+
+@rule(
+    "tool-deed-without-required",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="A tool that changes something requires nothing",
+    since="2026.1",
+    version=1,
+    good=[
+        toolset(),
+        toolset(tool("get_note", inputSchema=_SCHEMA)),
+        toolset(tool("delete_note", inputSchema={**_SCHEMA, "required": ["id"]})),
+    ],
+    bad=[toolset(tool("delete_note", inputSchema=_SCHEMA))],
+)
+def tool_deed_without_required(toolset: Toolset) -> Iterator[Answer]:
+    """A tool that writes or deletes and declares no parameter as required can be called with nothing.
+
+    What it does then is decided by a default. List what it cannot do without in `required`.
+    """
+    for one, authority in toolset.judged:
+        if authority.is_deed and one.properties and not one.schema.get("required"):
+            yield one, f"may {authority.value}, and none of its parameters is required"

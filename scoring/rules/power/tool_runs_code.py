@@ -1,0 +1,46 @@
+"""Rule `tool-runs-code`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring import walk
+from scoring.examples import taking, tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_TAKES: Final = frozenset(
+    {"bash", "cmd", "code", "command", "eval", "expression", "javascript", "script", "shell", "sql"}
+)
+_RUNS: Final = frozenset({"eval", "evaluate", "exec", "execute", "query", "run"})
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+@rule(
+    "tool-runs-code",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A tool runs whatever it is given",
+    since="2026.1",
+    version=1,
+    good=[taking(query={"type": "string"}), taking(command={"enum": ["start", "stop"]}), tool("run_report")],
+    bad=[taking(sql={"type": "string"}), tool("execute", inputSchema={"properties": {"text": {"type": "string"}}})],
+)
+def tool_runs_code(tool: Tool) -> Iterator[str]:
+    """A free text that is run as a shell command, a script or SQL gives away the server's own rights.
+
+    Offer the operations as tools of their own, or accept only values of a list.
+    """
+    names = {word.lower() for word in _WORD.findall(tool.name)}
+    for param in walk.params_of(tool):
+        free = isinstance(param.raw, dict) and param.get("type") == "string" and "enum" not in param.raw
+        if free and param.name.lower() in _TAKES:
+            yield "a parameter takes code, a command or SQL as free text"
+            return
+        if free and names & _RUNS:
+            yield "is named for running, and takes free text"
+            return

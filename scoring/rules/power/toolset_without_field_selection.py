@@ -1,0 +1,38 @@
+"""Rule `toolset-without-field-selection`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import taking, tool, toolset
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Toolset
+
+_SELECTS: Final = frozenset(
+    {"columns", "exclude", "expand", "fields", "include", "omit", "projection", "properties", "select"}
+)
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+@rule(
+    "toolset-without-field-selection",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="No tool lets the caller choose fields",
+    since="2026.1",
+    version=1,
+    good=[toolset(), toolset(taking(fields={"type": "array"}))],
+    bad=[toolset(tool("get_note"))],
+)
+def toolset_without_field_selection(toolset: Toolset) -> Iterator[str]:
+    """Whole records put into a model's context what nobody asked for.
+
+    Let the caller name the fields it needs.
+    """
+    names = (name for tool in toolset.tools for name in tool.properties)
+    if toolset.tools and not any(_SELECTS & {word.lower() for word in _WORD.findall(name)} for name in names):
+        yield "no tool takes a list of fields to return"

@@ -1,0 +1,41 @@
+"""Rule `toolset-without-scope`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool, toolset
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Toolset
+
+_BOUND: Final = re.compile(
+    r"\b(?:only|within|limit(?:s|ed)?|specific|specified|given|allowed|current|own|your"
+    r"|at most|up to|max(?:imum)?|per"
+    r"|scopes?|read-?only|inside|belonging|restricted|single"
+    r"|by (?:its |their )?(?:id|name|path)|(?:in|from|to|of) (?:a|an|the|your))\b",
+    re.IGNORECASE,
+)
+
+
+@rule(
+    "toolset-without-scope",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.SUGGESTION,
+    title="Most descriptions do not say what a tool can reach",
+    since="2026.1",
+    version=1,
+    good=[toolset(), toolset(tool(description="Lists the notes of the current user."))],
+    bad=[toolset(tool(description="Deletes notes."))],
+)
+def toolset_without_scope(toolset: Toolset) -> Iterator[str]:
+    """Somebody who decides which tools an agent may use needs to know what each can reach.
+
+    Name the resource and its bounds: whose notes, which folder, how many.
+    """
+    silent = sum(not _BOUND.search(tool.description[:4000]) for tool in toolset.tools)
+    if silent * 2 > len(toolset.tools):
+        yield f"{silent} of {len(toolset.tools)} descriptions name no resource or limit"

@@ -1,0 +1,39 @@
+"""Rule `text-instructs-model`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+_ORDER: Final = re.compile(
+    r"\b(?:always (?:call|use|run|invoke|start with)|must (?:be called|call|use|always)|call this (?:tool )?first"
+    r"|never (?:call|use)"
+    r"|mandatory|important:|critical:|do not (?:ask|use|call)|before (?:any|using any|calling any))\b",
+    re.IGNORECASE,
+)
+
+
+@rule(
+    "text-instructs-model",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.INFO,
+    title="A description instructs the model",
+    since="2026.1",
+    version=1,
+    good=[tool()],
+    bad=[tool(description="Always call this first.")],
+)
+def text_instructs_model(tool: Tool) -> Iterator[str]:
+    """Orders in a description steer the model beyond the choice of this tool. Most are well meant; none is harmless.
+
+    This is for information: only concealment, overriding and the like cost points.
+    """
+    if _ORDER.search(tool.description[:4000]):
+        yield "speaks to the model in the imperative"

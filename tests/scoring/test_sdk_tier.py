@@ -1,0 +1,91 @@
+"""`sdk_tier@1`: the published rule to the letter, and no tier that rests on nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evidence.model import Absent, Observed, Reason, Record
+from scoring.assess import assess
+from scoring.explain import explain_rubric
+from scoring.outcome import NotMeasured
+from scoring.rubrics.sdk_tier import KIND, SDK_TIER_1, Tier, TierInput, score_tier
+from tests.dossiers import AS_OF, captures
+from tests.scoring.dossiers import dossier
+
+VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "sdk-tier-vectors.json").read_text(encoding="utf-8"))
+COUNTS = ("must_passed", "must_total", "should_passed", "should_total")
+
+
+@pytest.mark.parametrize(
+    "vector", VECTORS["vectors"], ids=lambda vector: "-".join(str(vector[name]) for name in COUNTS)
+)
+def test_tiers_are_the_published_ones(vector: dict[str, Any]) -> None:
+    tier = score_tier(TierInput(**{name: vector[name] for name in COUNTS}))
+    assert tier.name == vector["tier"].upper()
+    assert tier.value == VECTORS["badges"][vector["tier"]]
+
+
+@pytest.mark.parametrize("counts", [(2, 1, 0, 0), (-1, 1, 0, 0), (1, 1, 3, 2), (0, -1, 0, 0)])
+def test_impossible_counts_are_refused(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match="passed <= total"):
+        TierInput(**dict(zip(COUNTS, counts, strict=True)))
+
+
+def test_no_must_check_is_marked_as_vacuous() -> None:
+    counts = TierInput(must_passed=0, must_total=0, should_passed=0, should_total=10)
+    assert counts.vacuous
+    assert score_tier(counts) is Tier.TIER1
+
+
+@settings(derandomize=True, max_examples=200)
+@given(st.integers(1, 500), st.integers(0, 500), st.data())
+def test_one_more_check_that_passes_never_lowers_the_tier(must: int, should: int, data: Any) -> None:
+    passed = data.draw(st.integers(0, should))
+    order = [Tier.FAIL, Tier.TIER3, Tier.TIER2, Tier.TIER1]
+    for level in (must, must - 1):
+        now = score_tier(TierInput(must_passed=level, must_total=must, should_passed=passed, should_total=should))
+        if passed < should:
+            more = TierInput(must_passed=level, must_total=must, should_passed=passed + 1, should_total=should)
+            assert order.index(score_tier(more)) >= order.index(now)
+
+
+def test_the_percentage_is_rounded_down() -> None:
+    assert TierInput(must_passed=2, must_total=3, should_passed=0, should_total=0).percentage == 66
+    assert TierInput(must_passed=199, must_total=200, should_passed=0, should_total=0).percentage == 99
+
+
+def test_nothing_exchanged_is_no_tier() -> None:
+    for evidence in (dossier(), captures()["mcp-server-git"]):
+        card = SDK_TIER_1.score(assess(evidence, [SDK_TIER_1]))
+        assert isinstance(card.score, NotMeasured)
+        assert (card.grade, card.coverage) == (None, 0)
+    record = Record(
+        server="s", kind=KIND, schema=1, collector="t", collector_version=1, observed_at=AS_OF,
+        content=Absent(Reason.OAUTH_REQUIRED, "401"),
+    )  # fmt: skip
+    locked = dossier()
+    card = SDK_TIER_1.score(
+        assess(type(locked)(server=locked.server, as_of=AS_OF, records={KIND: record}), [SDK_TIER_1])
+    )
+    assert card.score == NotMeasured("oauth_required", "401")
+
+
+def test_exchanges_without_a_must_check_never_publish_a_tier() -> None:
+    record = Record(
+        server="s", kind=KIND, schema=1, collector="t", collector_version=1, observed_at=AS_OF, content=Observed(b"{}")
+    )
+    plain = dossier()
+    card = SDK_TIER_1.score(assess(type(plain)(server=plain.server, as_of=AS_OF, records={KIND: record}), [SDK_TIER_1]))
+    assert isinstance(card.score, NotMeasured) or SDK_TIER_1.criteria
+    assert card.grade is None
+
+
+def test_the_page_says_whose_tiers_these_are() -> None:
+    text = str(explain_rubric("sdk_tier"))
+    assert "mcptest" in text and "SEP-1730" in text and "rate SDKs" in text
