@@ -17,6 +17,7 @@ from scoring.vocabularies.verbs import OPENING
 _HUMP: Final = re.compile("[a-z]+(?=[A-Z])")
 _FIRST_WORD: Final = re.compile(r"[a-z]+(?![\w])", re.ASCII)
 _WHEN: Final = frozenset({"when", "if", "for"})
+_MARKS: Final = ("example", "for instance", "such as", "e.g.")
 _EXAMPLE: Final = pattern(r"\b(?:example|for instance|such as)\b|\be\.g\.")
 
 
@@ -44,10 +45,11 @@ def style(tool: Tool) -> Style:
     """How the description of a tool is built."""
     text = tool.description
     length = utf16_length(text)
-    first = _FIRST_WORD.match(text.lower())
+    lowered = text.lower()
+    first = _FIRST_WORD.match(lowered)
     return Style(
         verb_first=first is not None and first[0] in OPENING,
         length="short" if length < 50 else "medium" if length < 150 else "long",
         when=not _WHEN.isdisjoint(tool.words),
-        example=bool(_EXAMPLE.search(text)),
+        example=any(mark in lowered for mark in _MARKS) and bool(_EXAMPLE.search(lowered)),
     )

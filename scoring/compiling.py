@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from functools import cache
 from typing import Final
 
@@ -16,12 +16,29 @@ from evidence.canonical import Json
 from scoring import addresses, draft07, ecma_regex, schemas
 from scoring.path import clip
 
-_ONE: Final = ("not", "propertyNames", "additionalProperties", "contains")
-_MANY: Final = ("anyOf", "oneOf", "allOf")
-_NAMED: Final = ("properties", "patternProperties", "dependencies")
-_NEWER_ONE: Final = (*_ONE, "unevaluatedItems", "unevaluatedProperties", "contentSchema")
-_NEWER_MANY: Final = (*_MANY, "prefixItems")
-_NEWER_NAMED: Final = (*_NAMED, "dependentSchemas", "$defs", "definitions")
+
+class _Holds(Enum):
+    """Which schemas the value of a keyword holds."""
+
+    ONE = auto()
+    MANY = auto()
+    NAMED = auto()
+    ITEMS = auto()
+
+
+_OLDER: Final = {
+    **dict.fromkeys(("not", "propertyNames", "additionalProperties", "contains"), _Holds.ONE),
+    **dict.fromkeys(("anyOf", "oneOf", "allOf"), _Holds.MANY),
+    **dict.fromkeys(("properties", "patternProperties", "dependencies"), _Holds.NAMED),
+    "items": _Holds.ITEMS,
+}
+_NEWER: Final = {
+    **_OLDER,
+    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties", "contentSchema"), _Holds.ONE),
+    "prefixItems": _Holds.MANY,
+    **dict.fromkeys(("dependentSchemas", "$defs", "definitions"), _Holds.NAMED),
+}
+_NAMING: Final = frozenset({"$id", "$anchor", "$dynamicAnchor"})
 _ANCHOR: Final = re.compile(r"[a-z_][-a-z0-9._]*", re.IGNORECASE | re.ASCII)
 
 
@@ -69,7 +86,7 @@ class Compiler:
         named = schema.get("$id")
         root = addresses.plain(named) if isinstance(named, str) else ""
         bases: dict[int, str] = {0: root}
-        for part, own, outer in addresses.schemas(schema):
+        for part, own, outer in addresses.schemas(schema) if _names_parts(schema) else ():
             base = bases[outer]
             if outer and own:
                 base = addresses.plain(addresses.resolve(base, own))
@@ -132,19 +149,20 @@ class Compiler:
 
     def _subschemas(self, schema: Mapping[str, Json]) -> Iterator[Json]:
         newer = self.reading is Reading.DECLARED
-        for keyword in _NEWER_ONE if newer else _ONE:
-            yield schema.get(keyword)
-        for keyword in _NEWER_MANY if newer else _MANY:
-            branches = _list(schema.get(keyword))
-            if newer or keyword != "anyOf" or not any(map(draft07.always_valid, branches)):
-                yield from branches
-        for keyword in _NEWER_NAMED if newer else _NAMED:
-            yield from _values(schema.get(keyword), newer=newer)
-        items = schema.get("items")
-        yield items
-        yield from _list(items)
-        if isinstance(items, list):
-            yield schema.get("additionalItems")
+        shapes = _NEWER if newer else _OLDER
+        for keyword, value in schema.items():
+            match shapes.get(keyword):
+                case _Holds.ONE:
+                    yield value
+                case _Holds.MANY if isinstance(value, list):
+                    if newer or keyword != "anyOf" or not any(map(draft07.always_valid, value)):
+                        yield from value
+                case _Holds.NAMED if isinstance(value, dict):
+                    yield from (part for name, part in value.items() if newer or name != "__proto__")
+                case _Holds.ITEMS:
+                    yield from (*value, schema.get("additionalItems")) if isinstance(value, list) else (value,)
+                case _:
+                    pass
         if "if" in schema and not all(draft07.always_valid(schema.get(branch, True)) for branch in ("then", "else")):
             yield from (schema["if"], schema.get("then"), schema.get("else"))
 
@@ -195,17 +213,21 @@ def _against(validator: jsonschema_rs.Validator, schema: Json) -> str | None:
     return f"{clip(where or 'the root')}: {clip(first.message, 160)}"
 
 
+def _names_parts(schema: Json) -> bool:
+    """Whether anything in the schema may have an address of its own."""
+    waiting: list[Json] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if not _NAMING.isdisjoint(part):
+                return True
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+    return False
+
+
 @cache
 def _validator(dialect: str) -> jsonschema_rs.Validator:
     reference = dialect if "/draft/" in dialect else f"{dialect}#"
     return schemas.DIALECTS[dialect]({"$ref": reference}, validate_formats=False)
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _values(value: Json, *, newer: bool) -> list[Json]:
-    """The schemas in a map of schemas. Ajv passes over a property called `__proto__`."""
-    named = value.items() if isinstance(value, dict) else ()
-    return [schema for name, schema in named if newer or name != "__proto__"]

@@ -16,10 +16,11 @@ OWN_ADDRESSES: Final = frozenset({ADDRESS, "http://json-schema.org/schema"})
 
 COMPILED: Final = vocabulary(
     """
-    $ref additionalItems additionalProperties allOf anyOf const contains dependencies else enum exclusiveMaximum
-    exclusiveMinimum format formatExclusiveMaximum formatExclusiveMinimum formatMaximum formatMinimum id if items
-    maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf not nullable oneOf pattern
-    patternProperties properties propertyNames required then type uniqueItems
+    $ref additionalItems additionalProperties allOf anyOf const contains dependencies else enum
+    exclusiveMaximum exclusiveMinimum format formatExclusiveMaximum formatExclusiveMinimum formatMaximum
+    formatMinimum id if items maxItems maxLength maxProperties maximum minItems minLength minProperties
+    minimum multipleOf not nullable oneOf pattern patternProperties properties propertyNames required then
+    type uniqueItems
     """
 )
 """Keywords for which Ajv generates code. A schema without any of them is never looked into."""

@@ -39,7 +39,10 @@ class Place:
 
 
 def places(root: Mapping[str, Json], properties: Mapping[str, Json]) -> dict[str, tuple[Place, ...]]:
-    """The places of every parameter. Each part of the schema counts once, where it is first met: linear, no cycles."""
+    """The places of every parameter, the parameter itself first.
+
+    What is inside a part of the schema counts once, where the part is first met: linear, and no circle is endless.
+    """
     seen: dict[int, Mapping[str, Json]] = {id(root): root}
     return {
         name: tuple(_walk(Place(name, schema, frozenset()), root, seen))
@@ -58,13 +61,15 @@ def _walk(first: Place, root: Mapping[str, Json], seen: dict[int, Mapping[str, J
     while waiting:
         place = waiting.pop()
         schema = _resolved(place.schema, root)
-        if id(schema) in seen and schema is not first.schema:
+        met = id(schema) in seen and schema is not first.schema
+        if met and place is not first:
             continue
         seen[id(schema)] = schema
         merged = _with_own(place.schema, schema)
         found = Place(place.name, merged, _types(merged), place.suffix)
         yield found
-        waiting.extend(reversed(list(_inside(found, schema))))
+        if not met:
+            waiting.extend(reversed(list(_inside(found, schema))))
 
 
 def _inside(place: Place, schema: Mapping[str, Json]) -> Iterator[Place]:

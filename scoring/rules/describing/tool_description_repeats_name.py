@@ -10,6 +10,9 @@ from scoring.rule import rule
 from scoring.scope import Tool
 from scoring.words import tokens
 
+_LONGER = 4
+"""A description that is so many times longer than the name says more than the name."""
+
 
 @rule(
     "tool-description-repeats-name",
@@ -29,6 +32,8 @@ def tool_description_repeats_name(tool: Tool, by_words: bool = False) -> Iterato
     make no difference.
     """
     spelt = tokens if by_words else _spaced
+    if len(tool.description) > _LONGER * (len(tool.name) + 1):
+        return
     if tool.description and spelt(tool.description) and spelt(tool.description) == spelt(tool.name):
         yield "the description is the name in other punctuation"
 

@@ -44,14 +44,14 @@ def tool_description_unlike_siblings(toolset: Toolset) -> Iterator[Answer]:
 
     One that is described in another way, or at another length, than most of its siblings is harder to compare.
     """
-    families: dict[str, list[tuple[Tool, Style]]] = defaultdict(list)
+    families: dict[str, list[Tool]] = defaultdict(list)
     for member in toolset.tools:
         prefix = clauses.prefix(member.name)
         if prefix and member.description:
-            families[prefix].append((member, clauses.style(member)))
+            families[prefix].append(member)
     for family in families.values():
         if len(family) > 2:
-            yield from _odd_ones(family)
+            yield from _odd_ones([(member, clauses.style(member)) for member in family])
 
 
 def _odd_ones(family: list[tuple[Tool, Style]]) -> Iterator[Answer]:

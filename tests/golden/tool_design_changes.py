@@ -1,0 +1,91 @@
+"""How many captured tools change verdict between `tool_design@1` and `@2`, rule by rule, as a page of the handbook.
+
+python -m tests.golden.tool_design_changes --write
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from evidence.model import Dossier
+from scoring import catalogue
+from scoring.assess import assess
+from scoring.outcome import Measured
+from scoring.rubric import Rubric
+from tests.dossiers import captures
+
+PAGE = Path(__file__).parents[2] / "docs" / "rubrics" / "tool_design-1-to-2.md"
+Verdicts = dict[tuple[str, int], Counter[str]]
+
+HEAD = """\
+<!-- Written by `python -m tests.golden.tool_design_changes --write` from the recorded captures. Do not edit. -->
+
+# What changes between `tool_design@1` and `tool_design@2`
+
+The {tools} tools of the {servers} recorded captures under both versions. A tool changes verdict when a rule has a
+finding about it in one version and none in the other; `more or fewer` counts the tools on which the number of findings
+differs, but not the verdict. [The deviations and their reasons](tool_design.md) are listed with the version.
+
+| rule | found in 1 | found in 2 | change verdict | fixed in 2 | new in 2 | more or fewer |
+|---|--:|--:|--:|--:|--:|--:|
+"""
+
+SERVERS = """
+| server | tools | score 1 | score 2 |
+|---|--:|--:|--:|
+"""
+
+
+def page() -> str:
+    first, second = catalogue.rubric("tool_design@1"), catalogue.rubric("tool_design@2")
+    before, after = verdicts(first), verdicts(second)
+    rules = list(dict.fromkeys(criterion.cites for criterion in first.criteria))
+    rows = [_row(rule, before, after) for rule in rules]
+    total = [sum(row[column] for row in rows) for column in range(6)]
+    lines = [f"| {rule} | {' | '.join(map(str, row))} |" for rule, row in zip(rules, rows, strict=True)]
+    lines.append(f"| **all** | {' | '.join(f'**{value}**' for value in total)} |")
+    head = HEAD.format(tools=len(before), servers=len(captures()))
+    scores = [_scores(name, evidence, first, second) for name, evidence in captures().items()]
+    return head + "\n".join(lines) + "\n" + SERVERS + "\n".join(scores) + "\n"
+
+
+def verdicts(rubric: Rubric) -> Verdicts:
+    """How often each published id was found on each captured tool."""
+    found: Verdicts = {}
+    for name, evidence in captures().items():
+        assessment = assess(evidence, [rubric])
+        walk = assessment.walks[rubric.criteria[0].pages]
+        found |= {(name, tool.position[0]): Counter() for tool in walk.tools}
+        for criterion in rubric.criteria:
+            outcome = assessment.outcome(criterion.question)
+            for finding in outcome.findings if isinstance(outcome, Measured) else ():
+                found[name, finding.position[0]][criterion.cites] += 1
+    return found
+
+
+def _row(rule: str, before: Verdicts, after: Verdicts) -> list[int]:
+    pairs = [(before[tool][rule], after[tool][rule]) for tool in before]
+    fixed = sum(bool(old and not new) for old, new in pairs)
+    new = sum(bool(new and not old) for old, new in pairs)
+    counts = sum(bool(old and new and old != new) for old, new in pairs)
+    return [sum(bool(old) for old, _ in pairs), sum(bool(new) for _, new in pairs), fixed + new, fixed, new, counts]
+
+
+def _scores(name: str, evidence: Dossier, first: Rubric, second: Rubric) -> str:
+    assessment = assess(evidence, [first, second])
+    cards = [rubric.score(assessment) for rubric in (first, second)]
+    tools = len(assessment.walks[first.criteria[0].pages].tools)
+    return f"| {name} | {tools} | {cards[0].score} | {cards[1].score} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", required=True)
+    parser.parse_args()
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
