@@ -1,0 +1,40 @@
+"""What every rubric owes, whichever are in the catalogue: order of records does not matter, and lines sum to the score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scoring import catalogue
+from scoring.assess import assess
+from scoring.outcome import NotMeasured
+from scoring.receipt import START, encode
+from scoring.rubric import Rubric
+from tests.dossiers import captures
+from tests.scoring.dossiers import GOOD_ENTRY, dossier, entered
+
+EVERY = pytest.mark.parametrize("rubric", catalogue.rubrics(), ids=lambda rubric: rubric.name)
+SOME = sorted(captures())[::4]
+
+
+def whole(name: str, *, backwards: bool = False) -> object:
+    evidence = captures()[name]
+    records = list({**evidence.records, **dossier(registered=entered(GOOD_ENTRY)).records}.items())
+    return replace(evidence, records=dict(reversed(records) if backwards else records))
+
+
+@EVERY
+def test_order_of_records_does_not_matter(rubric: Rubric) -> None:
+    for name in SOME:
+        one, other = (rubric.score(assess(whole(name, backwards=way), [rubric])) for way in (False, True))  # type: ignore[arg-type]
+        assert encode(one) == encode(other)
+
+
+@EVERY
+def test_lines_sum_to_the_score(rubric: Rubric) -> None:
+    for name in SOME:
+        card = rubric.score(assess(whole(name), [rubric]))  # type: ignore[arg-type]
+        if not isinstance(card.score, NotMeasured):
+            start = int(card.facts.get(START, 0))
+            assert start + sum(line.points for line in card.lines) == card.score
