@@ -29,7 +29,8 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
     """The record content for all refs of one server, most trusted first; Absent when no ref is valid.
 
-    When they are more than MOST_BYTES together, the first that fit are kept.
+    Deleted refs count only when no other is left. When they are more than MOST_BYTES together, the first that fit are
+    kept.
     """
     valid = sorted(_fitting(refs), key=lambda ref: (ref.registry, ref.name))
     if not valid:
@@ -39,9 +40,11 @@ def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
 
 
 def _fitting(refs: Sequence[ServerRef]) -> Iterator[ServerRef]:
+    alive = any(ref.status not in {Status.INVALID, Status.DELETED} for ref in refs)
+    unwanted = {Status.INVALID, Status.DELETED} if alive else {Status.INVALID}
     left = MOST_BYTES
     for ref in refs:
-        if ref.status is not Status.INVALID and len(ref.entry) <= left:
+        if ref.status not in unwanted and len(ref.entry) <= left:
             left -= len(ref.entry)
             yield ref
 

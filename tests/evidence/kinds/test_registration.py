@@ -50,6 +50,14 @@ def test_only_invalid_entries_are_an_absence_with_their_errors() -> None:
     assert compose([]) == Absent(Reason.INVALID_REGISTRATION, "no registry entry")
 
 
+def test_a_deleted_entry_says_nothing_of_a_server_that_is_still_registered() -> None:
+    gone, alive = ref("a", "gone", b'{"n":1}', Status.DELETED), ref("b", "alive", b'{"n":2}')
+    assert compose([gone, alive]) == compose([alive])
+    only = compose([gone])
+    assert isinstance(only, Observed)
+    assert b'{"n":1}' in only.body
+
+
 def test_entries_that_together_no_reader_could_parse_leave_the_first_ones() -> None:
     fat = b'{"name":"x","_meta":"' + b"a" * 1_000_000 + b'"}'
     flood = [ref("official", f"io.evil/{number}", fat) for number in range(20)]
