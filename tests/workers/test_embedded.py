@@ -148,7 +148,7 @@ def test_two_runs_in_one_home_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_with_an_unscorable_server_is_not_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def raising(_dossier: object) -> None:
+    def raising(*_: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(receipts, "score_one", raising)

@@ -198,10 +198,10 @@ def test_an_unscorable_server_is_tried_again_and_does_not_hold_up_the_others(
 ) -> None:
     score_one = receipts.score_one
 
-    def raising(dossier):  # type: ignore[no-untyped-def]
+    def raising(dossier, *rubrics):  # type: ignore[no-untyped-def]
         if dossier.server.name.endswith("-1"):
             raise ZeroDivisionError
-        return score_one(dossier)
+        return score_one(dossier, *rubrics)
 
     async def main() -> None:
         async with _context(tmp_path, _world(200)) as ctx:
