@@ -50,6 +50,7 @@ bench: setup-dev ## measure: probe, store, lint (ratios against a named peer in 
 	$(BIN)/python -m bench.probe
 	$(BIN)/python -m bench.store
 	$(BIN)/python -m bench.lint
+	$(BIN)/python -m bench.scoring
 
 docs: setup-dev ## write the generated pages in docs/
 	$(BIN)/python -m publish.handbook --write docs

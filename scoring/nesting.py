@@ -53,7 +53,8 @@ def places(root: Mapping[str, Json], properties: Mapping[str, Json]) -> dict[str
 
 def where(places: Iterable[Place], wrong: Callable[[Place], bool]) -> list[str]:
     """The suffixes of the places that are wrong, each once: several branches of a union are one place."""
-    return list(dict.fromkeys(place.suffix for place in places if wrong(place)))
+    found = [place.suffix for place in places if wrong(place)]
+    return list(dict.fromkeys(found)) if len(found) > 1 else found
 
 
 def _walk(first: Place, root: Mapping[str, Json], seen: dict[int, Mapping[str, Json]]) -> Iterator[Place]:

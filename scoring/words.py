@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _WORD: Final = re.compile(r"\w+", re.ASCII)
 _TOKEN: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_REMEMBERED: Final = 64
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -22,9 +24,17 @@ def words(text: str) -> frozenset[str]:
 
 def tokens(name: str) -> tuple[str, ...]:
     """The parts of a name between punctuation, digits and humps, in lower case: userID2_x is user, id, 2, x."""
-    return tuple(token.lower() for token in _TOKEN.findall(name))
+    return _short_tokens(name) if len(name) <= _REMEMBERED else _tokens(name)
 
 
 def segments(name: str) -> tuple[str, ...]:
     """The parts of a name between punctuation, in lower case: k8s-podIP is k8s, podip."""
     return tuple(segment.lower() for segment in _SEGMENT.findall(name))
+
+
+def _tokens(name: str) -> tuple[str, ...]:
+    return tuple(token.lower() for token in _TOKEN.findall(name))
+
+
+_short_tokens = lru_cache(maxsize=4096)(_tokens)
+"""The same for names of usual length, which several rules ask for and many servers share."""

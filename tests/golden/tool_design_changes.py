@@ -16,7 +16,7 @@ from scoring.outcome import Measured
 from scoring.rubric import Rubric
 from tests.dossiers import captures
 
-PAGE = Path(__file__).parents[2] / "docs" / "rubrics" / "tool_design-1-to-2.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "tool_design-1-to-2.md"
 Verdicts = dict[tuple[str, int], Counter[str]]
 
 HEAD = """\
@@ -26,7 +26,7 @@ HEAD = """\
 
 The {tools} tools of the {servers} recorded captures under both versions. A tool changes verdict when a rule has a
 finding about it in one version and none in the other; `more or fewer` counts the tools on which the number of findings
-differs, but not the verdict. [The deviations and their reasons](tool_design.md) are listed with the version.
+differs, but not the verdict. [The deviations and their reasons](../rubrics/tool_design.md) are listed with the version.
 
 | rule | found in 1 | found in 2 | change verdict | fixed in 2 | new in 2 | more or fewer |
 |---|--:|--:|--:|--:|--:|--:|
