@@ -193,9 +193,12 @@ def _pot(pot: Pot, lines: Mapping[str, Found]) -> DimensionScore:
     """The pot as a part of the whole: on the scale of 0 to 10, weighing as many points as it holds."""
     per_point = weighing.FULL / pot.points
     unknown = {check: found for check in pot.checks if isinstance(found := lines[check], NotMeasured)}
-    lost = sum(cost for check, cost in pot.checks.items() if _hit(lines[check]))
-    scaled = Line(cites=pot.name, points=arithmetic.on_quantum(-lost * per_point), why=f"{lost} of {pot.points} points")
-    result = weighing.component_result([scaled])
+    hits = {check: cost for check, cost in pot.checks.items() if _hit(lines[check])}
+    scaled = tuple(
+        Line(cites=check, points=arithmetic.on_quantum(-cost * per_point), why=f"{cost} of {pot.points} points")
+        for check, cost in hits.items()
+    )
+    result = weighing.component_result(scaled)
     hidden = sum(cost for check, cost in pot.checks.items() if check in unknown and check != "M1")
     part = ComponentScore(
         name="checks",
@@ -203,7 +206,7 @@ def _pot(pot: Pot, lines: Mapping[str, Found]) -> DimensionScore:
         effective_weight=Decimal(1),
         result=result,
         checked=len(pot.checks) - len(unknown),
-        lines=(scaled,) if lost else (),
+        lines=scaled,
         floor=arithmetic.plain(arithmetic.on_quantum(result - hidden * per_point)),
         ceiling=result,
     )

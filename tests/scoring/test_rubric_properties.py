@@ -1,4 +1,4 @@
-"""What every rubric owes, whichever are in the catalogue: order of records does not matter, and lines sum to the score."""
+"""What every rubric of the catalogue owes: order of records does not matter, and lines sum to the score."""
 
 from __future__ import annotations
 
