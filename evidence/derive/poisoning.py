@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from evidence.canonical import Json
@@ -113,9 +114,14 @@ def _orders_about(folded: str, owner: str, names: Sequence[str]) -> bool:
         plain = name.lower()
         if name == owner or len(plain) < 4 or plain not in folded or not _is_a_name(plain, folded):
             continue
-        if any(re.search(order.format(name=re.escape(plain)), folded) for order in _NAMED_ORDER):
+        if any(order.search(folded) for order in _orders(plain)):
             return True
     return False
+
+
+@lru_cache(maxsize=4096)
+def _orders(name: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(order.format(name=re.escape(name))) for order in _NAMED_ORDER)
 
 
 def _is_a_name(name: str, folded: str) -> bool:
