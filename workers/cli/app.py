@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import typer
+import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
 EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
     "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, "
-    "4 a score is below what was asked for, 130 interrupted."
+    "4 a score is below what was asked for, 130 interrupted. "
+    "A shell that is not recognised can be named: --show-completion bash."
 )
+SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,27 @@ class _Root(TyperGroup):
         super().__init__(**options)
         self.commands = {name: _Lazy(name, subcommand) for name, subcommand in SUBCOMMANDS.items()}
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Typer's completion options look at the parent process only; a shell that is named counts instead."""
+        match args:
+            case [("--show-completion" | "--install-completion") as option, str(shell)] if not shell.startswith("-"):
+                _complete(ctx, option, shell)
+        return super().parse_args(ctx, args)
+
 
 def load(module: str) -> Any:
     """The real command of a subcommand's module."""
     return typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
+
+
+def _complete(ctx: Any, option: str, shell: str) -> None:
+    """Print or install the completion of a shell, and end."""
+    if shell not in SHELLS:
+        raise typer.BadParameter(f"expected one of {', '.join(SHELLS)}; found {shell!r}", ctx=ctx, param_hint=option)
+    if option == "--show-completion":
+        typer.completion.show_callback(ctx, ctx.command.params[0], shell)
+    else:
+        typer.completion.install_callback(ctx, ctx.command.params[0], shell)
 
 
 app = typer.Typer(

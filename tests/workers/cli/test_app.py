@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.workers.cli.conftest import Hallmark
-from workers.cli.app import SUBCOMMANDS, load
+from tests.workers.cli.conftest import SCRIPT, Hallmark
+from workers.cli.app import SHELLS, SUBCOMMANDS, load
 
 GROUPS = {"registry": ["list", "check"], "sandbox": ["build", "status", "clean"]}
 HEAVY = ["mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
@@ -51,10 +53,19 @@ def test_an_unknown_command_is_wrong_usage(hallmark: Hallmark) -> None:
     assert "scan" in result.err
 
 
-def test_completion_can_be_installed(process: Hallmark) -> None:
-    result = process("--show-completion", "bash")
-    assert result.code == 0
-    assert "_HALLMARK_COMPLETE" in result.out
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_named_shell_counts_and_not_the_parent(home: Path, shell: str) -> None:
+    """`; exit` keeps sh from becoming the script, so that it stays its parent."""
+    line = f"{shlex.quote(str(SCRIPT))} --show-completion {shell}; exit $?"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "_HALLMARK_COMPLETE" in done.stdout
+
+
+def test_a_shell_nobody_knows_is_wrong_usage(process: Hallmark) -> None:
+    result = process("--show-completion", "csh")
+    assert result.code == 2
+    assert "bash, zsh" in result.err
 
 
 def test_completion_knows_the_commands(process: Hallmark) -> None:
