@@ -29,7 +29,7 @@ check: setup-dev ## ruff, mypy --strict, import contracts, generated docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m publish.handbook --check docs
 	$(BIN)/python -m workers.settings_page --check docs
 
