@@ -5,8 +5,11 @@ Body, schema 1 (UTF-8 JSON; `ENTRY` is spliced in byte for byte):
     {"refs": [{"registry": STRING, "name": STRING, "version": STRING, "status": STATUS, "error"?: STRING,
                "entry": ENTRY}, ...]}
 
-sorted by registry and name. `error` is a schema error that leaves the server reachable, such as a description that is
-too long. An entry whose server cannot be reached for its schema errors makes the record Absent(invalid_registration).
+most trusted first (docs/decisions/0041). Rules read the first ref only: anybody may register somebody else's server
+again, and such an entry must not change its score. The others are kept, and shown.
+
+`error` is a schema error that leaves the server reachable, such as a description that is too long. An entry whose
+server cannot be reached for its schema errors makes the record Absent(invalid_registration).
 """
 
 from __future__ import annotations
@@ -27,12 +30,12 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 
 
 def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
-    """The record content for all refs of one server, most trusted first; Absent when no ref is valid.
+    """The record content for all refs of one server; Absent when no ref is valid.
 
-    Deleted refs count only when no other is left. When they are more than MOST_BYTES together, the first that fit are
-    kept.
+    `refs` come most trusted first, in an order that does not depend on how they were found, and stay in it. Deleted
+    refs count only when no other is left. When they are more than MOST_BYTES together, the first that fit are kept.
     """
-    valid = sorted(_fitting(refs), key=lambda ref: (ref.registry, ref.name))
+    valid = list(_fitting(refs))
     if not valid:
         errors = sorted(f"{ref.registry}: {ref.error or 'no registry entry'}" for ref in refs)
         return Absent(Reason.INVALID_REGISTRATION, "; ".join(errors) or "no registry entry")
@@ -71,35 +74,37 @@ class Registration:
 
     @property
     def entries(self) -> tuple[Mapping[str, Json], ...]:
-        """The registry entries (server.json shape) that are objects, in the body's order."""
+        """The registry entries (server.json shape) that are objects, most trusted first."""
         return tuple(entry for ref in self.refs if (entry := _unwrap(ref.get("entry"))) is not None)
 
+    @property
+    def leading(self) -> Mapping[str, Json]:
+        """The entry of the most trusted ref, the only one whose words count; empty when it is no object."""
+        return (_unwrap(self.refs[0].get("entry")) if self.refs else None) or {}
+
     def text(self, *paths: str) -> str:
-        """The first non-blank string at one of the dotted paths in any entry, trimmed; empty when there is none."""
-        found = (_at(entry, path) for entry in self.entries for path in paths)
+        """The first non-blank string at one of the dotted paths in the leading entry, trimmed; or empty."""
+        found = (_at(self.leading, path) for path in paths)
         return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
 
     @property
     def packages(self) -> tuple[Declaration, ...]:
-        """Declared packages of all entries, equal ones once, in the body's order."""
+        """Declared packages of the leading entry, equal ones once, in its order."""
         return _distinct(
             Declaration(_first_text(package, "identifier", "name") or "package", package)
-            for entry in self.entries
-            for package in _objects(entry, "packages")
+            for package in _objects(self.leading, "packages")
         )
 
     @property
     def remotes(self) -> tuple[Declaration, ...]:
-        """Declared remotes of all entries, equal ones once, in the body's order."""
+        """Declared remotes of the leading entry, equal ones once, in its order."""
         return _distinct(
-            Declaration(_first_text(remote, "url") or "remote", remote)
-            for entry in self.entries
-            for remote in _objects(entry, "remotes")
+            Declaration(_first_text(remote, "url") or "remote", remote) for remote in _objects(self.leading, "remotes")
         )
 
     @property
     def settings(self) -> tuple[Declaration, ...]:
-        """What a user has to provide: environment variables of packages and headers of remotes, equal ones once."""
+        """What a user has to provide: variables of the packages and headers of the remotes, equal ones once."""
         holders = [*self.packages, *self.remotes]
         members = ("environmentVariables", "environment_variables", "headers")
         return _distinct(

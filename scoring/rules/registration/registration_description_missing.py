@@ -18,10 +18,10 @@ from scoring.scope import Registered
     title="Registry entry has no description",
     since="2026.1",
     version=1,
-    good=[registered({"name": "io.example/notes"}, {"description": "Reads and searches notes."})],
+    good=[registered({"description": "Reads and searches notes."}, {"name": "io.evil/notes"})],
     bad=[registered({"name": "io.example/notes", "description": "Notes"}), registered()],
 )
 def registration_description_missing(registered: Registered, minimum: int = 20) -> Iterator[str]:
     """The description is what people find in a registry before they install anything."""
     if len(registered.registration.text("description", "about.description")) < minimum:
-        yield f"no description of at least {minimum} characters in any entry"
+        yield f"no description of at least {minimum} characters in the entry"

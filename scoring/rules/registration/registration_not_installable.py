@@ -28,4 +28,4 @@ def registration_not_installable(registered: Registered) -> Iterator[str]:
     """The entry has neither a package nor a remote. The reader has to find out alone how to start the server."""
     known = registered.registration
     if not known.packages and not known.remotes and not known.text("image", "remote.url"):
-        yield "no package and no remote in any entry"
+        yield "no package and no remote in the entry"

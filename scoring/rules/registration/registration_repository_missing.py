@@ -24,4 +24,4 @@ from scoring.scope import Registered
 def registration_repository_missing(registered: Registered) -> Iterator[str]:
     """A repository lets people read the source, report problems and see who maintains the server."""
     if not registered.registration.text("repository.url", "source.project"):
-        yield "no repository in any entry"
+        yield "no repository in the entry"

@@ -24,4 +24,4 @@ from scoring.scope import Registered
 def registration_title_missing(registered: Registered) -> Iterator[str]:
     """The name of an entry is an identifier. A title is what a catalogue shows to people."""
     if not registered.registration.text("title", "about.title"):
-        yield "no title in any entry"
+        yield "no title in the entry"

@@ -24,4 +24,4 @@ from scoring.scope import Registered
 def registration_version_missing(registered: Registered) -> Iterator[str]:
     """Without a version nobody can tell which release an entry describes, or pin it."""
     if not registered.registration.text("version", "version_detail.version", "source.commit"):
-        yield "no version in any entry"
+        yield "no version in the entry"

@@ -24,4 +24,4 @@ from scoring.scope import Registered
 def registration_website_missing(registered: Registered) -> Iterator[str]:
     """A website or documentation page tells people what a registry entry has no room for."""
     if not registered.registration.text("websiteUrl", "website_url"):
-        yield "no websiteUrl in any entry"
+        yield "no websiteUrl in the entry"

@@ -1,4 +1,4 @@
-"""What registry entries declare is found in every published shape, and equal declarations count once."""
+"""What registry entries declare is found in every published shape, in the entry that is trusted most."""
 
 from __future__ import annotations
 
@@ -21,11 +21,24 @@ def test_wrapped_entries_are_read_like_plain_ones() -> None:
     assert view(wrapped).packages == view(plain).packages != ()
 
 
-def test_equal_declarations_of_two_registries_count_once() -> None:
-    entry = {"remotes": [{"url": "https://a.example"}], "packages": [{"identifier": "a"}, {"identifier": "b"}]}
-    both = view(entry, {**entry, "name": "other"})
-    assert [remote.label for remote in both.remotes] == ["https://a.example"]
-    assert [package.label for package in both.packages] == ["a", "b"]
+def test_equal_declarations_of_one_entry_count_once() -> None:
+    found = view(
+        {"remotes": [{"url": "https://a.example"}] * 2, "packages": [{"identifier": "a"}, {"identifier": "b"}]}
+    )
+    assert [remote.label for remote in found.remotes] == ["https://a.example"]
+    assert [package.label for package in found.packages] == ["a", "b"]
+
+
+@pytest.mark.parametrize("leading", [{}, None, {"packages": [], "title": ""}])
+def test_an_entry_that_is_trusted_less_declares_nothing(leading: Any) -> None:
+    stranger = {
+        "title": "Evil",
+        "packages": [{"identifier": "a", "environmentVariables": [{"name": "TOKEN"}]}],
+        "remotes": [{"url": "http://a.example"}],
+    }
+    found = view(leading, stranger)
+    assert (found.packages, found.remotes, found.settings, found.text("title")) == ((), (), (), "")
+    assert len(found.refs) == 2
 
 
 def test_settings_come_from_packages_and_remotes_in_both_spellings() -> None:
@@ -36,10 +49,10 @@ def test_settings_come_from_packages_and_remotes_in_both_spellings() -> None:
     assert [setting.label for setting in view(entry).settings] == ["A", "B", "X-Key"]
 
 
-def test_text_is_the_first_that_any_entry_has() -> None:
-    known = view({"description": " "}, {"about": {"description": " Notes. "}}, {"description": "Later"})
+def test_text_is_the_first_of_several_places_in_the_leading_entry() -> None:
+    known = view({"description": " ", "about": {"description": " Notes. "}}, {"description": "Later", "title": "Evil"})
     assert known.text("description", "about.description") == "Notes."
-    assert known.text("repository.url", "description.url") == ""
+    assert known.text("title", "description.url") == ""
 
 
 @pytest.mark.parametrize(
