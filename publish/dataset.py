@@ -14,7 +14,7 @@ from typing import IO, Any, Literal, TypeAlias
 from evidence.model import Absent, Dossier, Record, Run, ServerId
 from evidence.store import Store, StoredCard, UnknownRun
 from publish.columns import COLUMNS, Row
-from publish.disclosure import Shown, disclose
+from publish.disclosure import Shown, disclose, public_body
 
 Format: TypeAlias = Literal["jsonl", "csv"]
 
@@ -54,7 +54,7 @@ def export(
 
 
 def published(store: Store, run_id: str) -> Iterator[tuple[Dossier, Sequence[StoredCard]]]:
-    """What may be shown of each server of a run and its receipts, in order of server id, read in batches."""
+    """What may be shown of each server of a run and of its receipts, in order of server id, read in batches."""
     for batch in _batches(store.planned(run_id)):
         cards: dict[ServerId, list[StoredCard]] = {}
         for card in store.scorecards(run_id, servers=batch):
@@ -63,7 +63,8 @@ def published(store: Store, run_id: str) -> Iterator[tuple[Dossier, Sequence[Sto
             shown = disclose(dossier)
             if isinstance(shown, Shown):
                 ordered = sorted(cards.get(dossier.server.id, []), key=lambda card: (card.rubric, card.version))
-                yield replace(dossier, records=shown.records), ordered
+                public = [replace(card, body=public_body(card.body)) for card in ordered]
+                yield replace(dossier, records=shown.records), public
 
 
 def scorecard_body(card: StoredCard, *, comparable: bool = False) -> dict[str, Any]:

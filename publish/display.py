@@ -26,11 +26,6 @@ def visible(text: str, *, limit: int = LIMIT, multiline: bool = False) -> str:
     return f"{shown}… ({cut:,} more characters)" if cut > 0 else shown
 
 
-def hidden_count(text: str) -> int:
-    """How many characters of the text `visible` spells out."""
-    return sum(_is_hidden(text, position) for position in range(len(text)))
-
-
 def _spelled_out(text: str, multiline: bool) -> str:
     shown = []
     for position, character in enumerate(text):

@@ -17,6 +17,7 @@ from evidence.model import Dossier, Run
 from evidence.store import Store, UnknownRun
 from publish.advice import advice
 from publish.dataset import published
+from publish.disclosure import WITHHELD
 from publish.display import visible
 from publish.figures import bars, base_share, number, percent, share, signed
 from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram, is_thin
@@ -207,6 +208,7 @@ def environment() -> Environment:
     }
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)
     jinja.tests["thin"] = is_thin
+    jinja.globals["withheld"] = WITHHELD
     jinja.globals["has_lines"] = lambda card: next(all_lines(card), None) is not None
     return jinja
 

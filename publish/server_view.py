@@ -13,7 +13,6 @@ from evidence.kinds.listing import LISTS, End, Item, ItemList, Listing
 from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier, Record
 from publish.advice import Advice, advice
-from publish.display import hidden_count
 
 MAX_ITEMS = 200
 MAX_PARAMETERS = 60
@@ -54,7 +53,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """A tool, resource or prompt as it was sent. `hidden` counts characters that were spelled out."""
+    """A tool, resource or prompt as it was sent."""
 
     anchor: str
     name: str
@@ -64,7 +63,6 @@ class ItemView:
     hints: tuple[tuple[str, str], ...]
     parameters: tuple[Parameter, ...]
     more_parameters: int
-    hidden: int
     raw: Prose
 
 
@@ -185,7 +183,6 @@ def _item(list_name: str, item: Item) -> ItemView:
         hints=tuple((name, _word(value)) for name, value in hints.items()) if isinstance(hints, Mapping) else (),
         parameters=parameters[:MAX_PARAMETERS],
         more_parameters=max(0, len(parameters) - MAX_PARAMETERS),
-        hidden=hidden_count(item.name) + hidden_count(item.description),
         raw=_raw(item.raw),
     )
 

@@ -1,0 +1,196 @@
+"""What our own scans find is on no page and in no dataset before its vendor was told."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from evidence.kinds.listing import Item
+from evidence.model import Dossier
+from evidence.store import Store
+from publish import dataset, snapshot
+from publish.disclosure import NOT_DISCLOSED, WITHHELD, private_rules, public_body, public_form
+from publish.overview import Overview, all_lines
+from publish.report import write_report
+from scoring import catalogue, receipt
+from scoring.assess import assess
+from scoring.outcome import NotMeasured
+from scoring.rule import discover
+from scoring.scope import Said, Scope, Tool
+from scoring.scorecard import Line, Scorecard
+from tests.publish import samples
+from tests.publish.shelf import stored
+from tests.publish.test_overview import capture
+
+Make = Callable[..., Store]
+NAMES = [rubric.name for rubric in catalogue.rubrics()]
+
+
+@cache
+def poisoned() -> Dossier:
+    """A server that sins against every private rule, in tools whose names a finding would repeat."""
+    tools = [
+        {**item.raw, "name": f"zz-{rule.removeprefix('text-')}-{number}-{item.name}"}
+        for rule in sorted(private_rules())
+        for number, bad in enumerate(discover()[rule].bad)
+        for item in _items(bad)
+        if isinstance(item.raw, Mapping)
+    ]
+    return capture(tools, {})
+
+
+@cache
+def card_of(rubric: str) -> Scorecard:
+    chosen = catalogue.rubric(rubric)
+    return chosen.score(assess(poisoned(), [chosen]))
+
+
+def findings(card: Scorecard) -> list[Line]:
+    return [line for line in all_lines(card) if line.rule in private_rules()]
+
+
+@pytest.fixture
+def store(make_store: Make) -> Store:
+    """A run whose receipts were made by the real rubrics."""
+    made = make_store([poisoned(), *samples.dossiers(3)])
+    real = [replace(card_of(name), version=card_of(name).version + 90) for name in NAMES]
+    made.put_scorecards(samples.RUN.id, [stored(card) for card in real], at=samples.AS_OF)
+    return made
+
+
+def test_the_server_has_findings_to_withhold() -> None:
+    assert {line.rule for name in NAMES for line in findings(card_of(name))} >= private_rules() - {
+        "text-reveals-secret"
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_receipt_adds_up_to_the_same_score(name: str) -> None:
+    card = card_of(name)
+    public = public_form(card)
+    assert receipt.recompute(public) == card.score == public.score
+    assert (public.floor, public.ceiling, public.grade, public.coverage) == (
+        card.floor,
+        card.ceiling,
+        card.grade,
+        card.coverage,
+    )
+    assert sum(line.points for line in all_lines(public)) == sum(line.points for line in all_lines(card))
+    assert receipt.decode(public_body(receipt.encode(card))) == public
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_receipt_names_no_finding_of_ours(name: str) -> None:
+    card, body = card_of(name), public_body(receipt.encode(card_of(name))).decode()
+    assert findings(public_form(card)) == []
+    for line in findings(card):
+        assert line.why not in body
+        assert f'"{line.rule}"' not in body
+    assert '"L3' not in body
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_place_has_one_neutral_line(name: str) -> None:
+    public = public_form(card_of(name))
+    places = [
+        public.lines,
+        *(part.lines for part in public.dimensions),
+        *(component.lines for part in public.dimensions for component in part.components),
+    ]
+    counts = [sum(line.cites == WITHHELD for line in lines) for lines in places]
+    assert max(counts) <= 1
+    assert bool(findings(card_of(name))) == bool(sum(counts))
+    neutral = [line for lines in places for line in lines if line.cites == WITHHELD]
+    assert {(line.why, line.at, line.evidence, line.severity) for line in neutral} <= {(NOT_DISCLOSED, "", "", "")}
+
+
+def test_a_receipt_without_findings_of_ours_is_not_touched() -> None:
+    for dossier in samples.dossiers(6):
+        for card in samples.cards(dossier):
+            assert public_form(card) is card
+            assert public_body(receipt.encode(card)) == receipt.encode(card)
+
+
+def test_what_repeats_a_finding_goes_with_it() -> None:
+    line = Line(cites="L3", points=Decimal(-5), why="tools/x: conceals itself", rule="text-injects-instructions")
+    card = replace(
+        card_of("enterprise@1"),
+        lines=(line,),
+        dimensions=(),
+        caveats=("harmless", f"see {line.why}", "text-injects-instructions hit"),
+        facts={"start": "100", "worst": line.why, "text-injects-instructions": "1"},
+        score=NotMeasured("withdrawn", f"because {line.why}"),
+    )
+    public = public_form(card)
+    assert public.caveats == ("harmless", NOT_DISCLOSED)
+    assert public.facts == {"start": "100"}
+    assert public.score == NotMeasured("withdrawn", NOT_DISCLOSED)
+
+
+def test_folded_lines_and_lines_of_rules_that_are_gone_are_withheld_by_what_they_cite() -> None:
+    lines = (
+        Line(cites="L3", points=Decimal(0), why="7 more findings"),
+        Line(cites="L3", points=Decimal(-5), why="an old finding", rule="text-of-yore"),
+    )
+    public = public_form(replace(card_of("enterprise@1"), lines=lines, dimensions=()))
+    assert [(line.cites, line.points) for line in public.lines] == [(WITHHELD, Decimal(-5))]
+
+
+@pytest.mark.parametrize(("form", "comparable"), [("jsonl", False), ("jsonl", True), ("csv", False), ("csv", True)])
+def test_no_dataset_tells_a_finding(store: Store, form: dataset.Format, comparable: bool) -> None:
+    out = io.BytesIO()
+    dataset.export(store, samples.RUN.id, out, format=form, comparable=comparable)
+    told = out.getvalue().decode()
+    assert not [part for part in _telling() if part in told]
+    if form == "jsonl":
+        assert NOT_DISCLOSED in told
+
+
+def test_the_manifest_has_the_digests_of_the_public_forms(store: Store) -> None:
+    out = io.BytesIO()
+    dataset.export(store, samples.RUN.id, out, format="jsonl", comparable=True)
+    manifest = json.loads(snapshot.manifest(store, samples.RUN.id))
+    assert manifest["files"]["comparable.jsonl"]["bytes"] == len(out.getvalue())
+    assert NOT_DISCLOSED in out.getvalue().decode()
+
+
+def test_no_page_tells_a_finding(store: Store, tmp_path: Path) -> None:
+    folder = write_report(store, samples.RUN.id, tmp_path / "r").parent
+    pages = {path.name: path.read_text("utf-8") for path in folder.rglob("*.html")}
+    assert not [(name, part) for name, page in pages.items() for part in _telling() if part in page]
+    page = pages[f"{poisoned().server.id}.html"]
+    assert NOT_DISCLOSED in page
+    assert "hidden character" not in page
+
+
+def test_the_overview_counts_what_is_withheld_under_one_neutral_name() -> None:
+    overview = Overview()
+    for name in NAMES:
+        overview.add(poisoned(), [public_form(card_of(name))])
+    for name in ("adaptive@1", "enterprise@1"):
+        card = card_of(name)
+        failures = overview.failures(card.rubric, card.version, limit=1000)
+        assert {failure.rule for failure in failures}.isdisjoint(private_rules())
+        assert [(part.cites, part.servers, part.example) for part in failures if part.rule == WITHHELD] == [
+            (WITHHELD, 1, NOT_DISCLOSED)
+        ]
+
+
+def _items(bad: Scope) -> Sequence[Item]:
+    if isinstance(bad, Said):
+        return bad.listing.tools.items
+    return [bad.item] if isinstance(bad, Tool) else []
+
+
+def _telling() -> Iterator[str]:
+    """Words that only a finding would bring: messages and rules."""
+    for name in NAMES:
+        for line in findings(card_of(name)):
+            yield from (line.why, line.rule or "")
