@@ -65,7 +65,7 @@ def run(
         log.configure(_level(settings), settings.log_format)
         options = RunOptions(registries=_sources(registry, settings), only=tuple(only or ()), limit=limit, fresh=fresh)
         result = asyncio.run(_run(settings, options, quiet=quiet, as_json=as_json, report=report))
-        raise typer.Exit(_code(result))
+        raise typer.Exit(exit_code(result))
 
 
 async def _run(
@@ -103,12 +103,15 @@ def _level(settings: Settings) -> str:
     return settings.log_level if "log_level" in settings.model_fields_set else "warning"
 
 
-def _code(result: RunResult) -> Exit:
+def exit_code(result: RunResult) -> Exit:
+    """How the command ends after a run."""
     if result.interrupted:
         return Exit.INTERRUPTED
+    if result.failed:
+        return Exit.FAILURE  # whatever else there is to say, something of ours is broken
     if result.planned == 0 or sum(result.absent.values()) >= result.planned:
         return Exit.NOTHING
-    return Exit.OK if result.published and result.failed == 0 else Exit.FAILURE
+    return Exit.OK if result.published else Exit.FAILURE
 
 
 def _as_event(result: RunResult, report: Path | None) -> dict[str, Any]:

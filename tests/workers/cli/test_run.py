@@ -5,9 +5,16 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests.publish import samples
 from tests.servers import scripted
 from tests.workers.cli.conftest import SCRIPT, Hallmark
+from workers.cli.console import Exit
+from workers.cli.run import exit_code
+from workers.embedded import RunResult
 
 RESULT = [
     "event",
@@ -66,6 +73,25 @@ def test_a_run_that_measures_nothing_says_so(process: Hallmark, registry: Path) 
     nothing = process("run", "--registry", str(registry), "--only", "no-such-*")
     assert nothing.code == 3
     assert "--only" in nothing.err
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({}, Exit.OK),
+        ({"absent": {"timeout": 3}}, Exit.NOTHING),
+        ({"planned": 0, "collected": 0, "scored": 0, "published": False}, Exit.NOTHING),
+        ({"published": False}, Exit.FAILURE),
+        ({"scored": 2}, Exit.FAILURE),
+        ({"scored": 0, "absent": {"timeout": 3}, "published": False}, Exit.FAILURE),
+        ({"scored": 1, "interrupted": True, "published": False}, Exit.INTERRUPTED),
+    ],
+    ids=str,
+)
+def test_a_failure_of_ours_is_never_told_as_nothing_to_measure(changes: dict[str, Any], code: Exit) -> None:
+    whole: dict[str, Any] = {"planned": 3, "collected": 3, "scored": 3, "published": True}
+    common: dict[str, Any] = {"run": samples.RUN, "resumed": False, "interrupted": False, "seconds": 1.0}
+    assert exit_code(RunResult(**{**common, **whole, **changes})) is code
 
 
 def test_an_unknown_registry_is_wrong_usage(process: Hallmark) -> None:
