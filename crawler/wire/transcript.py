@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from crawler.wire.failures import WireFailure
 from crawler.wire.rpc import Answer
 from evidence.canonical import Json
 
-RETAINED: Final = 16 * 1024 * 1024  # body bytes of one probe
+# Body bytes that outlive their reply. Hundreds of probes run at once, and what a listing needs is in its own body.
+RETAINED: Final = 1024 * 1024  # of one probe
+RETAINED_EACH: Final = 64 * 1024  # of one exchange
 _HEADER_CAP: Final = 2048
 _KEPT: Final = frozenset(
     {"allow", "cache-control", "cf-mitigated", "content-encoding", "content-type", "date", "location"}
@@ -24,7 +26,7 @@ class Exchange:
     """One request and what came back. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
 
     `began` and `seconds` are on the probe's own clock. `body` is as received after content decoding; for an event
-    stream and for stdio it is everything read until the answer.
+    stream and for stdio it is everything read until the answer. `dropped` is how many bytes of its end are not kept.
     """
 
     transport: str
@@ -36,7 +38,7 @@ class Exchange:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
     failure: WireFailure | None = None
-    truncated: bool = False
+    dropped: int = 0
 
     def header(self, name: str) -> str:
         """The first value of a kept header, or the empty string."""
@@ -74,9 +76,10 @@ class Transcript:
     retained: int = 0
 
     def add(self, exchange: Exchange) -> None:
-        """Append an exchange; past the bound its body is dropped and marked as truncated."""
-        if self.retained + len(exchange.body) > RETAINED:
-            exchange = _without_body(exchange)
+        """Append an exchange, with as much of the beginning of its body as the bounds leave room for."""
+        room = min(RETAINED_EACH, RETAINED - self.retained)
+        if len(exchange.body) > room:
+            exchange = replace(exchange, body=exchange.body[:room], dropped=len(exchange.body) - room)
         self.retained += len(exchange.body)
         self.exchanges.append(exchange)
 
@@ -90,26 +93,12 @@ def kept_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str],
     return tuple((name, value[:_HEADER_CAP]) for name, value in headers if name in _KEPT)
 
 
-def _without_body(exchange: Exchange) -> Exchange:
-    return Exchange(
-        transport=exchange.transport,
-        method=exchange.method,
-        request=exchange.request,
-        began=exchange.began,
-        seconds=exchange.seconds,
-        status=exchange.status,
-        headers=exchange.headers,
-        failure=exchange.failure,
-        truncated=True,
-    )
-
-
 def _summary(exchange: Exchange) -> Mapping[str, Json]:
     summary: dict[str, Json] = {
         "transport": exchange.transport,
         "method": exchange.method,
         "ms": round(exchange.seconds * 1000, 1),
-        "bytes": len(exchange.body),
+        "bytes": len(exchange.body) + exchange.dropped,
     }
     if exchange.status is not None:
         summary["status"] = exchange.status
