@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from pathlib import Path
@@ -26,11 +26,13 @@ from scoring.scorecard import Scorecard
 from workers import log, pins
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, err, fail, note
+from workers.cli.masking import mask_text, masked, masked_server
 from workers.cli.page import show_server
 from workers.cli.saved import NotSaved, load, save
 from workers.cli.scan_target import EXPECTED, NotATarget, Subject, read_command, read_target
 from workers.cli.selection import Rubrics, selected
 from workers.clock import Clock, clock_at
+from workers.loop import run_loop
 from workers.outside import Network
 from workers.settings import Settings, code_version, user_environment
 
@@ -187,7 +189,7 @@ def _location(target: str | None, source: Path | None) -> str:
 def _dossier(
     settings: Settings, target: str | None, command: Sequence[str] | None, source: Path | None, *, no_sandbox: bool
 ) -> Dossier:
-    """The evidence, from wherever it is asked for; fails on a combination that means nothing."""
+    """The evidence, from wherever it is asked for, without credentials; fails on a combination that means nothing."""
     if sum(part is not None for part in (target, command, source)) != 1:
         fail(f"expected exactly one of {EXPECTED}, or --from FILE. Examples: hallmark scan --help", Exit.USAGE)
     if no_sandbox and command is None:
@@ -195,14 +197,15 @@ def _dossier(
     clock = clock_at(settings.clock)
     try:
         if source is not None:
-            return load(source.read_bytes(), clock.now())
+            return masked(load(source.read_bytes(), clock.now()))
         subject = read_target(target) if target is not None else read_command(command or (), Path.cwd())
     except (NotATarget, NotSaved, NotACapture) as error:
-        fail(str(error), Exit.USAGE)
+        fail(mask_text(str(error)), Exit.USAGE)
     if no_sandbox:
         note(UNSANDBOXED)
+    subject = replace(subject, server=masked_server(subject.server))
     with err().status(f"looking at {subject.server.ref}"):
-        return asyncio.run(_collect(settings, clock, subject, no_sandbox=no_sandbox))
+        return masked(run_loop(_collect(settings, clock, subject, no_sandbox=no_sandbox)))
 
 
 async def _collect(settings: Settings, clock: Clock, subject: Subject, *, no_sandbox: bool) -> Dossier:
