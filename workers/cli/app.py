@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
+DOCUMENTS: Final = ("scan", "show", "sandbox", "version")
+"""Commands whose --json is one document; that of every other command is JSON Lines."""
+
+JSON_LINES: Final = ("run", "list", "runs", "explain", "rescore", "registry", "doctor", "settings")
+
 EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
     "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, "
     "4 a score is below what was asked for, 130 interrupted. "
+    f"--json is one document for {', '.join(DOCUMENTS)}; JSON Lines, one object per line, for {', '.join(JSON_LINES)}. "
     "A shell that is not recognised can be named: --show-completion bash."
 )
 SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
@@ -100,8 +106,20 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from workers.settings import code_version  # noqa: PLC0415  the overview imports nothing heavy
+
+        typer.echo(f"hallmark {code_version()}")
+        raise typer.Exit
+
+
 @app.callback()
-def hallmark() -> None:
+def hallmark(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
     """Measure MCP servers: crawl registries, keep evidence, score it, and show why each server got what it got."""
 
 

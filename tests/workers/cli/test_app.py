@@ -4,11 +4,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.workers.cli.conftest import SCRIPT, Hallmark
-from workers.cli.app import SHELLS, SUBCOMMANDS, load
+from workers.cli.app import DOCUMENTS, JSON_LINES, SHELLS, SUBCOMMANDS, load
+from workers.settings import code_version
 
 GROUPS = {"registry": ["list", "check"], "sandbox": ["build", "status", "clean"]}
 HEAVY = ["mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
@@ -45,6 +47,26 @@ def test_every_command_has_help_with_an_example(hallmark: Hallmark, name: str) -
 def test_the_overview_says_what_the_command_says_of_itself(name: str) -> None:
     command = load(SUBCOMMANDS[name].module)
     assert (command.help or "").startswith(SUBCOMMANDS[name].help.removesuffix(".").split(",")[0].split(":")[0])
+
+
+def test_the_version_is_one_line(hallmark: Hallmark) -> None:
+    result = hallmark("--version")
+    assert (result.code, result.out) == (0, f"hallmark {code_version()}\n")
+
+
+def test_the_overview_says_what_is_json_lines_and_what_one_document(hallmark: Hallmark) -> None:
+    told = " ".join(hallmark("--help").out.replace("│", " ").split())
+    assert f"one document for {', '.join(DOCUMENTS)};" in told
+    assert f"one object per line, for {', '.join(JSON_LINES)}." in told
+    said = {name: _json_help(load(SUBCOMMANDS[name].module)) for name in SUBCOMMANDS}
+    assert {name for name, words in said.items() if words} == {*DOCUMENTS, *JSON_LINES}
+    assert {name for name, words in said.items() if any("per line" in word for word in words)} == set(JSON_LINES)
+
+
+def _json_help(command: Any) -> list[str]:
+    """What a command, or those of a group, say of --json."""
+    parts = getattr(command, "commands", {"": command}).values()
+    return [option.help for part in parts for option in part.params if "--json" in option.opts]
 
 
 def test_an_unknown_command_is_wrong_usage(hallmark: Hallmark) -> None:
