@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from evidence.canonical import Json
 from evidence.kinds.listing import LISTS, Item, Listing
 from evidence.patterns import poisoning as patterns
-from evidence.patterns.poisoning import Threat
+from evidence.patterns.poisoning import Pattern, Threat
 
 MAX_STRINGS: Final = 20_000
 MAX_DEPTH: Final = 64
@@ -30,6 +31,14 @@ _NAMED_ORDER: Final = (
     r"\b(?:do\snot|don'?t|never|stop|avoid|instead\sof)\s(?:ever\s)?(?:us|call|invok|run|trust)\w{{0,4}}\s(?:the\s)?\S{{0,2}}{name}\b[^.\n]{{0,120}}?\b(?:always|must|only|never|instead)\b",
     r"\b{name}\S{{0,3}}\s(?:tool\s|function\s)?(?:is|has\sbeen)\s(?:\w{{1,8}}\s)?(?:deprecated|disabled|broken|unsafe|insecure|compromised|obsolete|unavailable|replaced)\b",
 )
+_ORDER_NEEDS: Final = (
+    ("must", "always", "mandatory", "required", "have to", "shall", "never"),
+    (", ",),
+    ("must ", "shall ", "should ", "has to ", "is required to ", "needs to "),
+    ("do not ", "don't ", "dont ", "never ", "stop ", "avoid ", "instead of "),
+    ("deprecated", "disabled", "broken", "unsafe", "insecure", "compromised", "obsolete", "unavailable", "replaced"),
+)
+"""For each order words of which it holds at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +51,51 @@ class Hit:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What one text says wherever it stands, and which orders about a tool its folded form may give."""
+
+    found: tuple[tuple[Threat, str, str], ...]
+    folded: str
+    orders: tuple[int, ...]
+
+
 def scan(listing: Listing) -> tuple[Hit, ...]:
     """Every hit in the listing, in its order; at most MAX_HITS."""
     names = tuple(item.name for item in listing.tools.items if item.name)
-    hits: list[Hit] = []
-    for at, owner, text in texts(listing):
-        for hit in scan_text(text, at=at, owner=owner, names=names):
-            hits.append(hit)
-            if len(hits) == MAX_HITS:
-                return tuple(hits)
-    return tuple(hits)
+    return tuple(islice(_hits(texts(listing), names), MAX_HITS))
+
+
+def _hits(said: Iterable[tuple[str, str, str]], names: Sequence[str]) -> Iterator[Hit]:
+    """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
+    places = list(said)
+    distinct = list(dict.fromkeys(text for _, _, text in places))
+    heard = dict(zip(distinct, _hear(distinct), strict=True))
+    for at, owner, text in places:
+        for threat, pattern, title in heard[text].found:
+            yield Hit(threat, pattern, title, at)
+        if owner and heard[text].orders and _orders_about(heard[text], owner, names):
+            yield Hit(Threat.CROSS_TOOL, "named-tool", "Gives orders about another tool of the server", at)
+
+
+def _hear(said: Sequence[str]) -> Iterator[_Heard]:
+    """What each text says. Wordings that all the texts together cannot hold are not looked for in any of them."""
+    sent = [text[: patterns.MAX_TEXT] for text in said]
+    folded = [fold(text) for text in sent]
+    secrets, wordings = _within(sent, patterns.SECRETS), _within(folded, patterns.PATTERNS)
+    for text, plain in zip(sent, folded, strict=True):
+        hidden = (
+            (Threat.HIDDEN, "hidden-characters", f"Contains hidden characters: {kind}") for kind in hidden_in(text)
+        )
+        matched = [each for each in secrets if _holds_credential(text, each)]
+        matched += [each for each in wordings if each.possible(plain) and each.matches(plain)]
+        named = ((each.threat, each.id, each.title) for each in matched)
+        yield _Heard((*hidden, *named), plain, _possible_orders(plain))
+
+
+def _within(said: Sequence[str], wordings: Iterable[Pattern]) -> list[Pattern]:
+    together = "\n".join(said)
+    return [found for found in (each.within(together) for each in wordings) if found]
 
 
 def texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
@@ -67,19 +111,12 @@ def texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
 
 def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
     """The hits in one text, each pattern once."""
-    text = text[: patterns.MAX_TEXT]
-    for title in hidden_in(text):
-        yield Hit(Threat.HIDDEN, "hidden-characters", f"Contains hidden characters: {title}", at)
-    for pattern in patterns.SECRETS:
-        found = pattern.expression.search(text)
-        if found and not patterns.is_placeholder(found[0]):
-            yield Hit(pattern.threat, pattern.id, pattern.title, at)
-    folded = fold(text)
-    for pattern in patterns.PATTERNS:
-        if pattern.matches(folded):
-            yield Hit(pattern.threat, pattern.id, pattern.title, at)
-    if owner and _orders_about(folded, owner, names):
-        yield Hit(Threat.CROSS_TOOL, "named-tool", "Gives orders about another tool of the server", at)
+    return _hits([(at, owner, text)], names)
+
+
+def _holds_credential(text: str, pattern: Pattern) -> bool:
+    found = pattern.expression.search(text) if pattern.possible(text) else None
+    return found is not None and not patterns.is_placeholder(found[0])
 
 
 def fold(text: str) -> str:
@@ -109,12 +146,20 @@ def _unexplained(text: str, at: int) -> bool:
     return before.isascii() and after.isascii() and before.isalnum() and after.isalnum()
 
 
-def _orders_about(folded: str, owner: str, names: Sequence[str]) -> bool:
+def _possible_orders(folded: str) -> tuple[int, ...]:
+    """Which orders the text may give, whichever tool they are about: each holds a space and one of its needs."""
+    if " " not in folded:
+        return ()
+    return tuple(index for index, needs in enumerate(_ORDER_NEEDS) if any(map(folded.__contains__, needs)))
+
+
+def _orders_about(heard: _Heard, owner: str, names: Sequence[str]) -> bool:
     for name in names:
         plain = name.lower()
-        if name == owner or len(plain) < 4 or plain not in folded or not _is_a_name(plain, folded):
+        if name == owner or len(plain) < 4 or plain not in heard.folded or not _is_a_name(plain, heard.folded):
             continue
-        if any(order.search(folded) for order in _orders(plain)):
+        orders = _orders(plain)
+        if any(orders[index].search(heard.folded) for index in heard.orders):
             return True
     return False
 
@@ -128,7 +173,12 @@ def _is_a_name(name: str, folded: str) -> bool:
     """Whether the text means the tool: names of one common word only count in quotes or before "tool"."""
     if any(mark in name for mark in "_-./") or any(mark.isdigit() for mark in name):
         return True
-    return re.search(rf"[`'\"]{re.escape(name)}[`'\"]|\b{re.escape(name)}\s(?:tool|function)\b", folded) is not None
+    return _meant(name).search(folded) is not None
+
+
+@lru_cache(maxsize=4096)
+def _meant(name: str) -> re.Pattern[str]:
+    return re.compile(rf"[`'\"]{re.escape(name)}[`'\"]|\b{re.escape(name)}\s(?:tool|function)\b")
 
 
 def _strings(at: str, owner: str, value: Json) -> Iterator[tuple[str, str, str]]:
