@@ -19,6 +19,9 @@ from publish.display import visible
 WIDE = 200
 """Columns of output that goes to a file or a pipe, unless COLUMNS says otherwise: nothing has to fit a screen."""
 
+FULL_TABLE = 110
+"""Columns below which a table leaves out what can be looked up elsewhere, so that its cells stay on few lines."""
+
 _REF_LIMIT = 160
 
 

@@ -13,7 +13,7 @@ from publish.overview import is_thin
 from scoring import catalogue
 from scoring.outcome import NotMeasured
 from scoring.scorecard import DimensionScore, Line, Scorecard
-from workers.cli.console import plain, table
+from workers.cli.console import FULL_TABLE, out, plain, table
 
 _WORDS = {"not_testable": "not testable"}
 
@@ -120,9 +120,12 @@ def _groups(card: Scorecard) -> Iterator[tuple[str, Sequence[Line]]]:
 
 
 def _lines(lines: Sequence[Line]) -> RenderableType:
-    """The criterion is left out where every line has the same one, and the rule where it has the criterion's name."""
+    """The criterion is left out where every line has the same one, and the rule where it has the criterion's name.
+
+    Where there is little room the rule gives way; `explain` finds it by the criterion.
+    """
     cited = len({line.cites for line in lines}) > 1 or not all(line.rule for line in lines)
-    ruled = any(line.rule and line.rule != line.cites for line in lines)
+    ruled = any(line.rule and line.rule != line.cites for line in lines) and (not cited or out().width >= FULL_TABLE)
     grid = table(("Points", "right"), *["Criterion"] * cited, "Where", "Why", *["Rule"] * ruled)
     for line in lines:
         style = "red" if line.points < 0 else "green" if line.points > 0 else "dim"

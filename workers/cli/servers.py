@@ -18,7 +18,7 @@ from publish.figures import percent
 from publish.overview import Mark, ServerRow, row_of_cards
 from scoring import receipt
 from scoring.scorecard import Scorecard
-from workers.cli.console import Exit, emit, fail, note, out, plain, show, table
+from workers.cli.console import FULL_TABLE, Exit, emit, fail, note, out, plain, show, table
 from workers.cli.receipts import newest_only, score_text
 from workers.cli.selection import Rubrics, chosen, named
 from workers.cli.session import find_run, reading
@@ -28,9 +28,6 @@ app = typer.Typer(add_completion=False)
 BATCH = 200
 NARROW = 72
 """Columns below which there is no room for a table."""
-
-WIDE_ENOUGH = 110
-"""Columns from which references, which are long, stand below the names in it."""
 
 
 class Order(StrEnum):
@@ -110,7 +107,7 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
     for row, cards in rows:
         found = {(card.rubric, card.version): card for card in cards}
         grid.add_row(
-            _who(row, short=out().width < WIDE_ENOUGH),
+            _who(row, short=out().width < FULL_TABLE),
             *(score_text(found[name], "\n") if name in found else Text("") for name in names),
             percent(cards[0].coverage) if cards else "",
             "" if row.tools is None else str(row.tools),

@@ -125,6 +125,21 @@ def test_no_width_cuts_a_name(
         assert dossier.server.ref in printed or columns == "80", "80 columns have room for a table, not for references"
 
 
+@pytest.mark.parametrize(("columns", "ruled"), [("80", False), ("109", False), ("110", True), ("160", True)])
+def test_where_there_is_little_room_the_rule_gives_way(
+    hallmark: Hallmark, stored: Sequence[str], monkeypatch: pytest.MonkeyPatch, columns: str, ruled: bool
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    dossier = samples.dossiers(10)[0]
+    (card,) = (card for card in samples.cards(dossier) if card.rubric == "lint")
+    assert {line.rule for line in card.lines} != {line.cites for line in card.lines}
+    printed = hallmark("show", dossier.server.ref, "--rubric", "lint@1").out
+    for line in card.lines:
+        assert (f"{line.rule}" in printed) is ruled
+        (row,) = (row for row in printed.splitlines() if line.cites in row and line.at in row)
+        assert line.why in row, "no cell is broken"
+
+
 def test_show_prints_every_line_of_every_receipt(hallmark: Hallmark, stored: Sequence[str]) -> None:
     dossier = samples.dossiers(10)[2]
     printed = hallmark("show", dossier.server.ref).out
