@@ -17,6 +17,7 @@ from workers.cli.run_result import show_result
 from workers.cli.servers import as_row, read_rows
 from workers.context import open_context
 from workers.embedded import RunResult
+from workers.loop import run_loop
 from workers.options import RunOptions
 from workers.progress import Progress, Unwatched
 from workers.settings import RegistrySetting, Settings
@@ -64,7 +65,7 @@ def run(
         settings = Settings()
         log.configure(_level(settings), settings.log_format)
         options = RunOptions(registries=_sources(registry, settings), only=tuple(only or ()), limit=limit, fresh=fresh)
-        result = asyncio.run(_run(settings, options, quiet=quiet, as_json=as_json, report=report))
+        result = run_loop(_run(settings, options, quiet=quiet, as_json=as_json, report=report))
         raise typer.Exit(exit_code(result))
 
 
