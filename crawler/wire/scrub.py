@@ -3,24 +3,73 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 TAIL: Final = 2048
 _MASK: Final = "[removed]"
 
-_NAMED: Final = re.compile(
-    r"(?i)([\w.-]{0,40}(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|credential|authorization|cookie)[\w.-]{0,40}"
-    r"[\"']?\s*(?:=|:|\bis\b)\s*)(?:bearer\s+|basic\s+)?(\"[^\"]{0,400}\"|'[^']{0,400}'|[^\s,;\"']+)"
+_WHAT: Final = "api[_-]?key|token|secret|passw(?:or)?d|passphrase|credential|authorization|cookie"
+_MISSING: Final = "not|required|missing|empty|undefined|unset|null|none|needed|invalid|expired|set"
+_MASKED: Final = (
+    (re.compile(r"(?i)([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,400}@"), rf"\1{_MASK}@"),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {_MASK}"),
+    # `token=x`, `"api-key": "x"`, `password is x`; not `TOKEN is required`
+    (
+        re.compile(
+            rf"(?i)([\w.-]{{0,40}}(?:{_WHAT})[\w.-]{{0,40}}"
+            rf"[\"']?\s*(?:=|:|\bis\b(?!\s+(?:{_MISSING})\b))\s*)(?:bearer\s+|basic\s+)?"
+            r"(\"[^\"]{0,400}\"|'[^']{0,400}'|[^\s,;\"']+)"
+        ),
+        rf"\1{_MASK}",
+    ),
+    # What issuers begin their keys with, and signed tokens
+    (
+        re.compile(
+            r"\b(?:[spr]k[-_]|gh[opsur]_|github_pat_|gl[a-z]{2,6}-|xox[a-z]-|xapp-|hf_|npm_|pypi-|shp[a-z]{2}_|whsec_"
+            r"|do[opr]_v1_|lin_api_|ntn_|secret_|dckr_pat_|AKIA|ASIA|AIza|ya29\.|SG\.|eyJ)[\w.~+/=-]{8,}"
+        ),
+        _MASK,
+    ),
+    # `invalid token x1`; a variable's name stays
+    (
+        re.compile(
+            r"\b((?i:api[ _-]?key|key|token|secret|passw(?:or)?d|passphrase|credentials?)(?:\s+provided)?:?\s+[\"'`(]?)"
+            r"(?![A-Z][A-Z0-9]*_[A-Z0-9_]+\b)(?=[^\s\"'`]{0,80}\d)[^\s\"'`),;]{6,}"
+        ),
+        rf"\1{_MASK}",
+    ),
 )
-_SCHEME: Final = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}")
-_USERINFO: Final = re.compile(r"(?i)([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,400}@")
-_OPAQUE: Final = re.compile(r"\b(?=[A-Za-z_-]{0,64}\d)[A-Za-z0-9_-]{24,}\b")
+_WORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
+_RANDOM_FROM: Final = 16  # letters
+_LONG: Final = 24
+_SPOKEN: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|\d{1,4}|)")
+_SPOKEN_LENGTH: Final = 3.5  # characters of one class in a row, on average: fewer is no language
 
 
 def scrub(text: str, limit: int = TAIL) -> str:
     """The last `limit` characters with values that look like secrets masked."""
-    tail = text[-4 * limit :]
-    tail = _USERINFO.sub(rf"\1{_MASK}@", tail)
-    tail = _SCHEME.sub(rf"\1 {_MASK}", tail)
-    tail = _NAMED.sub(rf"\1{_MASK}", tail)
-    return _OPAQUE.sub(_MASK, tail)[-limit:]
+    return mask(text[-4 * limit :])[-limit:]
+
+
+def mask(text: str) -> str:
+    """The text with values that look like secrets masked: by their name, their first letters, or their randomness."""
+    for pattern, instead in _MASKED:
+        text = pattern.sub(instead, text)
+    return _WORD.sub(lambda word: _MASK if _is_opaque(word[0]) else word[0], text)
+
+
+def _is_opaque(word: str) -> bool:
+    """True for what nobody would write: classes of characters in turn, or a long word with digits inside."""
+    pieces = re.split("[_-]", word)
+    longest = max(pieces, key=len)
+    if len(longest) >= _RANDOM_FROM and _turns(longest) * _SPOKEN_LENGTH >= len(longest):
+        return True
+    digits = any(letter.isdigit() for letter in word)
+    return digits and len(word) >= _LONG and not all(_SPOKEN.fullmatch(piece) for piece in pieces)
+
+
+def _turns(word: str) -> int:
+    """How often the class of characters changes; a capital before small letters begins a word and is no change."""
+    kinds = ["d" if letter.isdigit() else "u" if letter.isupper() else "l" for letter in word]
+    return sum(one != other and one + other != "ul" for one, other in pairwise(kinds))

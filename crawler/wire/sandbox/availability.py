@@ -40,7 +40,7 @@ class Availability:
 
 
 def available() -> Availability:
-    """Try what the sandbox needs: Linux, a known machine, bubblewrap, and user namespaces."""
+    """Try what the sandbox needs: Linux, a known machine, bubblewrap, ldd, and user namespaces."""
     if sys.platform != "linux":
         return Availability(False, "the sandbox needs Linux", "run the crawl on Linux or in a Linux virtual machine")
     if platform.machine() not in syscalls.AUDIT_ARCH:
@@ -48,6 +48,8 @@ def available() -> Availability:
     binary = shutil.which("bwrap", path=PATHS)
     if binary is None:
         return Availability(False, "bubblewrap is not installed", "install it: apt-get install bubblewrap")
+    if shutil.which("ldd") is None:  # finds the libraries that the box needs
+        return Availability(False, "ldd is missing", "install the C library's tools (libc-bin or glibc-common)")
     return _old(binary) or _namespaces(binary) or Availability(True)
 
 

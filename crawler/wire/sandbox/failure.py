@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from crawler.wire.launch import Exit
+from crawler.wire.scrub import mask
 from evidence.canonical import Json
 from evidence.model import Absent, Reason
 
@@ -31,6 +32,12 @@ _VOLATILE = (
     (re.compile(r"/tmp/[\w./-]+"), "<temporary file>"),  # noqa: S108
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|µs|us)\b"), "<duration>"),
     (re.compile(r"(?:\bpid[ =:]*|\bprocess )\d+", re.IGNORECASE), "<pid>"),
+    (
+        re.compile(r"((?:\b\d{1,3}(?:\.\d{1,3}){3}|\blocalhost|\[[0-9a-f:.]*\]|::1?)):\d{1,5}\b", re.IGNORECASE),
+        r"\1:<port>",
+    ),
+    (re.compile(r"(\bport\b[\"']?[ =:#]*)\d{1,5}\b", re.IGNORECASE), r"\1<port>"),
+    (re.compile(r"\b\d{10,}(?:\.\d+)?\b"), "<id>"),
 )
 LONGEST = 300
 
@@ -71,7 +78,8 @@ def last_words(stderr: str) -> str:
 
 
 def scrub(text: str) -> str:
-    """`text` on one line, without what changes between runs."""
+    """`text` on one line, without what changes between runs and what looks like a secret."""
     for pattern, mark in _VOLATILE:
         text = pattern.sub(mark, text)
+    text = mask(text[: 4 * LONGEST])
     return re.sub(r"\s+", " ", text).strip()[:LONGEST]
