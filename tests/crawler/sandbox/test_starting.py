@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 
 from crawler.wire.launch import Exit
 from crawler.wire.sandbox import Limits, UnsandboxedLauncher, command, entrypoints, start_failure
+from crawler.wire.sandbox.availability import available
 from crawler.wire.sandbox.failure import install_failure, last_words
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import read_all, sandbox
@@ -143,21 +146,23 @@ def test_bare_command_runs_as_it_is_and_says_so(tmp_path: Path) -> None:
 def test_bare_command_takes_its_children_with_it(tmp_path: Path) -> None:
     async def run() -> int:
         launcher = UnsandboxedLauncher(dict(os.environ))
-        code = "import os,time; pid=os.fork(); print(pid if pid else '', flush=True); time.sleep(60)"
+        code = "import os,time; pid=os.fork(); pid and print(pid, flush=True); time.sleep(60)"
         launched = await launcher.launch(typed(tmp_path, sys.executable, "-c", code))
         assert not isinstance(launched, Absent)
-        pid = 0
-        while not pid:
-            pid = int((await launched.read(64)).split()[0] or 0)
+        said = b""
+        while not said.endswith(b"\n"):
+            part = await launched.read(64)
+            assert part
+            said += part
+        child = os.pidfd_open(int(said))
         await launched.stop()
-        return pid
+        return child
 
-    pid = asyncio.run(run())
-    for _ in range(500):
-        stat = Path(f"/proc/{pid}/stat")
-        if not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] == "Z":
-            return
-    pytest.fail("the child is still alive")
+    child = asyncio.run(run())
+    # The signal is sent when stop() returns; when the child gets to die of it is up to the scheduler.
+    dead, _, _ = select.select([child], [], [], 30)
+    os.close(child)
+    assert dead
 
 
 def test_bare_launcher_refuses_packages(tmp_path: Path) -> None:
@@ -188,6 +193,45 @@ def test_last_words_are_the_same_every_time() -> None:
     first = last_words("INFO 2026-11-21 10:00:00,123 started pid=17\nValueError: /tmp/x1y2 at 0x7f00 after 12ms\nbye\n")
     second = last_words("INFO 2026-11-22 11:30:00,456 started pid=99\nValueError: /tmp/abc at 0x7fff after 9 ms\nbye\n")
     assert first == second == "ValueError: <temporary file> at <address> after <duration>"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Error: connect ECONNREFUSED 127.0.0.1:{}",
+        "Error: listen EADDRINUSE: address already in use :::{}",
+        "Error: [::1]:{} refused",
+        "Error: nothing at localhost:{}",
+        "Error: { code: 'EADDRINUSE', port: {} }",
+        "Error: port {} is taken",
+    ],
+)
+def test_last_words_name_no_port_that_differs_between_starts(line: str) -> None:
+    assert last_words(line.replace("{}", "43811")) == last_words(
+        line.replace("{}", "5120" if "thread" not in line else "51209")
+    )
+
+
+def test_last_words_name_no_thread() -> None:
+    assert last_words("Error: in thread 140234511234") == last_words("Error: in thread 139999123456")
+
+
+def test_last_words_keep_what_says_where() -> None:
+    line = "Error: /app/main.js:1234: expected 10.0.0.1, found 17"
+    assert last_words(line) == line
+
+
+@pytest.mark.parametrize("secret", ["sk-proj-abcdefgh", "ghp_abcdefghijklmnop", "aZ3kQ9xW2mB7vT5y"])
+def test_last_words_hold_no_secret(secret: str) -> None:
+    assert secret not in last_words(f"Error: invalid token {secret}")
+    assert secret not in install_failure(f"error: 401 for {secret}").detail
+
+
+def test_a_host_without_ldd_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "ldd" else f"/usr/bin/{name}")
+    found = available()
+    assert not found.ok
+    assert "ldd" in found.why
 
 
 @pytest.mark.parametrize(
