@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
 
 from crawler.identity import canonical_ref, merge
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
@@ -23,6 +25,36 @@ class Walked:
     invalid: int
     done: bool
     error: str | None = None
+
+
+_WHOLE: Final = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """Where a walk goes on, and what it asks for: `since` stays what it was when the walk began.
+
+    A registry's cursor belongs to the question that it was given for. Between two parts of a walk another run may
+    finish and move the watermark, so both are stored together, in the walk's cursor.
+    """
+
+    since: datetime | None
+    cursor: str | None = None
+
+    def at(self, cursor: str | None) -> str | None:
+        """As stored with the page before `cursor`; None after the last page."""
+        return None if cursor is None else f"{self.since.isoformat() if self.since else _WHOLE} {cursor}"
+
+    @classmethod
+    def read(cls, stored: str) -> Bookmark | None:
+        """What `at` wrote; None for anything else."""
+        began, separator, cursor = stored.partition(" ")
+        if not separator:
+            return None
+        try:
+            return cls(None if began == _WHOLE else datetime.fromisoformat(began), cursor)
+        except ValueError:
+            return None
 
 
 async def walk_all(ctx: Context, run: Run, sources: Sequence[str], halt: Halt, tally: Tally) -> list[Walked]:
@@ -61,27 +93,30 @@ class _Walker:
         if walk.done:
             return
         try:
-            await self._pages(registry, walk.cursor)
+            await self._pages(registry, await self._bookmark(registry, walk.cursor))
         except RegistryUnavailable as error:
             self._ctx.log.warning("registry_unavailable", run=run.id, registry=registry.name)
             await asyncio.to_thread(store.fail_walk, run.id, registry.name, str(error), self._ctx.clock.wall())
             self._tally.add(note=f"{registry.name}: {error}")
 
-    async def _pages(self, registry: Registry, cursor: str | None) -> None:
-        since = await asyncio.to_thread(self._ctx.store.watermark, registry.name)
-        async for page in registry.walk(cursor=cursor, since=since):
+    async def _bookmark(self, registry: Registry, stored: str | None) -> Bookmark:
+        """Where the walk was left; the beginning, from the current watermark, when it stored no page."""
+        left = Bookmark.read(stored) if stored else None
+        return left or Bookmark(await asyncio.to_thread(self._ctx.store.watermark, registry.name))
+
+    async def _pages(self, registry: Registry, bookmark: Bookmark) -> None:
+        async for page in registry.walk(cursor=bookmark.cursor, since=bookmark.since):
             async with self._merging:
-                await asyncio.to_thread(_put_page, self._ctx, self._run, registry.name, page)
+                await asyncio.to_thread(_put_page, self._ctx, self._run, registry.name, page, bookmark)
             self._tally.add(len(page.refs))
             if self._halt.is_set() and page.cursor is not None:
                 return
-        whole = since is None or not registry.incremental
-        await asyncio.to_thread(_finish, self._ctx, self._run, registry.name, whole)
+        await asyncio.to_thread(_finish, self._ctx, self._run, registry, bookmark.since)
 
 
-def _put_page(ctx: Context, run: Run, registry: str, page: Page) -> None:
-    pairs = _merged(ctx, page.refs)
-    ctx.store.put_page(run.id, registry, pairs, cursor=page.cursor, done=page.cursor is None, at=ctx.clock.wall())
+def _put_page(ctx: Context, run: Run, registry: str, page: Page, bookmark: Bookmark) -> None:
+    pairs, cursor = _merged(ctx, page.refs), bookmark.at(page.cursor)
+    ctx.store.put_page(run.id, registry, pairs, cursor=cursor, done=page.cursor is None, at=ctx.clock.wall())
 
 
 def _merged(ctx: Context, refs: Sequence[ServerRef]) -> list[tuple[Server, ServerRef]]:
@@ -99,13 +134,19 @@ def _merged(ctx: Context, refs: Sequence[ServerRef]) -> list[tuple[Server, Serve
     return pairs
 
 
-def _finish(ctx: Context, run: Run, registry: str, whole: bool) -> None:
-    """Retire what a walk over the whole registry did not see; the next one asks for what changed since this run."""
-    if whole and (retired := ctx.store.retire_unseen(run.id, registry)):
-        ctx.log.info("entries_retired", run=run.id, registry=registry, entries=retired)
-    if not ctx.store.walk(run.id, registry).done:
-        ctx.store.put_page(run.id, registry, [], cursor=None, done=True, at=ctx.clock.wall())
-    ctx.store.set_watermark(registry, run.as_of)
+def _finish(ctx: Context, run: Run, registry: Registry, since: datetime | None) -> None:
+    """Retire what a walk over the whole registry did not see; the next one asks for what changed since this run.
+
+    Nothing is retired when another run has finished since this walk began: what that one saw counts as unseen here.
+    """
+    name = registry.name
+    whole = since is None or not registry.incremental
+    alone = ctx.store.watermark(name) == since
+    if whole and alone and (retired := ctx.store.retire_unseen(run.id, name)):
+        ctx.log.info("entries_retired", run=run.id, registry=name, entries=retired)
+    if not ctx.store.walk(run.id, name).done:
+        ctx.store.put_page(run.id, name, [], cursor=None, done=True, at=ctx.clock.wall())
+    ctx.store.set_watermark(name, run.as_of)
 
 
 def _walked(ctx: Context, run: Run, registry: str) -> Walked:
