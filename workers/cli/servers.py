@@ -17,6 +17,7 @@ from evidence.store import Store, StoredCard
 from publish.figures import percent
 from publish.overview import Mark, ServerRow, row_of_cards
 from scoring import receipt
+from scoring.outcome import NotMeasured
 from scoring.scorecard import Scorecard
 from workers.cli.console import FULL_TABLE, Exit, emit, fail, note, out, plain, show, table
 from workers.cli.receipts import newest_only, score_text
@@ -96,7 +97,7 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
     """What people see: a table, or where there is no room for one a block per server."""
     if out().width < NARROW:
         return Group(*(_block(row, cards) for row, cards in rows))
-    names = list(dict.fromkeys((card.rubric, card.version) for _, cards in rows for card in cards))
+    names = _columns([card for _, cards in rows for card in cards])
     grid = table(
         "Server",
         *((_heading(name, names), "right") for name in names),
@@ -114,6 +115,13 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
             _seen(row),
         )
     return grid
+
+
+def _columns(cards: Sequence[Scorecard]) -> list[tuple[str, int]]:
+    """The rubrics to show: those that scored some server; all of them when none did."""
+    names = dict.fromkeys((card.rubric, card.version) for card in cards)
+    scored = {(card.rubric, card.version) for card in cards if not isinstance(card.score, NotMeasured)}
+    return [name for name in names if name in scored or not scored]
 
 
 def _heading(name: tuple[str, int], names: Sequence[tuple[str, int]]) -> str:

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from evidence.store import Store
+from scoring import catalogue
+from scoring.assess import assess
+from tests.dossiers import captures
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
+from workers.cli.servers import _columns
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
 READING = [
@@ -235,3 +239,11 @@ def test_no_color_is_honoured_where_colour_is_forced(process: Hallmark, stored: 
 def test_json_of_the_console_script_is_json(process: Hallmark, stored: Sequence[str]) -> None:
     assert len(process("list", "--json").rows) == len(stored)
     assert json.loads(process("version", "--json").out)["rubric.lint@1"]
+
+
+def test_a_rubric_that_scored_no_server_has_no_column() -> None:
+    asked = [catalogue.rubric(name) for name in ("lint@1", "sdk_tier@1")]
+    assessment = assess(next(iter(captures().values())), asked)
+    scored, unscored = (rubric.score(assessment) for rubric in asked)
+    assert _columns([scored, unscored]) == [("lint", 1)]
+    assert _columns([unscored]) == [("sdk_tier", 1)]
