@@ -31,7 +31,7 @@ def everything() -> Iterator[tuple[str, str]]:
     yield from (("cases", name) for name in GOLDEN["cases"])
 
 
-@pytest.mark.parametrize(("part", "name"), everything())
+@pytest.mark.parametrize(("part", "name"), list(everything()))
 def test_equals_the_reference(part: str, name: str) -> None:
     dossier = (captures() if part == "captures" else cases())[name]
     card, expected = lint(dossier), GOLDEN[part][name]

@@ -47,7 +47,7 @@ def everything() -> Iterator[tuple[str, str]]:
     yield from (("cases", name) for name in GOLDEN["cases"])
 
 
-@pytest.mark.parametrize(("part", "name"), everything())
+@pytest.mark.parametrize(("part", "name"), list(everything()))
 def test_equals_the_reference(part: str, name: str) -> None:
     evidence = (captures() if part == "captures" else cases())[name]
     card, expected = judged(evidence), GOLDEN[part][name]
