@@ -1,0 +1,170 @@
+"""Kind `samples`: how often a server could be connected to over the last 30 days.
+
+Body, schema 1 (canonical JSON; counts only, so that equal histories have equal bodies):
+
+    {"window_days": 30, "samples": INT, "successes": INT, "failures": {FAILURE: INT, ...}, "days": INT}
+
+A sample is one attempt to connect, in a run or in a light check between two runs. It succeeded when the server opened
+or asked for credentials or payment. FAILURE is one of `FAILURES`; an attempt that failed for another reason says
+nothing of the server's stability and is no sample. `days` counts distinct days in UTC.
+
+The record's observation holds what the counts derive from, oldest first and at most MOST of them, and is carried from
+run to run; it is kept beside an Absent content too:
+
+    {"samples": [[TIME, "" | FAILURE, COLD_MS | null, WARM_MS | null], ...]}
+
+TIME is ISO 8601 in UTC to the second. COLD_MS is what the first question took, connecting included; WARM_MS what a
+later one took on the same connection.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from evidence.canonical import Json, canonical_json, parse_json
+from evidence.model import Observed
+
+KIND: Final = "samples"
+SCHEMA: Final = 1
+
+WINDOW: Final = timedelta(days=30)
+MOST: Final = 400
+
+UNREACHABLE: Final = "unreachable"
+TIMEOUT: Final = "timeout"
+TLS_ERROR: Final = "tls_error"
+SERVER_ERROR: Final = "5xx"
+FAILURES: Final = (UNREACHABLE, TIMEOUT, TLS_ERROR, SERVER_ERROR)
+
+_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One attempt to connect. `failure` is empty for a success, else one of FAILURES; latencies in milliseconds."""
+
+    at: datetime
+    failure: str = ""
+    cold_ms: float | None = None
+    warm_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    """Median and 95th percentile in milliseconds, by nearest rank, and how many samples they rest on."""
+
+    p50: float
+    p95: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Typed, tolerant view of a samples body."""
+
+    window_days: int
+    samples: int
+    successes: int
+    failures: Mapping[str, int]
+    days: int
+
+    @staticmethod
+    def parse(body: bytes) -> Samples:
+        """View over the body; raise NotJson when the bytes are not JSON. What is not a count reads as 0."""
+        value = parse_json(body)
+        members = value if isinstance(value, Mapping) else {}
+        failures = members.get("failures")
+        return Samples(
+            window_days=_count(members.get("window_days")),
+            samples=_count(members.get("samples")),
+            successes=_count(members.get("successes")),
+            failures={name: _count(n) for name, n in failures.items()} if isinstance(failures, Mapping) else {},
+            days=_count(members.get("days")),
+        )
+
+
+def compose(samples: Sequence[Sample]) -> Observed:
+    """The content for the samples of a window, of which there is at least one."""
+    failures = Counter(sample.failure for sample in samples if sample.failure)
+    body: dict[str, Json] = {
+        "window_days": WINDOW.days,
+        "samples": len(samples),
+        "successes": len(samples) - failures.total(),
+        "failures": dict(failures),
+        "days": len({sample.at.astimezone(UTC).date() for sample in samples}),
+    }
+    return Observed(canonical_json(body))
+
+
+def window(samples: Iterable[Sample], now: datetime) -> tuple[Sample, ...]:
+    """Those of the 30 days before `now`, oldest first, one per second, the newest MOST of them."""
+    by_time = {sample.at.replace(microsecond=0): sample for sample in samples if now - WINDOW < sample.at <= now}
+    return tuple(by_time[at] for at in sorted(by_time))[-MOST:]
+
+
+def read_samples(observation: Mapping[str, Json]) -> tuple[Sample, ...]:
+    """The samples of an observation; rows that are none are left out."""
+    rows = observation.get("samples")
+    found = (_sample(row) for row in rows) if isinstance(rows, Sequence) and not isinstance(rows, str) else ()
+    return tuple(sample for sample in found if sample is not None)
+
+
+def write_samples(samples: Iterable[Sample]) -> dict[str, Json]:
+    """The observation that holds these samples; `read_samples` reads it."""
+    return {"samples": [_row(sample) for sample in samples]}
+
+
+def cold(samples: Iterable[Sample]) -> Percentiles | None:
+    """Latencies of the first answer on a new connection; None when none was measured."""
+    return _percentiles([sample.cold_ms for sample in samples if sample.cold_ms is not None])
+
+
+def warm(samples: Iterable[Sample]) -> Percentiles | None:
+    """Latencies of a later answer on the same connection; None when none was measured."""
+    return _percentiles([sample.warm_ms for sample in samples if sample.warm_ms is not None])
+
+
+def _percentiles(values: Sequence[float]) -> Percentiles | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    return Percentiles(_rank(ordered, 0.5), _rank(ordered, 0.95), len(ordered))
+
+
+def _rank(ordered: Sequence[float], share: float) -> float:
+    return ordered[math.ceil(share * len(ordered)) - 1]
+
+
+def _row(sample: Sample) -> Json:
+    return [sample.at.astimezone(UTC).strftime(_TIME), sample.failure, _tenth(sample.cold_ms), _tenth(sample.warm_ms)]
+
+
+def _tenth(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
+
+
+def _sample(row: Json) -> Sample | None:
+    if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 4:
+        return None
+    at, failure, cold_ms, warm_ms = row
+    if not isinstance(at, str) or failure not in {"", *FAILURES}:
+        return None
+    try:
+        moment = datetime.strptime(at, _TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return Sample(at=moment, failure=str(failure), cold_ms=_milliseconds(cold_ms), warm_ms=_milliseconds(warm_ms))
+
+
+def _milliseconds(value: Json) -> float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and value >= 0 else None  # type: ignore[arg-type,operator]
+
+
+def _count(value: Json) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
