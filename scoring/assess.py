@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 
+from evidence.kinds.exchanges import Exchange
 from evidence.model import Absent, Dossier
 from scoring import catalogue, path, rule
 from scoring.assessment import Assessment, Question
-from scoring.outcome import Finding, Measured, NotMeasured, Outcome
+from scoring.outcome import Finding, Inapplicable, Measured, NotMeasured, Outcome, Skipped, Tolerated, Undecided
 from scoring.rubric import Rubric
 from scoring.rule import Answer, Rule
 from scoring.scope import Scope
@@ -37,8 +39,8 @@ def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessm
 
 
 def ask(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:
-    """The findings of one rule about one thing."""
-    return tuple(_finding(declared, thing, answer, evidence) for answer in declared.judge(thing, **params))
+    """The findings of one rule about one thing; raise Inapplicable or Undecided when it does not judge it."""
+    return tuple(_finding(declared, thing, answer, evidence) for answer in declared(thing, **params))
 
 
 def _walks(dossier: Dossier) -> dict[Pages, Walk]:
@@ -56,14 +58,41 @@ def _ask(declared: Rule, question: Question, walk: Walk, dossier: Dossier) -> Ou
         return NotMeasured(content.reason.value, content.detail)
     things = walk.of(declared.scope)
     judge, params, digest = declared.judge, dict(question.params), content.digest
+    if declared.checks or declared.unjudged:
+        return _decide(declared, things, params, digest, walk.skipped(declared.scope))
     findings = tuple(_finding(declared, thing, answer, digest) for thing in things for answer in judge(thing, **params))
     return Measured(len(things), findings, walk.skipped(declared.scope))
 
 
+def _decide(
+    declared: Rule,
+    things: Sequence[Scope],
+    params: Mapping[str, rule.ParamValue],
+    digest: str,
+    skipped: tuple[Skipped, ...],
+) -> Measured:
+    """Like `_ask`, for a rule that may leave a thing unjudged: then it does not count as checked."""
+    checked, findings, undecided = 0, list[Finding](), list(skipped)
+    for thing in things:
+        try:
+            findings += ask(declared, thing, digest, **params)
+        except Inapplicable:
+            continue
+        except Undecided as why:
+            undecided.append(Skipped(thing.at, str(why)))
+            continue
+        checked += 1
+    return Measured(checked, tuple(findings), tuple(undecided))
+
+
 def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
+    if isinstance(answer, Tolerated):
+        return replace(_finding(declared, thing, (answer.at, answer.message), evidence), tolerated=True)
     where, message = ("", answer) if isinstance(answer, str) else answer
     if isinstance(where, Scope):
         return Finding(declared.id, where.at, path.visible(message), evidence, where.position)
+    if isinstance(where, Exchange):
+        return Finding(declared.id, where.at, path.visible(message), evidence, thing.position)
     at = path.join(thing.at, path.escape(where[: path.MAX_SEGMENT])) if where else thing.at
     return Finding(declared.id, at, path.visible(message), evidence, thing.position)
 

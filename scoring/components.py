@@ -98,16 +98,18 @@ def _why_not(component: Component, assessment: Assessment) -> NotMeasured:
 
 def _lines(check: Check, assessment: Assessment, checked: int, *, share: Decimal, cites: str) -> Iterator[Line]:
     found = list(_findings(check, assessment))
-    failed = len({finding.position for _, finding in found})
-    if not failed:
+    costly = {finding.position for _, finding in found if not finding.tolerated}
+    failed = len(costly)
+    if not found:
         return
     loss = arithmetic.on_quantum(weighing.FULL * share * failed / checked)
-    parts = iter(arithmetic.split(loss, failed))
-    charged: set[tuple[int, ...]] = set()
+    parts = iter(arithmetic.split(loss, failed) if failed else ())
     lines = []
     for criterion, finding in found:
-        points = Decimal(0) if finding.position in charged else -next(parts)
-        charged.add(finding.position)
+        charged = not finding.tolerated and finding.position in costly
+        points = -next(parts) if charged else Decimal(0)
+        if charged:
+            costly.remove(finding.position)
         lines.append(_line(criterion, finding, points, cites))
     yield from fold(lines, MAX_LINES)
 

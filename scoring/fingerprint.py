@@ -18,6 +18,7 @@ from scoring.rule import Rule
 ENGINE_MODULES: Final = (
     "evidence.authority",
     "evidence.derive.poisoning",
+    "evidence.kinds.exchanges",
     "evidence.kinds.listing",
     "evidence.kinds.registration",
     "evidence.patterns.poisoning",
@@ -27,6 +28,8 @@ ENGINE_MODULES: Final = (
     "scoring.clauses",
     "scoring.compiling",
     "scoring.components",
+    "scoring.conformance",
+    "scoring.conversation",
     "scoring.draft07",
     "scoring.ecma_regex",
     "scoring.folding",
@@ -49,7 +52,9 @@ ENGINE_MODULES: Final = (
 )
 """Code shared by rules and rubrics. `scoring.walk.ENGINE` is its version."""
 
-_WORDS: Final = frozenset({"title", "good", "bad", "since", "version", "spec", "summary", "settled", "source"})
+_WORDS: Final = frozenset(
+    {"title", "good", "bad", "unjudged", "since", "version", "spec", "summary", "settled", "source"}
+)
 _UNTYPED: Final = frozenset({"type_params", "type_comment", "type_ignores", "kind", "ctx"})
 
 

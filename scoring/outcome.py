@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from evidence.kinds.exchanges import Exchange
+
 
 class Severity(StrEnum):
     """How bad a finding is; rubrics map it to points."""
@@ -22,13 +24,15 @@ class Level(StrEnum):
     MUST = "MUST"
     SHOULD = "SHOULD"
     MAY = "MAY"
+    INFO = "info"  # no requirement, or one that cannot be checked reliably from outside: shown, counts for nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One place where the answer is bad. `at` is a path such as `tools/search/query`.
 
-    `position` is the place of the thing in the order of the evidence, which receipts follow.
+    `position` is the place of the thing in the order of the evidence, which receipts follow. `tolerated`: a deviation
+    that is shown and costs nothing, since the specification or practice lets clients live with it.
     """
 
     rule: str
@@ -36,6 +40,7 @@ class Finding:
     message: str
     evidence: str
     position: tuple[int, ...] = ()
+    tolerated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,22 @@ class Skipped:
 
     at: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerated:
+    """An answer of a rule that is worth saying and costs nothing, about an exchange or a part of the thing judged."""
+
+    message: str
+    at: str | Exchange = ""
+
+
+class Inapplicable(Exception):
+    """Raised by a rule: the question does not arise for this thing, so nothing was checked."""
+
+
+class Undecided(Exception):
+    """Raised by a rule: the evidence does not settle the question; the message says why in a few stable words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,25 +7,65 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from scoring.outcome import Level, Severity
+from evidence.kinds.exchanges import REVISIONS, Exchange
+from scoring.conversation import Conversation
+from scoring.outcome import Level, Severity, Tolerated
 from scoring.scope import Scope
 
-Answer: TypeAlias = str | tuple[str, str] | tuple[Scope, str]
-"""A message about the thing judged, (suffix of its path, message), or (a thing inside it, message)."""
+Answer: TypeAlias = str | tuple[str | Scope | Exchange, str] | Tolerated
+"""A message about the thing judged, (suffix of its path or a thing inside it, message), or a mere remark."""
 
 ParamValue: TypeAlias = str | int | bool | tuple[str, ...]
 Judge: TypeAlias = Callable[..., Iterator[Answer]]
+
+SPECIFICATION = "https://modelcontextprotocol.io/specification"
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 
 
 class InvalidRule(ValueError):
     """A declaration is incomplete or contradicts itself; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """What a rule checks of the specification: an id of the table of checks, the level and the revisions that say so.
+
+    `revisions` are letters of `evidence.kinds.exchanges.REVISIONS`; `section` is the path of the page below a revision,
+    with its anchor. `params` are those of the rule for this check.
+    """
+
+    id: str
+    level: Level
+    revisions: str
+    section: str
+    params: Mapping[str, ParamValue] = field(default_factory=dict)
+
+    @property
+    def link(self) -> str:
+        """The page of the newest revision that has the requirement; empty for one that is not the specification's."""
+        newest = REVISIONS[max(self.revisions)]
+        return f"{SPECIFICATION}/{newest}/{self.section}" if self.section else ""
+
+
+def must(check: str, revisions: str, section: str, **params: ParamValue) -> Requirement:
+    """A MUST or MUST NOT."""
+    return Requirement(id=check, level=Level.MUST, revisions=revisions, section=section, params=params)
+
+
+def should(check: str, revisions: str, section: str, **params: ParamValue) -> Requirement:
+    """A SHOULD or SHOULD NOT."""
+    return Requirement(id=check, level=Level.SHOULD, revisions=revisions, section=section, params=params)
+
+
+def info(check: str, revisions: str, section: str = "", **params: ParamValue) -> Requirement:
+    """No requirement of the specification, or one that cannot be checked reliably; the rule's rationale says which."""
+    return Requirement(id=check, level=Level.INFO, revisions=revisions, section=section, params=params)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +87,8 @@ class Rule:
     module: str
     level: Level | None = None
     spec: str | None = None
+    checks: tuple[Requirement, ...] = ()
+    unjudged: tuple[Scope, ...] = ()
 
     @property
     def family(self) -> str:
@@ -54,7 +96,12 @@ class Rule:
         return self.module.split(".")[-2]
 
     def __call__(self, thing: Scope, **params: ParamValue) -> Iterator[Answer]:
-        """The answers about one thing."""
+        """The answers about one thing; of a conversation, only what was said under the revisions of its checks.
+
+        Raises Inapplicable or Undecided, at the latest with the last answer.
+        """
+        if self.checks and isinstance(thing, Conversation):
+            thing = thing.within("".join(check.revisions for check in self.checks))
         return self.judge(thing, **params)
 
     def with_defaults(self, params: Mapping[str, ParamValue]) -> tuple[tuple[str, ParamValue], ...]:
@@ -78,8 +125,13 @@ def rule(
     bad: Sequence[Scope],
     level: Level | None = None,
     spec: str | None = None,
+    checks: Requirement | Sequence[Requirement] = (),
+    unjudged: Sequence[Scope] = (),
 ) -> Callable[[Judge], Rule]:
-    """Declare a rule; raise InvalidRule at once when it has no rationale (docstring), no good or no bad example."""
+    """Declare a rule; raise InvalidRule at once when it has no rationale (docstring), no good or no bad example.
+
+    `unjudged` are examples about which it raises Inapplicable or Undecided.
+    """
 
     def declare(judge: Judge) -> Rule:
         declared = Rule(
@@ -98,6 +150,8 @@ def rule(
             module=judge.__module__,
             level=level,
             spec=spec,
+            checks=(checks,) if isinstance(checks, Requirement) else tuple(checks),
+            unjudged=tuple(unjudged),
         )
         for complaint in _complaints(declared):
             raise InvalidRule(f"rule {rule_id}: {complaint}")
@@ -148,8 +202,13 @@ def _complaints(declared: Rule) -> Iterator[str]:
         yield "at least one good and one bad example expected"
     if declared.reads != declared.scope.reads:
         yield f"reads {declared.reads!r}, but {declared.scope.__name__} comes from {declared.scope.reads!r}"
-    for example in (*declared.good, *declared.bad):
+    for example in (*declared.good, *declared.bad, *declared.unjudged):
         if not isinstance(example, declared.scope):
             yield f"an example is a {type(example).__name__}, {declared.scope.__name__} expected"
+    for check in declared.checks:
+        if not set(check.revisions) <= set(REVISIONS) or not check.revisions:
+            yield f"{check.id} names revisions {check.revisions!r}, letters of {''.join(REVISIONS)} expected"
+        if unknown := sorted(set(check.params) - set(declared.params)):
+            yield f"{check.id} sets {', '.join(unknown)}, which the rule does not have"
     if declared.version < 1:
         yield "versions start at 1"

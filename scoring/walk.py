@@ -7,11 +7,13 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from evidence.kinds import listing, registration
+from evidence.kinds import exchanges, listing, registration
+from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import End, Item, ItemList, Listing
 from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier
 from scoring import javascript, path, scope
+from scoring.conversation import Conversation
 from scoring.outcome import Skipped
 
 ENGINE: Final = 1
@@ -138,7 +140,15 @@ class Walk:
             return (scope.Said(at="server", listing=self.listing),) if self._says_something() else ()
         if wanted is scope.Server:
             return (self.server,)
+        if wanted is Conversation:
+            return (self.conversation,)
         return self._registered(wanted)
+
+    @cached_property
+    def conversation(self) -> Conversation:
+        """Everything that was asked and answered, with the results that are kept in the listing."""
+        known = None if self.absent(listing.KIND) else self.listing
+        return Conversation(at=exchanges.KIND, talk=Exchanges.parse(self._body(exchanges.KIND), known), listing=known)
 
     @cached_property
     def server(self) -> scope.Server:

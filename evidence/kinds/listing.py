@@ -153,6 +153,11 @@ class Listing:
         """One of LISTS; a list that the body lacks was not asked for."""
         return self._lists[name]
 
+    def page(self, name: str, number: int) -> Json | Undefined:
+        """One page of a list as it was received, UNDEFINED when there is no such page."""
+        pages = _array(_object(_object(self.body.get("lists")).get(name)).get("pages"))
+        return pages[number] if 0 <= number < len(pages) else UNDEFINED
+
     @property
     def tools(self) -> ItemList:
         """The tools list."""

@@ -7,20 +7,20 @@ proposals; the specification's tiers (SEP-1730) rate SDKs, by other thresholds. 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import Final
 
 from evidence.model import Absent
-from scoring import arithmetic
+from scoring import arithmetic, conformance
 from scoring.assessment import Assessment
+from scoring.conformance import Checked, Verdict
 from scoring.folding import fold
-from scoring.outcome import Level, Measured, NotMeasured
+from scoring.outcome import Level, NotMeasured
 from scoring.receipt import START
-from scoring.rubric import Criterion, Rubric
-from scoring.rule import discover
+from scoring.rubric import Rubric
 from scoring.scorecard import Line, Scorecard
 
 KIND: Final = "exchanges"
@@ -31,6 +31,8 @@ TIER2_SHOULD: Final = 70
 VACUOUS: Final = "vacuous"
 FULL: Final = Decimal(100)
 MAX_LINES: Final = 100
+
+_MADE: Final = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL})
 
 
 class Tier(Enum):
@@ -79,12 +81,8 @@ def score_tier(counts: TierInput) -> Tier:
     return Tier.TIER2 if 100 * counts.should_passed >= TIER2_SHOULD * counts.should_total else Tier.TIER3
 
 
-CRITERIA: Final = tuple(
-    Criterion(cites=rule.id, rule=rule.id, severity=rule.severity)
-    for rule in discover().values()
-    if rule.reads == KIND and rule.level is not None
-)
-"""Every conformance rule that judges recorded exchanges. MAY rules are reported and count for nothing."""
+CRITERIA: Final = tuple(check.criterion for check in conformance.checks())
+"""Every check of the protocol, by its published id. Those that are only informational count for nothing."""
 
 _SETTLED: Final = (
     "The tiers are mcptest's: the specification's own tiers (SEP-1730) rate SDKs and have other thresholds.",
@@ -95,13 +93,12 @@ _SETTLED: Final = (
 )
 
 
-def counts_of(assessment: Assessment, criteria: Sequence[Criterion]) -> TierInput:
-    """MUST and SHOULD checks that were made, and those that passed."""
-    made: Counter[tuple[Level | None, bool]] = Counter()
-    for criterion in criteria:
-        outcome = assessment.outcome(criterion.question)
-        if isinstance(outcome, Measured) and outcome.checked:
-            made[criterion.declared.level, not outcome.findings] += 1
+def counts_of(results: Iterable[Checked]) -> TierInput:
+    """MUST and SHOULD checks that were made, and those that passed; a tolerated deviation from a MUST passes."""
+    made: Counter[tuple[Level, bool]] = Counter()
+    for result in results:
+        if result.verdict in _MADE:
+            made[result.check.requirement.level, _passed(result)] += 1
     return TierInput(
         must_passed=made[Level.MUST, True],
         must_total=made[Level.MUST, True] + made[Level.MUST, False],
@@ -110,35 +107,39 @@ def counts_of(assessment: Assessment, criteria: Sequence[Criterion]) -> TierInpu
     )
 
 
+def _passed(result: Checked) -> bool:
+    return all(finding.tolerated for finding in result.findings)
+
+
 def _score(assessment: Assessment) -> Scorecard:
     content = assessment.dossier.read(KIND)
     if isinstance(content, Absent):
         return _card(assessment, NotMeasured(content.reason.value, content.detail))
-    counts = counts_of(assessment, CRITERIA)
+    results = conformance.results(assessment)
+    counts = counts_of(results)
     if counts.vacuous:
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))
     score = Decimal(counts.percentage)
-    lines = list(_lines(assessment, counts.must_total + counts.should_total))
+    lines = list(_lines(results, counts.must_total + counts.should_total))
     lines += _rounding(score - arithmetic.deduct(FULL, (line.points for line in lines)))
     return _card(assessment, score, score_tier(counts).value, counts, fold(lines, MAX_LINES))
 
 
-def _lines(assessment: Assessment, total: int) -> Iterator[Line]:
+def _lines(results: Iterable[Checked], total: int) -> Iterator[Line]:
     each = arithmetic.on_quantum(FULL / total)
-    for criterion in CRITERIA:
-        outcome = assessment.outcome(criterion.question)
-        level = criterion.declared.level
-        for index, finding in enumerate(outcome.findings if isinstance(outcome, Measured) else ()):
-            points = -each if index == 0 and level in {Level.MUST, Level.SHOULD} else Decimal(0)
-            why = f"{level}: {finding.message}"
-            severity = criterion.severity.value
+    for result in results:
+        level = result.check.requirement.level
+        costs = not _passed(result) and level in {Level.MUST, Level.SHOULD}
+        for finding in result.findings:
+            charged = costs and not finding.tolerated
+            costs = costs and not charged
             yield Line(
-                cites=criterion.cites,
-                points=points,
-                why=why,
+                cites=result.check.requirement.id,
+                points=-each if charged else Decimal(0),
+                why=f"{level}: {finding.message}",
                 rule=finding.rule,
                 at=finding.at,
-                severity=severity,
+                severity=result.check.rule.severity.value,
                 evidence=finding.evidence,
             )
 

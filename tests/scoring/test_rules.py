@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from scoring import catalogue
+from scoring import catalogue, conformance
 from scoring.assess import ask
 from scoring.examples import param, tool
-from scoring.outcome import Severity
+from scoring.outcome import Inapplicable, Severity, Undecided
 from scoring.rule import InvalidRule, Rule, discover, rule
 from scoring.scope import Scope, Tool
 
@@ -28,6 +28,24 @@ def test_bad_examples_fire_and_good_ones_pass(declared: Rule, example: Scope, ex
     findings = ask(declared, example, "digest")
     assert bool(findings) is expected
     assert all(finding.rule == declared.id and finding.message for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("declared", "example"),
+    [
+        pytest.param(declared, example, id=f"{declared.id}-unjudged-{index}")
+        for declared in catalogue.rules()
+        for index, example in enumerate(declared.unjudged)
+    ],
+)
+def test_unjudged_examples_are_neither_good_nor_bad(declared: Rule, example: Scope) -> None:
+    with pytest.raises((Inapplicable, Undecided)):
+        ask(declared, example, "digest")
+
+
+def test_the_checks_of_the_protocol_have_ids_of_their_own() -> None:
+    ids = [check.requirement.id for check in conformance.checks()]
+    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize("declared", catalogue.rules(), ids=lambda declared: declared.id)

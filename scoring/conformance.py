@@ -1,0 +1,100 @@
+"""The checks of the protocol, one by one: what each requires and how one server did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+from evidence.kinds import listing
+from evidence.kinds.exchanges import MODERN, REVISIONS
+from scoring.assessment import Assessment, Question
+from scoring.outcome import Finding, Level, Measured, NotMeasured
+from scoring.rubric import Criterion
+from scoring.rule import Requirement, Rule, discover
+from scoring.walk import Pages
+
+_LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
+
+
+class Verdict(StrEnum):
+    """How a check ended. `warn`: a SHOULD that is not kept, or a deviation that practice tolerates."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    WARN = "warn"
+    NOT_APPLICABLE = "not_applicable"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One requirement and the rule that judges it."""
+
+    requirement: Requirement
+    rule: Rule
+
+    @property
+    def criterion(self) -> Criterion:
+        """The check as a rubric cites it."""
+        return Criterion(
+            cites=self.requirement.id,
+            rule=self.rule.id,
+            severity=self.rule.severity,
+            params=self.requirement.params,
+        )
+
+    @property
+    def question(self) -> Question:
+        """What is asked of the evidence."""
+        return self.criterion.question
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How one server did in one check. `why` says why it is inconclusive; `findings` are what is wrong."""
+
+    check: Check
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    why: str = ""
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """Every check, sorted by family of its rule and id."""
+    found = (Check(requirement, rule) for rule in discover().values() for requirement in rule.checks)
+    return tuple(sorted(found, key=lambda check: (check.rule.family, check.requirement.id)))
+
+
+def results(assessment: Assessment) -> tuple[Checked, ...]:
+    """The verdict of every check about one server."""
+    return tuple(_checked(check, assessment) for check in checks())
+
+
+def _checked(check: Check, assessment: Assessment) -> Checked:
+    outcome = assessment.outcome(check.question)
+    if isinstance(outcome, NotMeasured):
+        return Checked(check, Verdict.INCONCLUSIVE, why=outcome.reason)
+    if check.rule.reads == listing.KIND and not set(check.requirement.revisions) & set(_revisions(assessment)):
+        return Checked(check, Verdict.NOT_APPLICABLE)
+    if not outcome.checked:
+        why = next(iter(outcome.skipped), None)
+        return Checked(check, Verdict.INCONCLUSIVE if why else Verdict.NOT_APPLICABLE, why=why.reason if why else "")
+    return Checked(check, _verdict(check.requirement.level, outcome), outcome.findings)
+
+
+def _verdict(level: Level, outcome: Measured) -> Verdict:
+    if not outcome.findings:
+        return Verdict.PASS
+    failed = any(not finding.tolerated for finding in outcome.findings)
+    return Verdict.FAIL if failed and level is Level.MUST else Verdict.WARN
+
+
+def _revisions(assessment: Assessment) -> Iterator[str]:
+    """Letter of the revision under which the listing was read; none for a version that nobody published."""
+    known = assessment.walks[Pages.ALL].listing
+    letter = "E" if known.era == MODERN else _LETTER.get(known.protocol_version or "", "")
+    return iter(letter)

@@ -1,0 +1,1 @@
+"""Whether the server opens as its revisions ask: handshake, discovery, versions, ping."""

@@ -1,0 +1,1 @@
+"""Whether capabilities, lists and their items are what the specification makes of them."""

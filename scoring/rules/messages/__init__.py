@@ -1,0 +1,1 @@
+"""Whether messages are JSON-RPC and results match the published schemas."""

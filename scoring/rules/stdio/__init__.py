@@ -1,0 +1,1 @@
+"""Whether the server keeps to standard streams, and to the older HTTP+SSE transport."""

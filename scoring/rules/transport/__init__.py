@@ -1,0 +1,1 @@
+"""Whether the server keeps to streamable HTTP: types, statuses, streams, origins."""

@@ -1,0 +1,46 @@
+"""Rule `http-answer-mistyped`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern, stdio
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+
+_TYPES: Final = frozenset({"application/json", "text/event-stream"})
+
+
+@rule(
+    "http-answer-mistyped",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An answer over HTTP is neither JSON nor an event stream",
+    since="2026.2",
+    version=1,
+    checks=must("HTTP-01", "BCDE", "basic/transports/streamable-http#sending-messages"),
+    good=[
+        conversation(legacy("ping", result={})),
+        conversation(modern("discover", result={}, headers={"content-type": "text/event-stream; charset=utf-8"})),
+    ],
+    bad=[
+        conversation(legacy("ping", result={}, headers={"content-type": "text/plain"})),
+        conversation(legacy("ping", result={}, headers={})),
+    ],
+    unjudged=[conversation(stdio("ping", result={})), conversation(legacy("ping", status=401))],
+)
+def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
+    """Clients choose how to read an answer by its content type.
+
+    A request is answered with `application/json` or `text/event-stream`. Under any other type, or none, most clients
+    report an unexpected content type or wait until they time out, although the answer is there.
+    """
+    answers = [one for one in talk.over_http if one.verb == "POST" and one.status == 200 and one.is_question]
+    if not answers:
+        raise Inapplicable("no request was answered with 200")
+    for exchange in answers:
+        if exchange.content_type not in _TYPES:
+            yield exchange, f"content type {exchange.content_type or 'missing'}, JSON or an event stream expected"
