@@ -71,7 +71,11 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """One version of a methodology. `settled` lists what the published text leaves open and we decided."""
+    """One version of a methodology. `settled` lists what the published text leaves open and we decided.
+
+    `dated` says that a score depends on the moment it is made as of, not on the evidence alone, because a rule or the
+    rubric itself reads `as_of`. Only cards of rubrics that are not dated are copied from one night to the next.
+    """
 
     id: str
     version: int
@@ -85,6 +89,7 @@ class Rubric:
     dimensions: tuple[Dimension, ...] = ()
     bands: tuple[tuple[Decimal, str], ...] = ()
     default: bool = False
+    dated: bool = False
 
     @property
     def name(self) -> str:

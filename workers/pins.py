@@ -8,14 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import evidence.kinds
+from evidence.canonical import canonical_json, sha256
 from evidence.model import Run
 from publish.snapshot import FORMAT
 from scoring import catalogue
 from workers.settings import code_version
 
+UNKNOWN: Final = "unknown"
+"""Pinned where the code cannot be named. Two runs that say so need not be of the same code."""
+
+_JUDGES: Final = ("evidence", "scoring")
 _GIT = Path(__file__).resolve().parent.parent / ".git"
 
 
@@ -51,7 +56,12 @@ class PinMismatch(Exception):
 
 def current(collectors: Sequence[Versioned], commit: str = "") -> dict[str, str]:
     """Every version of this process, by the name of the versioned part."""
-    pins = {"code": code_version(), "commit": commit or _checked_out_commit(), "dataset": str(FORMAT)}
+    pins = {
+        "code": code_version(),
+        "commit": commit or _checked_out_commit(),
+        "dataset": str(FORMAT),
+        "source": _source_digest(),
+    }
     pins |= {f"evidence.{kind}": str(schema) for kind, schema in evidence_schemas().items()}
     pins |= {f"collector.{collector.name}": str(collector.version) for collector in [REGISTRAR, *collectors]}
     pins |= catalogue.versions()
@@ -79,6 +89,15 @@ def evidence_schemas() -> Mapping[str, int]:
     return {module.KIND: module.SCHEMA for module in modules if hasattr(module, "SCHEMA")}
 
 
+@cache
+def _source_digest() -> str:
+    """Sixteen hexadecimal digits of the source that judges, which in a checkout is not always what was committed."""
+    root = Path(__file__).resolve().parent.parent
+    files = sorted(path for package in _JUDGES for path in (root / package).rglob("*.py"))
+    parts = {path.relative_to(root).as_posix(): sha256(path.read_bytes()) for path in files}
+    return sha256(canonical_json(parts))[:16] if parts else UNKNOWN
+
+
 def _checked_out_commit() -> str:
     """The commit of the git checkout this file lies in, read without git; `unknown` outside of one."""
     try:
@@ -89,7 +108,7 @@ def _checked_out_commit() -> str:
         loose = _GIT / reference
         return loose.read_text("ascii").strip() if loose.is_file() else _packed(reference)
     except (OSError, UnicodeDecodeError):
-        return "unknown"
+        return UNKNOWN
 
 
 def _packed(reference: str) -> str:
@@ -97,4 +116,4 @@ def _packed(reference: str) -> str:
         commit, _, name = line.partition(" ")
         if name == reference:
             return commit
-    return "unknown"
+    return UNKNOWN

@@ -231,14 +231,14 @@ def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:
 
 
 async def _score_chunk(ctx: Context, run: Run, servers: Sequence[ServerId], tally: Tally) -> None:
-    dossiers = await asyncio.to_thread(ctx.store.dossiers, run.id, servers)
-    cards, errors = await asyncio.to_thread(receipts.score_all, dossiers)
-    done = [dossier.server.id for dossier in dossiers if dossier.server.id not in errors]
-    await asyncio.to_thread(ctx.store.put_scorecards, run.id, cards, done=done, at=ctx.clock.wall())
-    for server, error in errors.items():
+    judged = await asyncio.to_thread(receipts.judge, ctx.store, run, servers)
+    done = [server for server in servers if server not in judged.errors]
+    await asyncio.to_thread(ctx.store.put_scorecards, run.id, judged.cards, done=done, at=ctx.clock.wall())
+    ctx.log.info("servers_scored", run=run.id, scored=len(done), looked_up=judged.looked_up)
+    for server, error in judged.errors.items():
         ctx.log.error("scoring_failed", run=run.id, server=server, error=type(error).__name__, at=frames(error))
         await asyncio.to_thread(ctx.store.fail, run.id, server, Stage.SCORE, f"{type(error).__name__}: {error}")
-    tally.add(len(done), failed=len(errors))
+    tally.add(len(done), failed=len(judged.errors))
 
 
 def _untold(ctx: Context) -> Tally:

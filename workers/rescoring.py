@@ -68,7 +68,7 @@ def plan(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run
     judging = {name: version for name, version in here.items() if not name.startswith((*_EVIDENCE, "rubric."))}
     names = [f"rubric.{rubric.name}" for rubric in rubrics or catalogue.rubrics()]
     pinned = dict(sorted({**kept, **judging, **{name: here[name] for name in names}}.items()))
-    identity = {name: version for name, version in pinned.items() if name not in {"code", "commit"}}
+    identity = {name: version for name, version in pinned.items() if name not in {"code", "commit", "source"}}
     return Run(
         id=f"{first}-r{sha256(canonical_json(identity))[:8]}",
         trigger=Trigger.LOCAL,

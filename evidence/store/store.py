@@ -13,6 +13,7 @@ from evidence.store import servers as known_servers
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.rows import Failure, Progress, RunRow, RunState, Stage, StoredCard, Walk
+from evidence.store.unchanged import read_unchanged
 
 
 def open_store(url: str) -> Store:
@@ -213,6 +214,11 @@ class Store:
         """The newest dossier of each server before this run, of those that have one."""
         with self._database.reading() as connection:
             return evidence_records.read_earlier(connection, run_id, servers)
+
+    def unchanged(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, str]:
+        """The newest earlier run with equal pins that scored a server, of those with equal evidence in both runs."""
+        with self._database.reading() as connection:
+            return read_unchanged(connection, run_id, servers)
 
     # Scorecards
 

@@ -1,0 +1,94 @@
+"""Unchanged servers are found by what their records hold, between runs of the same pins, on both databases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evidence.model import Absent, Reason, Record, ServerId
+from evidence.store import Stage, Store
+from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run
+
+FIRST, TONIGHT = "20261121-1", "20261122-1"
+
+
+def _night(store: Store, run_id: str, ids: list[ServerId], records: list[Record], scored: list[ServerId]) -> None:
+    store.add_run(replace(run(run_id), as_of=LATER))
+    store.plan(run_id, ids, LATER)
+    store.put_records(run_id, records, done=ids, at=LATER)
+    store.put_scorecards(run_id, [card(one) for one in scored], done=scored, at=LATER)
+
+
+def _records(of: ServerId) -> list[Record]:
+    return [record(of, body(1)), record(of, Absent(Reason.NO_PACKAGE, "npm"), kind="package")]
+
+
+def _two_nights(store: Store, tonight: list[Record] | None = None) -> ServerId:
+    (one,) = (server.id for server in planned(store, 1))
+    store.put_records(FIRST, _records(one), done=[one], at=AS_OF)
+    store.put_scorecards(FIRST, [card(one)], done=[one], at=AS_OF)
+    _night(store, TONIGHT, [one], _records(one) if tonight is None else tonight, [])
+    return one
+
+
+def test_a_server_with_equal_records_is_unchanged(store: Store) -> None:
+    one = _two_nights(store)
+    assert store.unchanged(TONIGHT, [one]) == {one: FIRST}
+    assert store.unchanged(FIRST, [one]) == {}, "only earlier runs count"
+    assert store.unchanged(TONIGHT, []) == {}
+
+
+def test_when_a_visit_was_and_how_it_went_changes_nothing(store: Store) -> None:
+    (one,) = (server.id for server in planned(store, 1))
+    again = [replace(each, observed_at=LATER, observation={"ms": 7}) for each in _records(one)]
+    assert _two_nights(store, again) == one
+    assert store.unchanged(TONIGHT, [one]) == {one: FIRST}
+
+
+_OTHER = {
+    "another body": lambda kept, lost: [replace(kept, content=body(2)), lost],
+    "another schema": lambda kept, lost: [replace(kept, schema=2), lost],
+    "another collector": lambda kept, lost: [replace(kept, collector="package"), lost],
+    "another version of the collector": lambda kept, lost: [replace(kept, collector_version=4), lost],
+    "another reason": lambda kept, lost: [kept, replace(lost, content=Absent(Reason.TIMEOUT, "npm"))],
+    "another detail": lambda kept, lost: [kept, replace(lost, content=Absent(Reason.NO_PACKAGE, "pypi"))],
+    "another kind": lambda kept, lost: [kept, replace(lost, kind="source")],
+    "one kind more": lambda kept, lost: [kept, lost, replace(lost, kind="source")],
+    "one kind less": lambda kept, _: [kept],
+    "nothing": lambda *_: [],
+}
+
+
+@pytest.mark.parametrize("difference", _OTHER)
+def test_any_difference_in_content_is_a_change(store: Store, difference: str) -> None:
+    (one,) = (server.id for server in planned(store, 1))
+    _two_nights(store, _OTHER[difference](*_records(one)))
+    assert store.unchanged(TONIGHT, [one]) == {}
+
+
+def test_a_run_of_other_pins_does_not_count(store: Store) -> None:
+    (one,) = (server.id for server in planned(store, 1))
+    store.put_records(FIRST, _records(one), done=[one], at=AS_OF)
+    store.put_scorecards(FIRST, [card(one)], done=[one], at=AS_OF)
+    store.add_run(replace(run(TONIGHT), pins={"lint": "2", "protocol": "1"}))
+    store.plan(TONIGHT, [one], LATER)
+    store.put_records(TONIGHT, _records(one), done=[one], at=LATER)
+    assert store.unchanged(TONIGHT, [one]) == {}
+
+
+def test_a_server_that_was_not_scored_is_found_in_the_night_before(store: Store) -> None:
+    one = _two_nights(store)
+    store.fail(TONIGHT, one, Stage.SCORE, "a rule raised")
+    _night(store, "20261123-1", [one], _records(one), [])
+    assert store.unchanged("20261123-1", [one]) == {one: FIRST}
+
+
+def test_each_server_has_its_own_newest_night(store: Store) -> None:
+    ids = [server.id for server in planned(store, 4)]
+    store.put_records(FIRST, [each for one in ids for each in _records(one)], done=ids, at=AS_OF)
+    store.put_scorecards(FIRST, [card(one) for one in ids], done=ids, at=AS_OF)
+    _night(store, TONIGHT, ids[:3], [each for one in ids[:3] for each in _records(one)], ids[:2])
+    changed = [replace(each, schema=9) for each in _records(ids[0])]
+    _night(store, "20261123-1", ids, [*changed, *(each for one in ids[1:] for each in _records(one))], [])
+    assert store.unchanged("20261123-1", ids) == {ids[1]: TONIGHT, ids[2]: FIRST, ids[3]: FIRST}
