@@ -1,0 +1,103 @@
+"""Takes values that we sent in confidence out of everything that comes back, before it is parsed or kept.
+
+A server may echo a credential in a header, an error, a tool's description or a stream. It is looked for as it was sent
+and in the spellings that text formats give it: JSON and URL escapes, HTML references, and Base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+from typing import Final
+
+MASK: Final = "[credential]"
+SHORTEST: Final = 8  # characters; a shorter value cannot be told from ordinary text
+
+_MASK: Final = MASK.encode()
+_LINE_END: Final = re.compile(rb"[\r\n]")
+
+
+class Redaction:
+    """Replaces every spelling of some secrets. Never shows them, in `repr` neither."""
+
+    __slots__ = ("_pattern",)
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = sorted({secret for secret in secrets if secret}, key=lambda secret: (-len(secret), secret))
+        spellings = [spelling for secret in known for spelling in _spellings(secret)]
+        self._pattern = re.compile(b"|".join(spellings)) if spellings else None
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def __repr__(self) -> str:
+        return f"Redaction({'***' if self else ''})"
+
+    def clean(self, data: bytes) -> bytes:
+        """The bytes with every secret replaced."""
+        return self._pattern.sub(_MASK, data) if self._pattern else data
+
+    def clean_text(self, text: str) -> str:
+        """The text with every secret replaced."""
+        if self._pattern is None:
+            return text
+        return self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def clean_headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """Names and values of headers with every secret replaced."""
+        return tuple((self.clean_text(name), self.clean_text(value)) for name, value in headers)
+
+    def stream(self) -> Stream:
+        """A cleaner for bytes that come in pieces."""
+        return Stream(self)
+
+
+class Stream:
+    """Cleans bytes that come in pieces. Holds back the last line until it ends, since a piece may end in a secret.
+
+    No header value holds a line end, so no secret does; and an event of an event stream is complete at one.
+    """
+
+    __slots__ = ("_held", "_redaction")
+
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+        self._held: list[bytes] = []
+
+    def feed(self, piece: bytes) -> bytes:
+        """What can be released after this piece; maybe nothing."""
+        if not self._redaction:
+            return piece
+        end = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
+        if not end:
+            self._held.append(piece)
+            return b""
+        whole = b"".join((*self._held, piece[:end]))
+        self._held = [piece[end:]]
+        return self._redaction.clean(whole)
+
+    def finish(self) -> bytes:
+        """The rest."""
+        rest, self._held = b"".join(self._held), []
+        return self._redaction.clean(rest)
+
+
+def _spellings(secret: str) -> Iterable[bytes]:
+    yield b"".join(_letter(letter) for letter in secret.encode("utf-8").decode("latin-1"))
+    for raw in {secret.encode("utf-8"), secret.encode("latin-1", "replace")}:
+        for encoded in (base64.b64encode(raw), base64.urlsafe_b64encode(raw)):
+            yield re.escape(encoded.rstrip(b"="))
+
+
+def _letter(letter: str) -> bytes:
+    """One byte of a secret in any of the spellings that text formats know."""
+    code = ord(letter)
+    escaped = b"" if letter not in '"\\/' else rb"|\\" + re.escape(letter.encode("latin-1"))
+    plain = re.escape(letter.encode("latin-1"))
+    hexadecimal = b"".join(
+        b"[%c%c]" % (digit, digit - 32) if digit >= 97 else b"%c" % digit for digit in b"%02x" % code
+    )
+    return b"(?:%s%s|%%%s|\\\\u00%s|&#x0{0,4}%s;|&#0{0,4}%d;)" % (
+        plain, escaped, hexadecimal, hexadecimal, hexadecimal, code,
+    )  # fmt: skip
