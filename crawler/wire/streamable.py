@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from crawler.courtesy import Courtesy, retry_after
+from crawler.credentials import Credential
 from crawler.wire import rpc
 from crawler.wire.address import Url
 from crawler.wire.connection import Limits
@@ -17,6 +18,7 @@ from crawler.wire.events import EventReader
 from crawler.wire.failures import InvalidTarget, Malformed, TimedOut, TooLarge, WireFailure
 from crawler.wire.http import Request, Response, Visit
 from crawler.wire.mcp import MODERN_VERSION, Era, modern_params
+from crawler.wire.redaction import Redaction
 from crawler.wire.transcript import Exchange, Reply, Transcript, kept_headers
 from evidence.canonical import Json
 from evidence.model import TargetType
@@ -46,6 +48,7 @@ class Post:
         headers: Sequence[tuple[str, str]] = (),
         transport: TargetType = TargetType.STREAMABLE_HTTP,
         gapless: bool = False,
+        credential: Credential | None = None,
     ) -> None:
         self.visit = visit
         self.url = url
@@ -54,12 +57,20 @@ class Post:
         self._transport = transport
         self.gapless = gapless
         self.headers = tuple(pair for pair in headers if pair[0].lower() not in _OURS)
+        self.redaction = credential.redaction if credential else Redaction()
+        self._credential = credential
         self._loop = asyncio.get_running_loop()
         self._born = self._loop.time()
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """The host's turn; the operator's own targets are asked without delay."""
         return nullcontext() if self.gapless else self.courtesy.turn(self.url.origin.host)
+
+    def sent_headers(self) -> tuple[tuple[str, str], ...]:
+        """What goes with a request to the present URL: the declared headers, and the credential that belongs there."""
+        secret = self._credential.headers_for(self.url) if self._credential else ()
+        names = {name for name, _ in secret}
+        return (*(pair for pair in self.headers if pair[0].lower() not in names), *secret)
 
     def now(self) -> float:
         """Seconds since the probe began."""
@@ -81,21 +92,22 @@ class Post:
         `number` 0 expects no answer. `strict`: a 200 whose body is neither JSON nor an event stream is a failure.
         """
         for _ in range(_HOPS):
-            request = Request(verb, self.url, (*self.headers, *headers), body, limits)
+            request = Request(verb, self.url, (*self.sent_headers(), *headers), body, limits)
             reply = await self._exchange(request, label, number, strict=strict)
             target = self._redirect(reply)
             if target is None:
                 return reply
-            self.url = target
+            self.url, self._credential = target, None  # a credential is never sent where a redirect leads
         return reply
 
     async def _exchange(self, request: Request, label: str, number: int, *, strict: bool) -> Reply:
         began = self.now()
-        received = Received(strict=strict)
+        received = Received(strict=strict, redaction=self.redaction)
         answer: rpc.Answer | None = None
         failure: WireFailure | None = None
         try:
             async with self.turn():
+                began = self.now()  # waiting for our turn is no time of the server's
                 response = await self.visit.open(request)
                 try:
                     answer = await received.read(response, number)
@@ -132,19 +144,22 @@ class Post:
 class Received:
     """The pieces of one answer, kept also when reading it fails half-way."""
 
-    def __init__(self, *, strict: bool) -> None:
+    def __init__(self, *, strict: bool, redaction: Redaction | None = None) -> None:
         self._strict = strict
+        self._redaction = redaction or Redaction()
+        self._cleaner = self._redaction.stream()
         self.status: int | None = None
         self.headers: tuple[tuple[str, str], ...] = ()
         self.parts: list[bytes] = []
 
     async def read(self, response: Response, number: int) -> rpc.Answer | None:
         """Read until the answer to request `number` is complete; None when the body holds none."""
-        self.status, self.headers = response.head.status, response.head.headers
+        self.status, self.headers = response.head.status, self._redaction.clean_headers(response.head.headers)
         if response.head.get("content-type").lower().startswith("text/event-stream"):
             return await self._read_stream(response, number)
         while part := await response.read():
-            self.parts.append(part)
+            self.parts.append(self._cleaner.feed(part))
+        self.parts.append(self._cleaner.finish())
         body = b"".join(self.parts)
         if not body.strip() or not number:
             return None
@@ -154,15 +169,17 @@ class Received:
         reader = EventReader()
         seen = 0
         while part := await response.read():
-            self.parts.append(part)
-            for event in reader.feed(part):
+            self.parts.append(clean := self._cleaner.feed(part))
+            for event in reader.feed(clean):
                 seen += 1
                 if seen > MOST_EVENTS:
                     raise TooLarge(f"more than {MOST_EVENTS} events before the answer")
                 if answer := read_event(event.data, number):
                     await _drain(response)
                     return answer
-        return next((answer for event in reader.finish() if (answer := read_event(event.data, number))), None)
+        self.parts.append(rest := self._cleaner.finish())
+        events = [*reader.feed(rest), *reader.finish()]
+        return next((answer for event in events if (answer := read_event(event.data, number))), None)
 
 
 class StreamableHttp:
