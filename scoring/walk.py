@@ -12,7 +12,7 @@ from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import End, Item, ItemList, Listing
 from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier
-from scoring import javascript, path, scope
+from scoring import javascript, path, samples_scope, scope
 from scoring.conversation import Conversation
 from scoring.outcome import Skipped
 
@@ -142,6 +142,8 @@ class Walk:
             return (self.server,)
         if wanted is Conversation:
             return (self.conversation,)
+        if wanted in samples_scope.SCOPES:
+            return samples_scope.build(wanted, self._body(wanted.reads))
         return self._registered(wanted)
 
     @cached_property

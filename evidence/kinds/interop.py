@@ -1,0 +1,67 @@
+"""Kind `interop`: what the official SDK's client made of the server. Evidence about interoperability only.
+
+Body, schema 1 (canonical JSON):
+
+    {"client": "mcp", "version": STRING, "connected": BOOL, "negotiated": STRING | null,
+     "listed": {"tools" | "resources" | "resourceTemplates" | "prompts": INT, ...} | null,
+     "said": {"asked": "connect" | METHOD, "error": STRING, "code": INT | null, "message": STRING} | null}
+
+`listed` counts the items of each list that the client read to its end; a list whose capability is not declared is not
+asked for. `said` is the first refusal: the class of the exception, the code of a JSON-RPC error, and a masked message
+that does not change from night to night. After a refusal nothing more is asked. When it was cut off by a limit of ours
+the record is Absent instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "interop"
+SCHEMA: Final = 1
+
+CONNECT: Final = "connect"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interop:
+    """Typed, tolerant view of an interop body. `error` is empty when the client refused nothing."""
+
+    client: str
+    version: str
+    connected: bool
+    negotiated: str
+    listed: Mapping[str, int] = field(default_factory=dict)
+    asked: str = ""
+    error: str = ""
+    code: int | None = None
+    message: str = ""
+
+    @staticmethod
+    def parse(body: bytes) -> Interop:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        members = _object(parse_json(body))
+        said = _object(members.get("said"))
+        listed = _object(members.get("listed"))
+        return Interop(
+            client=_text(members.get("client")),
+            version=_text(members.get("version")),
+            connected=members.get("connected") is True,
+            negotiated=_text(members.get("negotiated")),
+            listed={name: count for name, count in listed.items() if isinstance(count, int)},
+            asked=_text(said.get("asked")),
+            error=_text(said.get("error")),
+            code=code if isinstance(code := said.get("code"), int) else None,
+            message=_text(said.get("message")),
+        )
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""Rules about how reliably a server can be connected to."""

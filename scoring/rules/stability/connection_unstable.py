@@ -1,0 +1,44 @@
+"""Rule `connection-unstable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds import samples
+from scoring.outcome import Severity, Undecided
+from scoring.rule import rule
+from scoring.samples_scope import TOO_FEW, Attempt
+from scoring.stability_examples import attempt
+
+_WORDS: Final = {
+    samples.UNREACHABLE: "the server could not be reached",
+    samples.TIMEOUT: "the server did not answer in time",
+    samples.TLS_ERROR: "the TLS handshake failed",
+    samples.SERVER_ERROR: "the server answered with an HTTP 5xx",
+}
+
+
+@rule(
+    "connection-unstable",
+    scope=Attempt,
+    reads="samples",
+    severity=Severity.ERROR,
+    title="Attempts to connect fail",
+    since="2026.1",
+    version=1,
+    good=[attempt(), attempt(timeout=2)],
+    bad=[attempt("unreachable"), attempt("5xx"), attempt("timeout"), attempt("tls_error")],
+    unjudged=[attempt("timeout", successes=1)],
+)
+def connection_unstable(tried: Attempt, minimum: int = 3) -> Iterator[str]:
+    """A server that cannot always be connected to fails its users at random.
+
+    Every attempt of the last 30 days counts once: those of nightly runs and of light checks in between. A server that
+    asks for credentials or payment was reached. Limits of the prober, rate limits and bot challenges are no attempts,
+    and with fewer than three nothing is said.
+    """
+    if tried.window.samples < minimum:
+        raise Undecided(TOO_FEW)
+    if tried.failure:
+        yield _WORDS.get(tried.failure, tried.failure)

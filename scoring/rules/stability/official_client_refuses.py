@@ -1,0 +1,36 @@
+"""Rule `official-client-refuses`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import info, rule
+from scoring.samples_scope import Encounter
+from scoring.stability_examples import encounter
+
+
+@rule(
+    "official-client-refuses",
+    scope=Encounter,
+    reads="interop",
+    severity=Severity.INFO,
+    title="The official client does not connect and list",
+    since="2026.1",
+    version=1,
+    checks=info("INTEROP-01", "ABCDE"),
+    good=[encounter(listed={"tools": 3})],
+    bad=[
+        encounter(connected=False, asked="connect", error="ConnectError"),
+        encounter(asked="tools/list", error="ValidationError"),
+    ],
+)
+def official_client_refuses(met: Encounter) -> Iterator[str]:
+    """Whoever builds on the official Python SDK sees what its client sees.
+
+    The client checks every answer against its own models: one malformed tool makes it refuse a whole list. What it says
+    is evidence about interoperability only, and no score reads it.
+    """
+    seen = met.seen
+    if seen.error:
+        yield f"{seen.client} {seen.version} at {seen.asked}: {seen.error}: {seen.message}".removesuffix(": ")
