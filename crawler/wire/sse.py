@@ -32,6 +32,7 @@ class SseChannel:
         self._waiting: deque[Event] = deque()
         self._seen = 0
         self._received: list[bytes] = []
+        self._cleaner = post.redaction.stream()
         self.session: str | None = None
 
     @property
@@ -50,7 +51,7 @@ class SseChannel:
         try:
             # Silence is normal on this stream, so only the totals bound it.
             patient = dataclasses.replace(limits, between_bytes=limits.total)
-            request = Request("GET", self._post.url, (*self._post.headers, *_ACCEPT), b"", patient)
+            request = Request("GET", self._post.url, (*self._post.sent_headers(), *_ACCEPT), b"", patient)
             async with self._post.turn():
                 self._stream = await self._post.visit.open(request)
             await self._read_endpoint(limits.first_byte)
@@ -127,8 +128,8 @@ class SseChannel:
                 raise TimedOut("no event in time") from error
             if not part:
                 raise Unreachable("the stream ended before the answer", connected=True)
-            self._received.append(part)
-            self._waiting.extend(self._reader.feed(part))
+            self._received.append(clean := self._cleaner.feed(part))
+            self._waiting.extend(self._reader.feed(clean))
         self._seen += 1
         if self._seen > MOST_EVENTS:
             raise TooLarge(f"more than {MOST_EVENTS} events")
@@ -143,7 +144,7 @@ class SseChannel:
             began=began,
             seconds=self._post.now() - began,
             status=head.status if head else None,
-            headers=kept_headers(head.headers) if head else (),
+            headers=kept_headers(self._post.redaction.clean_headers(head.headers)) if head else (),
             body=b"".join(self._received),
             failure=failure,
         )
