@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
+from evidence.model import Reason
 from scoring import arithmetic, weighing
 from scoring.assessment import Assessment
 from scoring.folding import fold
@@ -87,9 +88,9 @@ def _why_not(component: Component, assessment: Assessment) -> NotMeasured:
     if component.awaits:
         return NotMeasured("not_collected", f"no {component.awaits} evidence is collected yet")
     outcomes = [assessment.outcome(criterion.question) for check in component.checks for criterion in check.criteria]
-    for outcome in outcomes:
-        if isinstance(outcome, NotMeasured):
-            return outcome
+    missing = [outcome for outcome in outcomes if isinstance(outcome, NotMeasured)]
+    if missing:  # a kind that nobody collected says less than one that could not be had
+        return next((outcome for outcome in missing if outcome.reason != Reason.NOT_COLLECTED), missing[0])
     skipped = [skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped]
     if skipped:
         return NotMeasured("list_failed", f"{skipped[0].at}: {skipped[0].reason}")

@@ -21,6 +21,13 @@ def conversation(
     *exchanges: dict[str, Any], depth: str = "full", listing: Mapping[str, Any] | None = None
 ) -> Conversation:
     """A conversation of exchanges made by `legacy`, `modern` and `stdio`; `listing` is a listing body."""
+    known = Listing(json.loads(json.dumps(listing))) if listing is not None else None
+    body = json.dumps(body_of(*exchanges, depth=depth)).encode()
+    return Conversation(at="exchanges", talk=Exchanges.parse(body, known), listing=known)
+
+
+def body_of(*exchanges: dict[str, Any], depth: str = "full") -> dict[str, Json]:
+    """The body of a record with these exchanges."""
     connections: list[Json] = []
     rows: list[Json] = []
     for exchange in exchanges:
@@ -28,9 +35,7 @@ def conversation(
         if connection not in connections:
             connections.append(connection)
         rows.append({**exchange, _CONNECTION: connections.index(connection)})
-    body = {"target": {}, "depth": depth, "connections": connections, "exchanges": rows}
-    known = Listing(json.loads(json.dumps(listing))) if listing is not None else None
-    return Conversation(at="exchanges", talk=Exchanges.parse(json.dumps(body).encode(), known), listing=known)
+    return {"target": {}, "depth": depth, "connections": connections, "exchanges": rows}
 
 
 def legacy(step: str, *, revision: str = "D", **members: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from scoring import arithmetic, weighing
+from scoring import arithmetic, conformance, weighing
 from scoring.assessment import Assessment
 from scoring.components import score_component
-from scoring.outcome import Measured, NotMeasured
+from scoring.outcome import Level, Measured, NotMeasured
 from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
 from scoring.rule import ParamValue, discover
 from scoring.scorecard import DimensionScore, Line, Scorecard
@@ -43,6 +43,25 @@ def _component(name: str, title: str, *checks: Check, awaits: str = "", weight: 
     return Component(name=name, title=title, checks=checks, awaits=awaits, weight=Decimal(weight))
 
 
+WIRE: Final = ("headers", "lifecycle", "lists", "messages", "session", "stdio", "transport")
+"""Families of rules about the protocol. Access has families of its own and counts for security."""
+
+MUST_WEIGHT: Final = 3
+"""What a MUST weighs against a SHOULD."""
+
+_CONTESTED: Final = frozenset({"HTTP-02", "HTTP-03", "PAGE-01"})
+"""Requirements that most servers in the field do not keep, some of them on purpose: a MUST of these weighs one."""
+
+
+def _protocol(*families: str) -> Iterator[Check]:
+    """One check per requirement of these families; what can only be told, and not required, is left out."""
+    for check in conformance.checks():
+        requirement = check.requirement
+        if check.rule.family in families and requirement.level in {Level.MUST, Level.SHOULD}:
+            heavy = requirement.level is Level.MUST and requirement.id not in _CONTESTED
+            yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
+
+
 RELIABILITY: Final = Dimension(
     name="reliability",
     title="Reliability",
@@ -51,10 +70,11 @@ RELIABILITY: Final = Dimension(
         _component(
             "conformance",
             "Protocol conformance",
+            *_protocol(*WIRE),
             _check("list-not-implemented", "list-cursor-repeated"),
             _check("server-protocol-version-missing"),
-            _check("server-name-missing", "server-version-missing"),
-            _check("tool-name-missing"),
+            _check("server-name-missing", "server-version-missing", weight=MUST_WEIGHT),
+            _check("tool-name-missing", weight=MUST_WEIGHT),
             _check("tool-names-duplicated"),
         ),
         _component("stability", "Connection stability", awaits="samples"),
@@ -210,7 +230,9 @@ _SETTLED: Final = (
     "A dimension is measured when at least one of its components is; components redistribute alike.",
     "Components weigh the same, except in security: poisoning 4; dependencies, secrets and authentication 2 each.",
     "A component is ten points less the share of checked things with a finding, check by check.",
-    "Checks weigh the same, except that grave signs of poisoning weigh 9 and light ones (payloads, self-praise) 1.",
+    "Protocol conformance is the share of MUST and SHOULD checks that pass, a MUST weighing three times a SHOULD.",
+    "HTTP-02, HTTP-03 and PAGE-01, which most servers in the field do not keep, weigh as much as a SHOULD.",
+    "Checks weigh the same elsewhere, but grave signs of poisoning weigh 9 and light ones (payloads, self-praise) 1.",
     "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
     "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
     "Floor and ceiling are the score with everything unmeasured at 0 and at 10; rankings go by the floor.",

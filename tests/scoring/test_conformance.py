@@ -1,0 +1,106 @@
+"""Verdicts of checks, and what the tier and the adaptive score make of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from evidence.kinds import exchanges
+from evidence.model import Dossier, Observed, Record
+from scoring import conformance
+from scoring.assess import assess
+from scoring.assessment import Assessment
+from scoring.conformance import Checked, Verdict
+from scoring.conversing import body_of, legacy, modern
+from scoring.outcome import Finding, Level, Measured, NotMeasured, Skipped
+from scoring.rubrics.sdk_tier import SDK_TIER_1, counts_of
+from tests.dossiers import AS_OF, captures
+from tests.scoring.dossiers import dossier
+
+
+def talked(*said: dict[str, Any], depth: str = "full", over: Dossier | None = None) -> Dossier:
+    known = over or dossier()
+    record = Record(
+        server=known.server.id,
+        kind=exchanges.KIND,
+        schema=exchanges.SCHEMA,
+        collector="t",
+        collector_version=1,
+        observed_at=AS_OF,
+        content=Observed(json.dumps(body_of(*said, depth=depth)).encode()),
+    )
+    return replace(known, records={**known.records, exchanges.KIND: record})
+
+
+def verdict_of(assessment: Assessment, check: str) -> Checked:
+    return next(one for one in conformance.results(assessment) if one.check.requirement.id == check)
+
+
+def judged(check: str, outcome: Any) -> Checked:
+    """The verdict of a check whose rule answered like this."""
+    assessment = assess(talked(legacy("initialize", result={})))
+    question = next(one for one in conformance.checks() if one.requirement.id == check).question
+    return verdict_of(replace(assessment, outcomes={**assessment.outcomes, question: outcome}), check)
+
+
+FINDING = Finding("ping-unanswered", "exchanges/legacy/ping", "wrong", "")
+REMARK = replace(FINDING, tolerated=True)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        (Measured(1), Verdict.PASS),
+        (Measured(1, (FINDING,)), Verdict.FAIL),
+        (Measured(1, (FINDING, REMARK)), Verdict.FAIL),
+        (Measured(1, (REMARK,)), Verdict.WARN),
+        (Measured(0), Verdict.NOT_APPLICABLE),
+        (Measured(0, (), (Skipped("exchanges", "timeout"),)), Verdict.INCONCLUSIVE),
+        (NotMeasured("oauth_required"), Verdict.INCONCLUSIVE),
+    ],
+)
+def test_a_must_ends_in_one_of_five_verdicts(outcome: Any, verdict: Verdict) -> None:
+    assert judged("PING-01", outcome).verdict is verdict
+
+
+def test_an_unmade_check_says_why() -> None:
+    assert judged("PING-01", Measured(0, (), (Skipped("exchanges", "timeout"),))).why == "timeout"
+    assert judged("PING-01", NotMeasured("oauth_required")).why == "oauth_required"
+
+
+def test_a_core_probe_leaves_the_other_questions_open() -> None:
+    core = verdict_of(assess(talked(legacy("initialize", result={}), depth="core")), "PING-01")
+    full = verdict_of(assess(talked(legacy("initialize", result={}))), "PING-01")
+    assert (core.verdict, core.why) == (Verdict.INCONCLUSIVE, "not_asked")
+    assert full.verdict is Verdict.NOT_APPLICABLE
+
+
+def test_an_era_that_did_not_open_is_not_judged() -> None:
+    talk = talked(modern("discover", status=400, opened=False), legacy("ping", result={}))
+    for found in conformance.results(assess(talk)):
+        if found.check.requirement.revisions == "E" and found.check.rule.reads == exchanges.KIND:
+            assert found.verdict is Verdict.NOT_APPLICABLE, found
+
+
+def test_without_exchanges_no_check_of_the_wire_is_made() -> None:
+    found = conformance.results(assess(captures()["mcp-server-git"]))
+    assert {one.verdict for one in found if one.check.rule.reads == exchanges.KIND} == {Verdict.INCONCLUSIVE}
+
+
+def test_a_tolerated_deviation_passes_and_a_broken_should_does_not() -> None:
+    must = next(one for one in conformance.checks() if one.requirement.level is Level.MUST)
+    counts = counts_of([Checked(must, Verdict.WARN, (REMARK,)), Checked(must, Verdict.FAIL, (FINDING,))])
+    assert (counts.must_passed, counts.must_total) == (1, 2)
+
+
+def test_the_receipt_of_a_tier_names_the_check_that_failed() -> None:
+    card = SDK_TIER_1.score(assess(talked(legacy("ping", result="pong"))))
+    assert card.grade == "F"
+    line = next(line for line in card.lines if line.cites == "PING-01")
+    assert line.at == "exchanges/legacy/ping"
+    assert line.points < 0
+    assert Decimal(card.facts["start"]) + sum(line.points for line in card.lines) == card.score
