@@ -14,7 +14,7 @@ run to run; it is kept beside an Absent content too:
     {"samples": [[TIME, "" | FAILURE, COLD_MS | null, WARM_MS | null], ...]}
 
 TIME is ISO 8601 in UTC to the second. COLD_MS is what the first question took, connecting included; WARM_MS what a
-later one took on the same connection.
+later one took on the same connection; a failure has neither.
 """
 
 from __future__ import annotations
@@ -152,13 +152,13 @@ def _sample(row: Json) -> Sample | None:
     if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 4:
         return None
     at, failure, cold_ms, warm_ms = row
-    if not isinstance(at, str) or failure not in {"", *FAILURES}:
+    if not isinstance(at, str) or not isinstance(failure, str) or (failure and failure not in FAILURES):
         return None
     try:
         moment = datetime.strptime(at, _TIME).replace(tzinfo=UTC)
     except ValueError:
         return None
-    return Sample(at=moment, failure=str(failure), cold_ms=_milliseconds(cold_ms), warm_ms=_milliseconds(warm_ms))
+    return Sample(at=moment, failure=failure, cold_ms=_milliseconds(cold_ms), warm_ms=_milliseconds(warm_ms))
 
 
 def _milliseconds(value: Json) -> float | None:

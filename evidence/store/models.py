@@ -9,7 +9,18 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from sqlalchemy import Boolean as Bool
-from sqlalchemy import CheckConstraint, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, SmallInteger, Table
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+)
 from sqlmodel import Field, SQLModel
 
 from evidence.store.columns import Moment, Words
@@ -167,6 +178,20 @@ class EvidenceRecordTable(Tables, table=True):
     )
 
 
+class SampleTable(Tables, table=True):
+    """One attempt to connect between two runs; dropped when every run that could read it has."""
+
+    __tablename__ = "sample"
+
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
+    at: datetime = Field(sa_column=Column(Moment, primary_key=True))
+    failure: str = Field(sa_column=Column(Words, nullable=False))
+    cold_ms: float | None = Field(sa_column=Column(Double))
+    warm_ms: float | None = Field(sa_column=Column(Double))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
 class ScorecardTable(Tables, table=True):
     """One receipt. `score` is an exact decimal as text; `body` is stored like a blob's."""
 
@@ -208,6 +233,7 @@ WATERMARK = _table(WatermarkTable)
 RUN_ITEM = _table(RunItemTable)
 BLOB = _table(EvidenceBlobTable)
 RECORD = _table(EvidenceRecordTable)
+SAMPLE = _table(SampleTable)
 SCORECARD = _table(ScorecardTable)
 SNAPSHOT = _table(SnapshotTable)
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from evidence.canonical import Json
+from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import discovery, migrating, progress, runs, scorecards, verification
 from evidence.store import records as evidence_records
+from evidence.store import samples as between_runs
 from evidence.store import servers as known_servers
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
@@ -219,6 +221,28 @@ class Store:
         """The newest earlier run with equal pins that scored a server, of those with equal evidence in both runs."""
         with self._database.reading() as connection:
             return read_unchanged(connection, run_id, servers)
+
+    # Samples between runs
+
+    def put_samples(self, samples: Sequence[tuple[ServerId, Sample]]) -> None:
+        """Store attempts to connect; the first of a server at one moment stays."""
+        with self._database.writing() as connection:
+            between_runs.put_samples(connection, samples)
+
+    def samples(self, servers: Sequence[ServerId], since: datetime) -> dict[ServerId, list[Sample]]:
+        """Attempts to connect after a moment, of those servers that have any, oldest first."""
+        with self._database.reading() as connection:
+            return between_runs.read_samples(connection, servers, since)
+
+    def last_sampled(self) -> dict[ServerId, datetime]:
+        """When each server that has samples was sampled last."""
+        with self._database.reading() as connection:
+            return between_runs.last_sampled(connection)
+
+    def forget_samples(self, before: datetime) -> None:
+        """Drop attempts to connect before a moment."""
+        with self._database.writing() as connection:
+            between_runs.forget_samples(connection, before)
 
     # Scorecards
 

@@ -52,7 +52,7 @@ def sample_of(
     """One attempt to connect as a sample; None when it says nothing of the server's stability.
 
     That is so for faults and limits of ours, for a refusal of robots or of too many requests, and for what is no server
-    of this protocol.
+    of this protocol. What a failure took is not kept: it says how patient we are.
     """
     if isinstance(outcome, Observed) or outcome.reason in _GATED:
         return Sample(at=at, cold_ms=cold_ms, warm_ms=warm_ms)

@@ -1,0 +1,51 @@
+"""Samples taken between runs, until the next run has rolled them into its records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, select
+
+from evidence.kinds.samples import Sample
+from evidence.model import ServerId
+from evidence.store.bulk import batches, insert
+from evidence.store.keys import server_keys
+from evidence.store.models import SAMPLE, SERVER
+
+_COLUMNS = ("server_key", "at", "failure", "cold_ms", "warm_ms")
+
+
+def put_samples(connection: Connection, samples: Sequence[tuple[ServerId, Sample]]) -> None:
+    """Store samples; the first of a server at one moment stays."""
+    keys = server_keys(connection, {server for server, _ in samples})
+    rows = [(keys[server], one.at, one.failure, one.cold_ms, one.warm_ms) for server, one in samples]
+    insert(connection, SAMPLE, _COLUMNS, rows, unique=["server_key", "at"])
+
+
+def read_samples(connection: Connection, ids: Sequence[ServerId], since: datetime) -> dict[ServerId, list[Sample]]:
+    """The samples taken after `since` of those servers that have any, oldest first."""
+    query = (
+        select(SERVER.c.id, SAMPLE)
+        .join(SAMPLE, SAMPLE.c.server_key == SERVER.c.key)
+        .where(SAMPLE.c.at > since)
+        .order_by(SAMPLE.c.at)
+    )
+    found: dict[ServerId, list[Sample]] = {}
+    for batch in batches(ids):
+        for row in connection.execute(query.where(SERVER.c.id.in_(batch))):
+            sample = Sample(at=row.at, failure=row.failure, cold_ms=row.cold_ms, warm_ms=row.warm_ms)
+            found.setdefault(row.id, []).append(sample)
+    return found
+
+
+def last_sampled(connection: Connection) -> dict[ServerId, datetime]:
+    """When each server that has samples was sampled last."""
+    newest = func.max(SAMPLE.c.at)
+    query = select(SERVER.c.id, newest).join(SAMPLE, SAMPLE.c.server_key == SERVER.c.key).group_by(SERVER.c.id)
+    return dict(connection.execute(query).all())
+
+
+def forget_samples(connection: Connection, before: datetime) -> None:
+    """Drop the samples taken before a moment."""
+    connection.execute(delete(SAMPLE).where(SAMPLE.c.at < before))
