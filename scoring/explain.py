@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from scoring import catalogue, illustration
 from scoring.outcome import NotMeasured
@@ -14,6 +16,8 @@ from scoring.remedy import Gain, Prospect, Remedy, Spot
 from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
 from scoring.rule import Rule
 from scoring.scorecard import DimensionScore, Line, Scorecard
+
+_CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,15 @@ def explain_rule(rule_id: str) -> Explanation:
 def published_ids() -> frozenset[str]:
     """Every id that stands on a receipt for rules: criteria, dimensions and their components."""
     cited = {criterion.cites for rubric in catalogue.rubrics() for criterion in rubric.criteria}
-    return frozenset(cited.union(name for rubric in catalogue.rubrics() for name in _parts(rubric)))
+    elsewhere = {name.upper() for rule in catalogue.rules() for name in _known_as(rule)}
+    return frozenset(cited.union(elsewhere, (name for rubric in catalogue.rubrics() for name in _parts(rubric))))
 
 
 def explain_citation(cites: str) -> list[Explanation]:
     """What a published id such as `SEC-004` or `setup.readme` stands for, in whatever rubric; upper or lower case.
 
-    One explanation for each rule that it cites, and for each rubric that has a dimension or component of that name.
+    One explanation for each rule that it cites, for each rule that says it is the check of that id elsewhere, and for
+    each rubric that has a dimension or component of that name.
 
     LookupError when no rubric has such an id.
     """
@@ -93,6 +99,10 @@ def explain_citation(cites: str) -> list[Explanation]:
         for criterion in rubric.criteria:
             if criterion.cites.casefold() == cites.casefold():
                 asked.setdefault(criterion.rule, []).append(f"{rubric.name}: {_citation(criterion)}")
+    for rule in catalogue.rules():
+        if cites.casefold() in _known_as(rule):
+            prices = [f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in citations(rule)]
+            asked.setdefault(rule.id, prices)
     told = [_cited(cites, rule, prices) for rule, prices in asked.items()]
     told += [parts[cites.casefold()] for rubric in catalogue.rubrics() if cites.casefold() in (parts := _parts(rubric))]
     if not told:
@@ -135,6 +145,11 @@ def citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
         for criterion in rubric.criteria:
             if criterion.rule == rule.id:
                 yield rubric, criterion
+
+
+def _known_as(rule: Rule) -> frozenset[str]:
+    """The ids, in lower case, of checks of other publications that a rule's rationale says it is."""
+    return frozenset(found.casefold() for found in _CHECK.findall(rule.rationale))
 
 
 def _cited(cites: str, rule: str, prices: list[str]) -> Explanation:

@@ -26,6 +26,8 @@ def text_carries_encoded_payload(said: Said) -> Iterator[str]:
     """Nobody who reviews a listing can read an encoded text, and a model may decode and follow it.
 
     Write examples out, or shorten them.
+
+    This is check SEC-004 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
         if hit.threat is Threat.ENCODED:

@@ -27,6 +27,8 @@ def text_claims_preference(said: Said) -> Iterator[str]:
     bends that choice.
 
     Say what the tool is good for and what it cannot do.
+
+    This is check SEC-006 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
         if hit.threat is Threat.PREFERENCE:

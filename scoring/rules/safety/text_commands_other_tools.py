@@ -31,6 +31,8 @@ def text_commands_other_tools(said: Said) -> Iterator[str]:
     The other's owner cannot see it.
 
     Say when to use this tool, not when to distrust or change another.
+
+    This is check SEC-002 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
         if hit.threat is Threat.CROSS_TOOL:

@@ -31,6 +31,8 @@ def text_exfiltrates(said: Said) -> Iterator[str]:
     A listing has no reason to send the model after them.
 
     Take credentials from the server's own configuration.
+
+    This is check SEC-003 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
         if hit.threat is Threat.EXFILTRATION:

@@ -27,6 +27,8 @@ def text_hides_characters(said: Said) -> Iterator[str]:
     model reads and a reviewer does not. Emoji, flags and the joiners that scripts need are left alone.
 
     Remove them; they often come from copying.
+
+    This is check SEC-005 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
         if hit.threat is Threat.HIDDEN:

@@ -33,6 +33,8 @@ def text_injects_instructions(said: Said) -> Iterator[str]:
     user's place.
 
     Describe what the tool does and returns. Leave decisions to the user.
+
+    This is check SEC-001 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
         if hit.threat is Threat.INJECTION:

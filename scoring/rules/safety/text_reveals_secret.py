@@ -26,6 +26,8 @@ def text_reveals_secret(said: Said) -> Iterator[str]:
     """Whoever connects can read the listing, so a credential in it is public.
 
     Revoke it, then remove it. Defaults and examples take placeholders.
+
+    This is check SEC-008 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
         if hit.threat is Threat.SECRET:
