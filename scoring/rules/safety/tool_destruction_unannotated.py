@@ -1,0 +1,52 @@
+"""Rule `tool-destruction-unannotated`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.authority import Authority, actions_of, classify
+from evidence.canonical import Json
+from scoring.examples import taking, tool
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-destruction-unannotated",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool that destroys does not say so",
+    since="2026.1",
+    version=1,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",
+    good=[
+        tool("delete_note", annotations={"destructiveHint": True}),
+        tool("clear_selection", annotations={"destructiveHint": False}),
+        tool("list_deleted_notes"),
+        tool("create_note"),
+        taking(action={"enum": ["create", "list"]}),
+    ],
+    bad=[
+        tool("delete_note"),
+        tool("delete_note", annotations={"readOnlyHint": False, "destructiveHint": "yes"}),
+        tool("notes_purge", annotations=[]),
+        taking(action={"enum": ["create", "delete"]}),
+    ],
+)
+def tool_destruction_unannotated(tool: Tool) -> Iterator[str]:
+    """A client that asks the user before anything is destroyed goes by `destructiveHint`.
+
+    This is check SEC-009 of the security lane that mcptest publishes. A verb such as delete, drop or purge in the name
+    counts, and so does such a value of a parameter `action`. Say `destructiveHint: true`, or `false` when what is
+    removed can be had back.
+    """
+    hints = tool.annotations
+    if isinstance(hints.get("destructiveHint"), bool) or hints.get("readOnlyHint") is True:
+        return
+    unhinted: dict[str, Json] = {"name": tool.name, "inputSchema": tool.schema}
+    if classify(unhinted).authority is Authority.DESTRUCTIVE:
+        yield "its name says that it destroys something, and there is no destructiveHint"
+    elif Authority.DESTRUCTIVE in actions_of(unhinted):
+        yield "one of its actions destroys something, and there is no destructiveHint"
