@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from evidence.kinds import listing
@@ -16,6 +17,20 @@ from scoring.rubric import Criterion
 from scoring.rule import Requirement, Rule, discover
 from scoring.walk import Pages
 
+SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Transport, streamable HTTP": ("HTTP", "HTTPM", "STRM", "SESSL"),
+    "Sessions": ("SESS",),
+    "Lifecycle and versions": ("LIFE", "PING", "DISC", "VER", "INIT", "META", "RT", "EXT", "ERA"),
+    "Headers of the modern era": ("HDR", "METH"),
+    "JSON-RPC": ("JSON", "ERR", "SCHEMA"),
+    "Capabilities and lists": ("CAP", "PAGE", "CACHE", "TOOL", "RES", "PROMPT", "LOG", "MRTR", "SUB"),
+    "Authorization": ("AUTH",),
+    "stdio and HTTP+SSE": ("IO", "SSE", "DEP"),
+    "Beyond the specification": ("INTEROP",),
+}
+"""Parts of the table of checks, with what their ids begin with; the last is ours and requires nothing."""
+
+_ORDER: Final = {prefix: place for place, prefix in enumerate(chain(*SECTIONS.values()))}
 _LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
 
 
@@ -35,6 +50,16 @@ class Check:
 
     requirement: Requirement
     rule: Rule
+
+    @property
+    def prefix(self) -> str:
+        """What its id begins with, such as `HTTP`."""
+        return self.requirement.id.partition("-")[0]
+
+    @property
+    def section(self) -> str:
+        """The section of the table that it belongs to."""
+        return next(title for title, prefixes in SECTIONS.items() if self.prefix in prefixes)
 
     @property
     def criterion(self) -> Criterion:
@@ -64,9 +89,9 @@ class Checked:
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """Every check, sorted by family of its rule and id."""
+    """Every check in the order of the table: by section, then by id."""
     found = (Check(requirement, rule) for rule in discover().values() for requirement in rule.checks)
-    return tuple(sorted(found, key=lambda check: (check.rule.family, check.requirement.id)))
+    return tuple(sorted(found, key=lambda check: (_ORDER[check.prefix], check.requirement.id)))
 
 
 def results(assessment: Assessment) -> tuple[Checked, ...]:

@@ -1,10 +1,15 @@
-"""A dossier as one JSON file: what `scan --save` writes and `scan --from` reads back."""
+"""A dossier as one JSON file, a transcript for people that can be judged again: `scan --save` and `scan --from`.
+
+Bodies stand in it as the JSON that they are, byte for byte, so that what was said on the wire can be read. `bytes`
+before a body says how long it is: that is how it is found again without its white space or its numbers being touched.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
@@ -13,7 +18,8 @@ from evidence.canonical import NotJson, parse_json
 from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+_BODY: Final = re.compile(rb'"bytes": ([0-9]{1,9}), "body":\n')
 
 
 class NotSaved(ValueError):
@@ -22,13 +28,9 @@ class NotSaved(ValueError):
 
 def save(dossier: Dossier) -> bytes:
     """The dossier with every body, as JSON that `load` reads back to an equal one."""
-    document = {
-        "hallmark_dossier": FORMAT,
-        "server": asdict(dossier.server),
-        "as_of": dossier.as_of.isoformat(),
-        "records": [_record(record) for _, record in sorted(dossier.records.items())],
-    }
-    return json.dumps(document, indent=1, sort_keys=True).encode() + b"\n"
+    head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
+    records = b",\n".join(_record(record) for _, record in sorted(dossier.records.items()))
+    return json.dumps(head, sort_keys=True).encode()[:-1] + b', "records": [\n' + records + b"\n]}\n"
 
 
 def load(data: bytes, now: datetime) -> Dossier:
@@ -39,15 +41,19 @@ def load(data: bytes, now: datetime) -> Dossier:
         raise NotSaved(f"expected a file written by `scan --save` or a recorded capture: {error}") from error
     if not isinstance(document, Mapping) or "hallmark_dossier" not in document:
         return dossier_from_capture(data, now)
-    if document["hallmark_dossier"] != FORMAT:
+    if document["hallmark_dossier"] not in {1, FORMAT}:
         raise NotSaved(f"expected a saved dossier of format {FORMAT}, found {document['hallmark_dossier']}")
     try:
-        return _dossier(dict(document))
+        return _dossier(dict(document), iter(list(_bodies(data))))
+    except StopIteration as error:
+        raise NotSaved(
+            "the saved dossier was formatted anew, so that its bodies are no longer those recorded"
+        ) from error
     except (KeyError, TypeError, ValueError) as error:
         raise NotSaved(f"the saved dossier is damaged: {type(error).__name__} at {error}") from error
 
 
-def _record(record: Record) -> dict[str, Any]:
+def _record(record: Record) -> bytes:
     row: dict[str, Any] = {
         "kind": record.kind,
         "schema": record.schema,
@@ -58,13 +64,24 @@ def _record(record: Record) -> dict[str, Any]:
         "digest": record.digest,
     }
     if isinstance(record.content, Absent):
-        return row | {"absent": {"reason": record.content.reason.value, "detail": record.content.detail}}
-    return row | {"body": base64.b64encode(record.content.body).decode("ascii")}
+        return json.dumps(
+            row | {"absent": {"reason": record.content.reason.value, "detail": record.content.detail}}
+        ).encode()
+    body = record.content.body
+    return json.dumps(row).encode()[:-1] + b', "bytes": %d, "body":\n%b}' % (len(body), body)
 
 
-def _dossier(document: dict[str, Any]) -> Dossier:
+def _bodies(data: bytes) -> Iterator[bytes]:
+    """The bodies in the order of the file; what stands inside a body is passed over."""
+    at = 0
+    while found := _BODY.search(data, at):
+        at = found.end() + int(found[1])
+        yield data[found.end() : at]
+
+
+def _dossier(document: dict[str, Any], bodies: Iterator[bytes]) -> Dossier:
     server = _server(document["server"])
-    records = [_read_record(server, row) for row in document["records"]]
+    records = [_read_record(server, row, bodies) for row in document["records"]]
     as_of = datetime.fromisoformat(document["as_of"])
     return Dossier(server=server, as_of=as_of, records={record.kind: record for record in records})
 
@@ -79,11 +96,13 @@ def _target(row: dict[str, Any]) -> Target:
     return Target(**{**row, **pairs, "type": TargetType(row["type"]), "arguments": tuple(row["arguments"])})
 
 
-def _read_record(server: Server, row: dict[str, Any]) -> Record:
+def _read_record(server: Server, row: dict[str, Any], bodies: Iterator[bytes]) -> Record:
     absent = row.get("absent")
     content: Observed | Absent
     if absent is not None:
         content = Absent(Reason(absent["reason"]), absent["detail"])
+    elif "bytes" in row:
+        content = Observed(next(bodies))
     else:
         content = Observed(base64.b64decode(row["body"], validate=True))
     if content.digest != row["digest"]:

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evidence.model import Reason, TargetType
+from evidence.model import Observed, Reason, TargetType
 from publish.disclosure import Withheld, disclose
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
@@ -204,10 +205,19 @@ def test_saved_evidence_reads_back_equal(dossier: samples.Dossier) -> None:
 
 
 def test_saved_evidence_that_was_changed_is_refused() -> None:
-    document = json.loads(save(samples.dossiers(1)[0]))
-    document["records"][0]["body"] = "e30="
+    saved = save(samples.dossiers(1)[0])
     with pytest.raises(NotSaved, match="digest"):
-        load(json.dumps(document).encode(), samples.AS_OF)
+        load(saved.replace(b'"streamable-http"', b'"streamably-http"'), samples.AS_OF)
+    with pytest.raises(NotSaved, match="formatted anew"):
+        load(json.dumps(json.loads(saved)).encode(), samples.AS_OF)
+
+
+def test_a_saved_body_can_be_read_and_holds_whatever_the_server_sent() -> None:
+    body = b'{"a": "\\"bytes\\": 3",\n"bytes": 3, "body":\n {}, "big": 1e400, "big": 2}'
+    record = replace(samples.dossiers(1)[0].records["listing"], content=Observed(body))
+    dossier = replace(samples.dossiers(1)[0], records={"listing": record, "other": replace(record, kind="other")})
+    assert load(save(dossier), samples.AS_OF) == dossier
+    assert body in save(dossier)
 
 
 def _scores(row: dict[str, object]) -> list[object]:
