@@ -18,42 +18,27 @@ Observed whenever an HTTP answer says something about access; Absent with the re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from crawler.collectors.protocol.access_body import Look, access_body
+from crawler.collectors.protocol.access_door import Asked, Door, judge_door
+from crawler.collectors.protocol.access_knocking import Knocker
+from crawler.collectors.protocol.access_metadata import AccessLimits, Attempt, Issuer, MetadataReader
 from crawler.courtesy import Courtesy
 from crawler.credentials import Credential
+from crawler.wire.address import Url, parse_url
+from crawler.wire.challenge import Challenge
+from crawler.wire.failures import InvalidTarget
 from crawler.wire.http import Visit
-from crawler.wire.transcript import Reply
-from evidence.canonical import Json
-from evidence.model import Absent, Observed, Reason, Target
+from evidence.canonical import Json, parse_json
+from evidence.kinds.access import AccessClass
+from evidence.model import Absent, Observed, Target
+
+__all__ = ["BOGUS_BEARER", "AccessLimits", "Asked", "look_at_access"]
 
 BOGUS_BEARER: Final = "hallmark-probe-bogus-token"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One question at the door. `step` and `era` are those of kind `exchanges`, `method` is the JSON-RPC method.
-
-    `opened`: an opening that succeeded, with the `version` that was negotiated.
-    """
-
-    step: str
-    era: str
-    reply: Reply
-    opened: bool = False
-    version: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessLimits:
-    """Bounds of one look: metadata requests, bytes of one document, seconds of one request and of all together."""
-
-    metadata: int = 12
-    document_bytes: int = 256 * 1024
-    seconds: float = 10.0
-    total: float = 60.0
+"""A token that no server can have issued; the same every night, since it is part of what is asked."""
 
 
 async def look_at_access(
@@ -68,4 +53,44 @@ async def look_at_access(
     limits: AccessLimits | None = None,
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
     """The content of the record and its volatile observation. A remote target; raises nothing."""
-    return Absent(Reason.NOT_COLLECTED, "access is not looked at yet"), {}
+    try:
+        server = parse_url(target.identifier)
+    except InvalidTarget as error:
+        return error.absent(), {}
+    knocker = Knocker(visit, target, courtesy, gapless=gapless, client_version=client_version)
+    if credential is not None:
+        over_sse = any(one.reply.exchange.transport == "sse" and one.opened for one in asked)
+        asked = await knocker.bare(over_sse=over_sse)
+    door = judge_door(asked)
+    if isinstance(door, Absent):
+        return door, _observation(knocker, 0, credential)
+    reader = MetadataReader(visit, courtesy, limits or AccessLimits())
+    resource, issuers = await _metadata(reader, door, server)
+    gated = door.gate if door.access.is_gated else None
+    bogus = await knocker.with_bearer(BOGUS_BEARER, gated) if gated else None
+    look = Look(target, door, tuple(asked), resource, issuers, bogus, metadata_cut=reader.cut)
+    return Observed(access_body(look)), _observation(knocker, reader.requests, credential)
+
+
+async def _metadata(reader: MetadataReader, door: Door, server: Url) -> tuple[tuple[Attempt, ...], tuple[Issuer, ...]]:
+    """The documents of a locked server, and of an open one what it says at the well-known addresses."""
+    if not (door.access.is_gated or door.access is AccessClass.OPEN):
+        return (), ()
+    advertised = list(_advertised(door.gate.challenges if door.gate else ()))
+    resource = await reader.resource(server, advertised)
+    document = resource[-1].document
+    if document is not None:
+        return resource, await reader.issuers(parse_json(document))
+    return resource, await reader.legacy(server) if door.access.is_gated else ()
+
+
+def _advertised(challenges: Sequence[Challenge]) -> Iterator[str]:
+    for challenge in challenges:
+        if url := challenge.get("resource_metadata"):
+            yield url
+
+
+def _observation(knocker: Knocker, metadata: int, credential: Credential | None) -> dict[str, Json]:
+    again = knocker.transcript.summary()
+    observation: dict[str, Json] = {"requests": metadata + len(again), "metadata_requests": metadata, "asked": again}
+    return observation | ({"credentials": "configured"} if credential else {})

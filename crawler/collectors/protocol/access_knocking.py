@@ -1,0 +1,114 @@
+"""Asks the questions of a server's door again: without any credential, or with one that cannot be valid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from crawler.collectors.protocol.access_door import LOCKED, METHODS, Asked
+from crawler.collectors.protocol.opening import speaks_modern
+from crawler.courtesy import Courtesy
+from crawler.wire.address import parse_url
+from crawler.wire.http import Visit
+from crawler.wire.mcp import MODERN_VERSION, Channel, Era, initialize_params
+from crawler.wire.sse import SseChannel
+from crawler.wire.streamable import Post, StreamableHttp
+from crawler.wire.transcript import Transcript
+from evidence.model import Target, TargetType
+
+_TOOLS: Final = "list-tools"
+_VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
+
+
+class Knocker:
+    """Asks with other headers than the visit did. What was said word for word is kept nowhere."""
+
+    def __init__(self, visit: Visit, target: Target, courtesy: Courtesy, *, gapless: bool, client_version: str) -> None:
+        self._visit = visit
+        self._target = target
+        self._courtesy = courtesy
+        self._gapless = gapless
+        self._client_version = client_version
+        self.transcript = Transcript()
+
+    async def bare(self, *, over_sse: bool) -> tuple[Asked, ...]:
+        """The openings and then tools/list without credentials, until an answer decides."""
+        if over_sse:
+            return await self._sse("", _TOOLS)
+        channel = self._streamable("")
+        modern = await self._discover(channel)
+        if modern.opened:
+            return (modern, await self._list(channel, Era.MODERN, _TOOLS))
+        if modern.refusal and modern.refusal.reason in LOCKED:
+            return (modern,)
+        return (modern, *await self._legacy(channel, _TOOLS))
+
+    async def with_bearer(self, token: str, gate: Asked) -> Asked:
+        """The question that the gate refused, with a token; or an earlier one that is refused on the way to it."""
+        if gate.reply.exchange.transport == TargetType.SSE.value:
+            answers = await self._sse(token, gate.step)
+        elif gate.era == Era.LEGACY.value:
+            answers = await self._legacy(self._streamable(token), gate.step)
+        elif gate.is_opening:
+            return await self._discover(self._streamable(token))
+        else:
+            return await self._list(self._streamable(token), Era.MODERN, gate.step)
+        return next((one for one in answers if one.step == gate.step), answers[-1])
+
+    async def _sse(self, token: str, last: str) -> tuple[Asked, ...]:
+        channel = SseChannel(self._post(TargetType.SSE, token))
+        try:
+            reply = await channel.open()
+            first = Asked(step="sse-open", era=Era.LEGACY.value, reply=reply, opened=channel.is_open)
+            return (first, *await self._legacy(channel, last)) if channel.is_open and last != first.step else (first,)
+        finally:
+            await channel.close()
+
+    async def _discover(self, channel: Channel) -> Asked:
+        reply = await channel.ask("server/discover", {}, Era.MODERN)
+        opened = reply.result is not None and speaks_modern(reply.result.value)
+        return Asked(
+            step="discover",
+            era=Era.MODERN.value,
+            reply=reply,
+            opened=opened,
+            version=MODERN_VERSION if opened else None,
+        )
+
+    async def _legacy(self, channel: Channel, last: str) -> tuple[Asked, ...]:
+        """Initialize, and when that opens and is not the `last` step wanted, the list."""
+        reply = await channel.ask("initialize", initialize_params(self._client_version), Era.LEGACY)
+        result = reply.result.value if reply.result else None
+        version = result.get("protocolVersion") if isinstance(result, Mapping) else None
+        named = version if isinstance(version, str) and _VERSION.fullmatch(version) else None
+        opened = isinstance(result, Mapping)
+        opening = Asked(step="initialize", era=Era.LEGACY.value, reply=reply, opened=opened, version=named)
+        if not opened:
+            return (opening,)
+        channel.negotiated(named)
+        try:
+            if last == opening.step:
+                return (opening,)
+            await channel.tell("notifications/initialized")
+            return (opening, await self._list(channel, Era.LEGACY, last))
+        finally:
+            await channel.close()
+
+    async def _list(self, channel: Channel, era: Era, step: str) -> Asked:
+        return Asked(step=step, era=era.value, reply=await channel.ask(METHODS[step], {}, era))
+
+    def _streamable(self, token: str) -> StreamableHttp:
+        return StreamableHttp(self._post(TargetType.STREAMABLE_HTTP, token), self._client_version)
+
+    def _post(self, transport: TargetType, token: str) -> Post:
+        declared = [pair for pair in self._target.headers if pair[0].lower() != "authorization"]
+        return Post(
+            self._visit,
+            parse_url(self._target.identifier),
+            self._courtesy,
+            self.transcript,
+            headers=(*declared, *([("authorization", f"Bearer {token}")] if token else [])),
+            transport=transport,
+            gapless=self._gapless,
+        )

@@ -1,0 +1,262 @@
+"""Kind `access`: who may use a server without credentials, and how it tells the others where to get them.
+
+Body, schema 1 (UTF-8 JSON; a DOCUMENT is spliced in byte for byte as it was sent):
+
+    {"registered": STRING,                 the address as registered, values of its query masked
+     "class": CLASS,                       see `AccessClass`
+     "gate": {"step": STRING, "era": ERA, "status": INT | null, "reason": REASON, "detail": STRING} | null,
+     "versions": {ERA: STRING | null},     the eras that open without credentials, each with the negotiated version
+     "answers": [{"step": STRING, "era": STRING, "status": INT | null, "outcome": "open" | REASON}, ...],
+     "challenges": [{"scheme": STRING, "token68": BOOL, "parameters": {NAME: STRING}}, ...],
+     "resource_metadata": [ATTEMPT, ...],  RFC 9728: `by` is header, path or root
+     "authorization_servers": [{"issuer": STRING, "layout": "discovered" | "legacy", "attempts": [ATTEMPT, ...]}, ...],
+     "bogus": {"step": STRING, "status": INT | null, "outcome": "accepted" | REASON, "detail": STRING} | null,
+     "cut": ["challenges" | "metadata", ...]}
+
+    ATTEMPT: {"by": STRING, "url": STRING, "status": INT | null, "location": STRING | null,
+              "document": DOCUMENT | null, "problem": STRING, "failure": {"reason": REASON, "detail": STRING} | null}
+
+`gate` is the answer that decides the class; null when the server is open. Of a gated one `challenges` are those of that
+answer, and `bogus` is what came of the same question with a bearer token that cannot be valid. Values of challenges are
+kept unless they look like a token or are new on each answer. `by` of an authorization server's metadata is rfc8414,
+openid (path inserted) or openid-appended; layout `legacy` is metadata at the root of the server's own origin, where
+2025-03-26 looks for it. `cut` names what our own bounds ended early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+from evidence.kinds.exchanges import REVISIONS
+
+KIND: Final = "access"
+SCHEMA: Final = 1
+
+ACCEPTED: Final = "accepted"
+HEADER: Final = "header"
+LEGACY_LAYOUT: Final = "legacy"
+
+_PASSING: Final = frozenset({408, 425, 429})
+_LETTERS: Final = {version: letter for letter, version in REVISIONS.items()}
+
+
+class AccessClass(StrEnum):
+    """Who gets in without credentials, and where the others are stopped."""
+
+    OPEN = "open"
+    GATED_AT_CONNECT = "gated_at_connect"
+    GATED_AT_LIST = "gated_at_list"
+    PAYMENT = "payment"
+    FORBIDDEN = "forbidden"
+    BLOCKED_BY_WAF = "blocked_by_waf"
+    NOT_MCP = "not_mcp"
+
+    @property
+    def is_gated(self) -> bool:
+        """True when credentials would open it."""
+        return self in {AccessClass.GATED_AT_CONNECT, AccessClass.GATED_AT_LIST}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The answer that keeps us out. `reason` is an evidence Reason's value."""
+
+    step: str
+    era: str
+    status: int | None
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """One challenge of the gate; names of parameters in small letters."""
+
+    scheme: str
+    token68: bool
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One request for a metadata document."""
+
+    by: str
+    url: str
+    status: int | None
+    location: str
+    document: Mapping[str, Json] | None
+    problem: str
+    failure: str
+
+    @property
+    def unclear(self) -> str:
+        """Why nothing can be concluded from it, in a few words; empty when it found a document or clearly none.
+
+        Our own bounds, passing states of the host, addresses that we do not open, and redirects, which clients follow.
+        """
+        if self.document is not None:
+            return ""
+        if self.failure:
+            return self.failure
+        passing = self.status is not None and (self.status in _PASSING or self.status >= 500)
+        return f"HTTP {self.status}" if passing or self.location else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizationServer:
+    """One authorization server and the requests for its metadata."""
+
+    issuer: str
+    layout: str
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def found(self) -> Attempt | None:
+        """The attempt that found its metadata."""
+        return next((attempt for attempt in self.attempts if attempt.document is not None), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bogus:
+    """What a bearer token that cannot be valid got. `outcome` is ACCEPTED or an evidence Reason's value."""
+
+    step: str
+    status: int | None
+    outcome: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Access:
+    """Typed, tolerant view of an access body."""
+
+    body: Mapping[str, Json]
+
+    @classmethod
+    def parse(cls, body: bytes) -> Access:
+        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        value = parse_json(body)
+        return cls(value if isinstance(value, Mapping) else {})
+
+    @property
+    def registered(self) -> str:
+        """The address as registered, values of its query masked."""
+        return _text(self.body, "registered")
+
+    @property
+    def access_class(self) -> AccessClass:
+        """Who gets in."""
+        return AccessClass(_text(self.body, "class"))
+
+    @cached_property
+    def gate(self) -> Gate | None:
+        """The answer that keeps us out; None when the server is open."""
+        raw = self.body.get("gate")
+        if not isinstance(raw, Mapping):
+            return None
+        return Gate(
+            step=_text(raw, "step"),
+            era=_text(raw, "era"),
+            status=_status(raw),
+            reason=_text(raw, "reason"),
+            detail=_text(raw, "detail"),
+        )
+
+    @property
+    def revision(self) -> str:
+        """Letter of the newest revision in which the server opens; D, the most common, for one that shows none."""
+        versions = [version for version in _object(self.body.get("versions")).values() if isinstance(version, str)]
+        return max((_LETTERS[version] for version in versions if version in _LETTERS), default="D")
+
+    @cached_property
+    def challenges(self) -> tuple[Challenge, ...]:
+        """The challenges of the gate."""
+        return tuple(
+            Challenge(
+                scheme=_text(raw, "scheme"),
+                token68=raw.get("token68") is True,
+                parameters={k: v for k, v in _object(raw.get("parameters")).items() if isinstance(v, str)},
+            )
+            for raw in _objects(self.body, "challenges")
+        )
+
+    @cached_property
+    def resource_metadata(self) -> tuple[Attempt, ...]:
+        """The requests for protected resource metadata, in order."""
+        return _attempts(self.body, "resource_metadata")
+
+    @property
+    def resource(self) -> Attempt | None:
+        """The attempt that found protected resource metadata."""
+        return next((attempt for attempt in self.resource_metadata if attempt.document is not None), None)
+
+    @cached_property
+    def authorization_servers(self) -> tuple[AuthorizationServer, ...]:
+        """The authorization servers, in the order in which they are advertised."""
+        return tuple(
+            AuthorizationServer(
+                issuer=_text(raw, "issuer"), layout=_text(raw, "layout"), attempts=_attempts(raw, "attempts")
+            )
+            for raw in _objects(self.body, "authorization_servers")
+        )
+
+    @cached_property
+    def bogus(self) -> Bogus | None:
+        """What an invalid token got; None when it was not tried."""
+        raw = self.body.get("bogus")
+        if not isinstance(raw, Mapping):
+            return None
+        return Bogus(
+            step=_text(raw, "step"), status=_status(raw), outcome=_text(raw, "outcome"), detail=_text(raw, "detail")
+        )
+
+    def is_cut(self, part: str) -> bool:
+        """Whether our own bounds ended `challenges` or `metadata` early."""
+        return part in _array(self.body.get("cut"))
+
+
+def _attempts(holder: Mapping[str, Json], member: str) -> tuple[Attempt, ...]:
+    return tuple(_attempt(raw) for raw in _objects(holder, member))
+
+
+def _attempt(raw: Mapping[str, Json]) -> Attempt:
+    document = raw.get("document")
+    failure = _object(raw.get("failure"))
+    parts = [part for part in (_text(failure, "reason"), _text(failure, "detail")) if part]
+    return Attempt(
+        by=_text(raw, "by"),
+        url=_text(raw, "url"),
+        status=_status(raw),
+        location=_text(raw, "location"),
+        document=document if isinstance(document, Mapping) else None,
+        problem=_text(raw, "problem"),
+        failure=": ".join(parts),
+    )
+
+
+def _status(raw: Mapping[str, Json]) -> int | None:
+    status = raw.get("status")
+    return status if isinstance(status, int) and not isinstance(status, bool) else None
+
+
+def _objects(holder: Mapping[str, Json], member: str) -> Sequence[Mapping[str, Json]]:
+    return [value for value in _array(holder.get(member)) if isinstance(value, Mapping)]
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _array(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _text(members: Mapping[str, Json], name: str) -> str:
+    value = members.get(name)
+    return value if isinstance(value, str) else ""
