@@ -156,6 +156,8 @@ class Connection(asyncio.Protocol):
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             if not self._complete:
                 self._fail(Malformed("the answer is not HTTP/1.1"))
+            self._surplus = True
+            self._wake()  # the answer may have become complete before what spoilt it
             return
         self._check_caps()
         self._quiet = self._loop.time() + self._limits.between_bytes

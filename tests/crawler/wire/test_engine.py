@@ -183,6 +183,15 @@ def test_an_idle_connection_that_the_server_closed_is_replaced() -> None:
     assert [answer.body for answer in fetch(behave, times=3)] == [b"{}"] * 3
 
 
+def test_bytes_that_are_not_http_behind_the_end_of_an_answer_do_not_delay_it() -> None:
+    async def behave(call: Call) -> None:
+        await call.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab")
+        await asyncio.sleep(0.05)
+        await call.send(b"cdef")
+
+    assert fetch(behave)[0].body == b"abcd"
+
+
 def test_bytes_after_the_answer_do_not_become_the_next_answer() -> None:
     async def behave(call: Call) -> None:
         first = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntrue"
