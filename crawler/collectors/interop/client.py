@@ -1,0 +1,232 @@
+"""The process that runs the official SDK's client: `python -m crawler.collectors.interop.client`.
+
+It reads one errand on stdin, bounds itself, connects and lists, and writes one line. How much processor time and memory
+the SDK needs is the server's choice, so none of it may happen in the process that probes others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import resource
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Final, Protocol
+
+import anyio
+import httpx2
+from mcp import Client, MCPError
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, Implementation
+from pydantic import ValidationError
+
+from crawler.collectors.interop.errand import Errand, answer
+from crawler.collectors.interop.watch import WatchedTransport
+from crawler.wire.adapters import GuardedTransport2
+from crawler.wire.connection import Limits
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from crawler.wire.mcp import CLIENT_NAME
+from crawler.wire.scrub import mask
+from evidence.canonical import Json
+from evidence.kinds.interop import CONNECT
+from evidence.model import Absent, Reason, TargetType
+
+PAGES: Final = 20
+"""Of one list. A server that sends more is read by the prober, not by this client."""
+
+_MIB: Final = 1024 * 1024
+_LONGEST: Final = 300  # characters of a message
+_FILES: Final = 64
+_SHOWN: Final = 3  # errors of one validation
+_VOLATILE: Final = re.compile(
+    r"\b[0-9a-f]{8,}(?:-[0-9a-f]{2,})*\b|\d{5,}|\b\d+\.\d+(?=\s*(?:s|ms|seconds)\b)", re.IGNORECASE
+)
+
+# What a client may raise on what a server sent. An exception that is not here is a crash, which the parent sees.
+_REFUSALS: Final = (
+    MCPError,
+    ValidationError,
+    httpx2.HTTPError,
+    ExceptionGroup,
+    OSError,
+    RuntimeError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+    anyio.ClosedResourceError,
+    anyio.BrokenResourceError,
+    anyio.EndOfStream,
+)
+_LOCKED: Final = {
+    401: Reason.OAUTH_REQUIRED,
+    402: Reason.PAYMENT_REQUIRED,
+    403: Reason.FORBIDDEN,
+    407: Reason.FORBIDDEN,
+    408: Reason.TIMEOUT,
+    429: Reason.RATE_LIMITED,
+}
+
+
+class _Page(Protocol):
+    next_cursor: str | None
+
+
+class Meeting:
+    """What the client did so far."""
+
+    def __init__(self) -> None:
+        self.asking = CONNECT
+        self.negotiated: str | None = None
+        self.listed: dict[str, Json] = {}
+
+    async def run(self, client: Client) -> None:
+        """Connect, and read every list whose capability is declared to its end."""
+        async with client:
+            self.negotiated = str(client.protocol_version)
+            declared = client.server_capabilities
+            if declared.tools:
+                await self._list("tools", "tools/list", client.list_tools, lambda page: page.tools)
+            if declared.resources:
+                await self._list("resources", "resources/list", client.list_resources, lambda page: page.resources)
+                await self._list(
+                    "resourceTemplates",
+                    "resources/templates/list",
+                    client.list_resource_templates,
+                    lambda page: page.resource_templates,
+                )
+            if declared.prompts:
+                await self._list("prompts", "prompts/list", client.list_prompts, lambda page: page.prompts)
+            self.asking = ""
+
+    async def _list(
+        self, name: str, method: str, turn: Callable[..., Awaitable[Any]], items: Callable[[Any], list[Any]]
+    ) -> None:
+        self.asking = method
+        count, cursor = 0, None
+        for _ in range(PAGES):
+            page: _Page = await turn(cursor=cursor)
+            count += len(items(page))
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        self.listed[name] = count
+
+    def body(self, refusal: BaseException | None) -> dict[str, Json]:
+        """The body of the record."""
+        return {
+            "client": "mcp",
+            "version": version("mcp"),
+            "connected": self.negotiated is not None,
+            "negotiated": self.negotiated,
+            "listed": self.listed if self.negotiated is not None else None,
+            "said": {"asked": self.asking, **_words(refusal)} if refusal is not None and self.asking else None,
+        }
+
+
+async def meet(errand: Errand) -> Mapping[str, Json] | Absent:
+    """Connect and list; Absent when a limit of ours, the network or a lock ended it and not the client's judgement."""
+    # The wall is reported as a timeout, so it has to come before the deadline of the parent.
+    limits = Limits(first_byte=errand.wall, between_bytes=errand.wall, total=errand.wall)
+    engine = Engine(user_agent=errand.user_agent, guard=Guard(allow_private=errand.allow_private), limits=limits)
+    watch = WatchedTransport(GuardedTransport2(engine), errand.gap)
+    meeting = Meeting()
+    refusal: BaseException | None = None
+    try:
+        async with asyncio.timeout(errand.wall):
+            await _connect(errand, watch, meeting)
+    except TimeoutError:
+        return Absent(Reason.TIMEOUT, f"the client did not finish within {errand.wall:g} seconds")
+    except MemoryError:
+        return Absent(Reason.TOO_LARGE, f"the client needs more than {errand.memory} MiB")
+    except _REFUSALS as error:
+        refusal = _first(error)
+    return _ours(refusal, watch) or meeting.body(refusal)
+
+
+async def _connect(errand: Errand, watch: WatchedTransport, meeting: Meeting) -> None:
+    known = Implementation(name=CLIENT_NAME, version=version("mcp"))
+    build = partial(_http, watch, errand)
+    if errand.transport == TargetType.SSE:
+        transport: AbstractAsyncContextManager[Any] = sse_client(
+            errand.url, timeout=errand.wall, sse_read_timeout=errand.wall, httpx_client_factory=build
+        )
+        await meeting.run(Client(transport, client_info=known, cache=None, read_timeout_seconds=errand.wall))
+        return
+    async with build() as http:
+        transport = streamable_http_client(errand.url, http_client=http)
+        await meeting.run(Client(transport, client_info=known, cache=None, read_timeout_seconds=errand.wall))
+
+
+def _http(watch: WatchedTransport, errand: Errand, **_: object) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        transport=watch, headers=list(errand.headers), timeout=httpx2.Timeout(errand.wall), trust_env=False
+    )
+
+
+def _ours(refusal: BaseException | None, watch: WatchedTransport) -> Absent | None:
+    """Why the refusal is none of the client's, when it is not."""
+    if refusal is None or isinstance(refusal, ValidationError):
+        return None
+    if isinstance(refusal, MemoryError):
+        return Absent(Reason.TOO_LARGE, "the client needs more memory than it gets")
+    said = isinstance(refusal, MCPError) and refusal.code not in {CONNECTION_CLOSED, REQUEST_TIMEOUT}
+    status = watch.statuses[-1] if watch.statuses else 0
+    if status in _LOCKED:
+        return Absent(_LOCKED[status], f"HTTP {status}")
+    if status >= 500:
+        return Absent(Reason.UNREACHABLE, f"HTTP {status}")
+    return watch.failure.absent() if watch.failure and not said else None
+
+
+def _words(refusal: BaseException) -> dict[str, Json]:
+    code = refusal.code if isinstance(refusal, MCPError) else None
+    return {"error": type(refusal).__name__, "code": code, "message": _stable(_message(refusal))}
+
+
+def _message(refusal: BaseException) -> str:
+    match refusal:
+        case MCPError():
+            return refusal.message
+        case ValidationError():
+            errors = refusal.errors(include_url=False, include_context=False, include_input=False)
+            places = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in errors[:_SHOWN]]
+            return f"{len(errors)} errors in {refusal.title}: {'; '.join(places)}"
+    return str(refusal)
+
+
+def _stable(text: str) -> str:
+    """What the client said without secrets, and without what is another every night."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * _LONGEST])
+    return _VOLATILE.sub("…", mask(" ".join(plain.split())))[:_LONGEST]
+
+
+def _first(error: BaseException) -> BaseException:
+    """What failed first in a group of groups."""
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+
+
+def bound(errand: Errand) -> None:
+    """Give this process no more than the errand's processor time and memory."""
+    resource.setrlimit(resource.RLIMIT_AS, (errand.memory * _MIB, errand.memory * _MIB))
+    resource.setrlimit(resource.RLIMIT_CPU, (errand.cpu, errand.cpu + 1))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES, _FILES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def main() -> None:
+    """Do the errand of stdin and write the answer to stdout."""
+    errand = Errand.from_json(sys.stdin.buffer.read())
+    bound(errand)
+    sys.stdout.buffer.write(answer(asyncio.run(meet(errand))) + b"\n")
+
+
+if __name__ == "__main__":
+    main()

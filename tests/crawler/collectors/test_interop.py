@@ -1,0 +1,235 @@
+"""The official client meets servers in a process of its own, within a budget, and we say what it said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from crawler.collectors.interop import InteropCollector, InteropLimits
+from crawler.collectors.interop.errand import read_answer
+from crawler.courtesy import Courtesy
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from evidence.kinds.interop import Interop
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from tests.servers.hostile import TOOLS, Behaviour, Call, Mcp, serving
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
+LIMITS = InteropLimits(wall=20)
+BRISK = InteropLimits(wall=3)
+
+
+def collector(limits: InteropLimits = LIMITS, *, private: bool = True, wanted: bool = True) -> InteropCollector:
+    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=private))
+    return InteropCollector(
+        engine, Courtesy(), lambda: NOW, limits, user_agent=AGENT, gap=0, wanted=lambda _server, _earlier: wanted
+    )
+
+
+def remote(url: str, kind: TargetType = TargetType.STREAMABLE_HTTP) -> Target:
+    return Target(type=kind, identifier=url)
+
+
+async def record_of(made: InteropCollector, *targets: Target) -> Record:
+    server = Server(ref="test", name="test", targets=targets)
+    [record] = await made.collect(server, Dossier(server=server, as_of=NOW))
+    return record
+
+
+def met(behaviour: Behaviour, limits: InteropLimits = LIMITS) -> Observed | Absent:
+    async def run() -> Observed | Absent:
+        async with serving(behaviour) as url:
+            return (await record_of(collector(limits), remote(url))).content
+
+    return asyncio.run(run())
+
+
+def seen(content: Observed | Absent) -> Interop:
+    assert isinstance(content, Observed), content
+    return Interop.parse(content.body)
+
+
+@pytest.fixture(scope="module", params=["streamable-http", "sse"])
+def target(request: pytest.FixtureRequest) -> Iterator[Target]:
+    command = [sys.executable, "-m", "tests.servers.sdk_server", request.param]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            port = process.stdout.readline().strip()
+            kind = TargetType(request.param)
+            yield remote(f"http://127.0.0.1:{port}/{'sse' if kind is TargetType.SSE else 'mcp'}", kind)
+        finally:
+            process.kill()
+
+
+def test_a_server_on_the_sdk_is_connected_to_and_listed(target: Target) -> None:
+    found = seen(asyncio.run(record_of(collector(), target)).content)
+
+    assert (found.client, found.connected, found.error) == ("mcp", True, "")
+    assert found.version.startswith("2.")
+    assert found.negotiated == "2026-07-28"
+    assert found.listed == {"tools": 2, "resources": 1, "resourceTemplates": 1, "prompts": 1}
+
+
+def test_a_legacy_server_is_connected_to_and_listed() -> None:
+    found = seen(met(Mcp()))
+    assert (found.connected, found.negotiated, found.listed) == (True, "2025-06-18", {"tools": 2})
+
+
+def test_one_bad_tool_makes_the_client_refuse_and_we_say_so() -> None:
+    async def listed(call: Call) -> None:
+        await call.result({"tools": [*TOOLS, {"name": "bad", "inputSchema": "none"}]})
+
+    found = seen(met(Mcp(overrides={"tools/list": listed})))
+    assert (found.connected, found.listed, found.asked) == (True, {}, "tools/list")
+    assert found.error == "ValidationError"
+    assert "tools.2.inputSchema" in found.message
+
+
+def test_an_error_is_told_with_its_code_and_without_secrets_or_ids() -> None:
+    async def refused(call: Call) -> None:
+        token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0"
+        await call.error(-32050, f"token={token} of session 3f2a9c4e11aa7b20 rejected\n at 1763777204123")
+
+    content = met(Mcp(overrides={"tools/list": refused}))
+    found = seen(content)
+    assert (found.asked, found.error, found.code) == ("tools/list", "MCPError", -32050)
+    assert found.message.endswith("rejected at …")
+    assert not {"ghp_", "3f2a9c4e", "1763777204123"} & set(found.message.split())
+    assert "ghp_" not in found.message
+    assert "3f2a" not in found.message
+    assert content == met(Mcp(overrides={"tools/list": refused}))
+
+
+def test_pages_are_counted_to_the_end() -> None:
+    async def page(call: Call) -> None:
+        at = int(call.message.get("params", {}).get("cursor", "0"))
+        await call.result({"tools": TOOLS} | ({"nextCursor": str(at + 1)} if at < 2 else {}))
+
+    assert seen(met(Mcp(overrides={"tools/list": page}))).listed == {"tools": 6}
+
+
+def test_endless_pages_end() -> None:
+    async def page(call: Call) -> None:
+        await call.result({"tools": TOOLS, "nextCursor": "again"})
+
+    assert seen(met(Mcp(overrides={"tools/list": page}))).listed == {"tools": 40}
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (401, Reason.OAUTH_REQUIRED),
+        (402, Reason.PAYMENT_REQUIRED),
+        (403, Reason.FORBIDDEN),
+        (429, Reason.RATE_LIMITED),
+        (503, Reason.UNREACHABLE),
+    ],
+)
+def test_a_locked_or_broken_server_is_no_question_of_interoperability(status: int, reason: Reason) -> None:
+    async def locked(call: Call) -> None:
+        await call.reply(status)
+
+    assert met(locked) == Absent(reason, f"HTTP {status}")
+
+
+def test_256_mebibytes_end_within_the_budget() -> None:
+    async def flood(call: Call) -> None:
+        await call.send(b"HTTP/1.1 200 X\r\nContent-Type: application/json\r\nContent-Length: 268435456\r\n\r\n")
+        for _ in range(4096):
+            await call.send(b" " * 65536)
+
+    began = time.monotonic()
+    content = met(Mcp(overrides={"tools/list": flood}))
+    assert isinstance(content, Absent)
+    assert content.reason is Reason.TOO_LARGE
+    assert time.monotonic() - began < 15
+
+
+def test_an_endless_event_stream_ends_within_the_budget() -> None:
+    async def stream(call: Call) -> None:
+        await call.send(b"HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n")
+        while not call.writer.is_closing():
+            await call.send(b": still here\n\n")
+            await asyncio.sleep(0.02)
+
+    began = time.monotonic()
+    content = met(Mcp(overrides={"tools/list": stream}), BRISK)
+    assert isinstance(content, Absent)
+    assert content.reason is Reason.TIMEOUT
+    assert time.monotonic() - began < BRISK.wall + 10
+
+
+def test_a_client_that_needs_too_much_memory_ends() -> None:
+    async def wide(call: Call) -> None:
+        await call.result({"tools": [[[[]]] * 8] * 200_000})
+
+    content = met(Mcp(overrides={"tools/list": wide}), InteropLimits(wall=20, memory=160))
+    assert isinstance(content, Absent)
+    assert content.reason is Reason.TOO_LARGE
+
+
+def test_a_client_that_needs_too_much_processor_time_ends() -> None:
+    async def page(call: Call) -> None:
+        await call.result({"tools": [{"name": "a", "inputSchema": {"type": "object"}}] * 40_000, "nextCursor": "again"})
+
+    content = met(Mcp(overrides={"tools/list": page}), InteropLimits(wall=60, cpu=2))
+    assert content == Absent(Reason.TOO_LARGE, "the client needs more than 2 s of processor time")
+
+
+def test_a_private_address_is_not_opened() -> None:
+    async def run() -> Record:
+        async with serving(Mcp()) as url:
+            return await record_of(collector(private=False), remote(url))
+
+    content = asyncio.run(run()).content
+    assert isinstance(content, Absent)
+    assert content.reason is Reason.BLOCKED_ADDRESS
+
+
+def test_declared_headers_are_sent_and_the_agent_is_honest() -> None:
+    heard: list[dict[str, str]] = []
+    inner = Mcp()
+
+    async def listen(call: Call) -> None:
+        heard.append(call.headers)
+        await inner(call)
+
+    async def run() -> None:
+        async with serving(listen) as url:
+            named = Target(type=TargetType.STREAMABLE_HTTP, identifier=url, headers=(("X-Plan", "free"),))
+            await record_of(collector(), named)
+
+    asyncio.run(run())
+    assert {(headers["x-plan"], headers["user-agent"]) for headers in heard} == {("free", AGENT)}
+
+
+def test_a_package_is_not_met() -> None:
+    package = Target(type=TargetType.NPM, identifier="notes")
+    content = asyncio.run(record_of(collector(), package)).content
+    assert isinstance(content, Absent)
+    assert content.reason is Reason.TRANSPORT_UNSUPPORTED
+
+
+def test_a_server_that_is_not_due_is_not_contacted() -> None:
+    content = asyncio.run(record_of(collector(wanted=False), remote("http://127.0.0.1:9/mcp"))).content
+    assert content == Absent(Reason.NOT_COLLECTED, "the official client is part of a full probe")
+
+
+@pytest.mark.parametrize("line", [b"", b"Traceback", b"[]", b'{"absent":["no_such_reason",""]}', b'{"absent":1}'])
+def test_a_process_that_says_nothing_sensible_is_our_fault(line: bytes) -> None:
+    content: Any = read_answer(line)
+    assert content.reason is Reason.COLLECTOR_ERROR
+
+
+def test_an_answer_is_read_as_it_was_written() -> None:
+    assert read_answer(json.dumps({"absent": ["timeout", "words"]}).encode()) == Absent(Reason.TIMEOUT, "words")
