@@ -6,23 +6,30 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
+from evidence.canonical import Json, parse_json
 from evidence.model import Absent, Dossier, Record
 from publish.overview import tool_scores
 from publish.scan_schema import FORMAT
+from publish.verdicts import Verdicts, as_json
 from scoring.outcome import NotMeasured
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+
+_SHOWN: Final = ("access", "trials", "samples", "interop")
+"""Kinds that are shown whole; listing and exchanges are for `--save`."""
 
 _SIX_PLACES: Final = Decimal("1E-6")
 
 
-def document(dossier: Dossier, cards: Sequence[Scorecard]) -> dict[str, Any]:
-    """The document, valid against `publish.scan_schema.SCHEMA`."""
+def document(dossier: Dossier, cards: Sequence[Scorecard], found: Verdicts | None = None) -> dict[str, Any]:
+    """The document, valid against `publish.scan_schema.SCHEMA`; with `found` also the verdict of every check."""
     server = dossier.server
     return {
         "format": FORMAT,
         "server": {"id": server.id, "ref": server.ref, "name": server.name},
         "as_of": dossier.as_of.isoformat(),
         "evidence": {kind: _evidence(record) for kind, record in sorted(dossier.records.items())},
+        **({} if found is None else {"conformance": as_json(found)}),
+        **{kind: body for kind in _SHOWN if (body := _body(dossier, kind)) is not None},
         "scorecards": [scorecard(card) for card in cards],
     }
 
@@ -86,6 +93,12 @@ def _line(line: Line) -> dict[str, Any]:
         "rule": line.rule,
         "severity": line.severity,
     }
+
+
+def _body(dossier: Dossier, kind: str) -> Json:
+    """What was observed, None when it is absent: `evidence` says why."""
+    content = dossier.read(kind)
+    return None if isinstance(content, Absent) else parse_json(content.body)
 
 
 def _evidence(record: Record) -> dict[str, Any]:

@@ -74,6 +74,34 @@ _CARD: Final = _object(
     optional=("tools",),
 )
 
+_VERDICTS: Final = ("pass", "fail", "warn", "not_applicable", "inconclusive")
+
+_CHECK: Final = _object(
+    {
+        "id": {**_TEXT, "description": "Id in the table of checks, such as HTTP-01."},
+        "section": _TEXT,
+        "level": {"enum": ["MUST", "SHOULD", "MAY", "info"]},
+        "revisions": _list(_TEXT, "Revisions of the protocol that ask for it."),
+        "title": {**_TEXT, "description": "What is wrong when it fails."},
+        "rule": {**_TEXT, "description": "Id of our rule; `hallmark explain RULE` tells more."},
+        "spec": {**_TEXT, "description": "Page of the specification; empty when it is not the specification's."},
+        "verdict": {"enum": list(_VERDICTS)},
+        "why": {**_TEXT, "description": "Why it is inconclusive, such as not_asked; empty otherwise."},
+        "findings": _list(_object({"at": _TEXT, "message": _TEXT, "tolerated": {"type": "boolean"}})),
+    }
+)
+
+_CONFORMANCE: Final = _object(
+    {
+        "depth": _maybe("string", "core or full; null when nothing was exchanged."),
+        "eras": _list(_TEXT, "Eras in which the server opened: legacy, modern."),
+        "requests": {"type": "integer", "minimum": 0},
+        "absent": {"oneOf": [{"type": "null"}, _object({"reason": _TEXT, "detail": _TEXT})]},
+        "counts": _object({verdict: {"type": "integer", "minimum": 0} for verdict in _VERDICTS}),
+        "checks": _list({"$ref": "#/$defs/check"}, "Every check, in the order of the table."),
+    }
+)
+
 SCHEMA: Final[Mapping[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": f"urn:hallmark:schema:scan:{FORMAT}",
@@ -97,8 +125,14 @@ SCHEMA: Final[Mapping[str, Any]] = {
                     }
                 ),
             },
+            "conformance": {"$ref": "#/$defs/conformance"},
+            "access": {"type": "object", "description": "Kind `access` as docs/evidence/access.md describes it."},
+            "trials": {"type": "object", "description": "Kind `trials` as docs/evidence/trials.md describes it."},
+            "samples": {"type": "object", "description": "Kind `samples` as docs/evidence/samples.md describes it."},
+            "interop": {"type": "object", "description": "Kind `interop` as docs/evidence/interop.md describes it."},
             "scorecards": _list({"$ref": "#/$defs/scorecard"}, "One for each selected rubric, in their order."),
-        }
+        },
+        optional=("conformance", "access", "trials", "samples", "interop"),
     ),
     "$defs": {
         "line": _LINE,
@@ -111,5 +145,7 @@ SCHEMA: Final[Mapping[str, Any]] = {
             }
         ),
         "scorecard": _CARD,
+        "check": _CHECK,
+        "conformance": _CONFORMANCE,
     },
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
-from evidence.kinds import listing, registration
+from evidence.kinds import exchanges, listing, registration
 from evidence.model import Absent, Dossier, Observed, Record, Server
+from scoring.conversing import body_of
 from tests.dossiers import AS_OF
 
 GOOD_TOOL = {
@@ -89,3 +91,18 @@ def entered(*entries: Any) -> Observed:
 
 def _page(name: str, items: list[Any]) -> dict[str, Any]:
     return {"declared": True, "end": "complete", "error": None, "pages": [{name: items}]}
+
+
+def talked(*said: dict[str, Any], depth: str = "full", over: Dossier | None = None) -> Dossier:
+    """A dossier with a recorded conversation, alone or added to another."""
+    known = over or dossier()
+    record = Record(
+        server=known.server.id,
+        kind=exchanges.KIND,
+        schema=exchanges.SCHEMA,
+        collector="t",
+        collector_version=1,
+        observed_at=AS_OF,
+        content=Observed(json.dumps(body_of(*said, depth=depth)).encode()),
+    )
+    return replace(known, records={**known.records, exchanges.KIND: record})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -10,30 +9,15 @@ from typing import Any
 import pytest
 
 from evidence.kinds import exchanges
-from evidence.model import Dossier, Observed, Record
 from scoring import conformance
 from scoring.assess import assess
 from scoring.assessment import Assessment
 from scoring.conformance import Checked, Verdict
-from scoring.conversing import body_of, legacy, modern
+from scoring.conversing import legacy, modern
 from scoring.outcome import Finding, Level, Measured, NotMeasured, Skipped
 from scoring.rubrics.sdk_tier import SDK_TIER_1, counts_of
-from tests.dossiers import AS_OF, captures
-from tests.scoring.dossiers import dossier
-
-
-def talked(*said: dict[str, Any], depth: str = "full", over: Dossier | None = None) -> Dossier:
-    known = over or dossier()
-    record = Record(
-        server=known.server.id,
-        kind=exchanges.KIND,
-        schema=exchanges.SCHEMA,
-        collector="t",
-        collector_version=1,
-        observed_at=AS_OF,
-        content=Observed(json.dumps(body_of(*said, depth=depth)).encode()),
-    )
-    return replace(known, records={**known.records, exchanges.KIND: record})
+from tests.dossiers import captures
+from tests.scoring.dossiers import talked
 
 
 def verdict_of(assessment: Assessment, check: str) -> Checked:

@@ -18,19 +18,22 @@ from crawler.wire.sandbox import UnsandboxedLauncher
 from evidence.kinds import listing, registration
 from evidence.kinds.capture import NotACapture
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from publish import sarif
+from publish import junit, sarif
 from publish.scan_document import document
+from publish.verdicts import Verdicts, verdicts
 from scoring.assess import assess
-from scoring.outcome import NotMeasured
+from scoring.outcome import Level, NotMeasured
+from scoring.rubrics.sdk_tier import SDK_TIER_1
 from scoring.scorecard import Scorecard
 from workers import log, pins
 from workers.cli.boundary import explained
-from workers.cli.console import Exit, emit, err, fail, note
+from workers.cli.console import Exit, emit, err, fail, note, show
 from workers.cli.masking import mask_text, masked, masked_server
 from workers.cli.page import show_server
 from workers.cli.saved import NotSaved, load, save
 from workers.cli.scan_target import EXPECTED, NotATarget, Subject, read_command, read_target
 from workers.cli.selection import Rubrics, selected
+from workers.cli.verdicts import verdicts_of
 from workers.clock import Clock, clock_at
 from workers.loop import run_loop
 from workers.outside import Network
@@ -51,6 +54,14 @@ class Format(StrEnum):
     TEXT = "text"
     JSON = "json"
     SARIF = "sarif"
+
+
+class FailOn(StrEnum):
+    """Which checks of the protocol decide about the exit code."""
+
+    NEVER = "never"
+    MUST = "must"
+    SHOULD = "should"
 
 
 def _points(text: str) -> Decimal:
@@ -95,14 +106,26 @@ def scan(
             parser=_points, metavar="N", help="Exit 4 when a --rubric (without one: the default) scores below N."
         ),
     ] = None,
+    fail_on: Annotated[
+        FailOn, typer.Option("--fail-on", help="Exit 4 when a MUST, or also a SHOULD, of the protocol is not kept.")
+    ] = FailOn.NEVER,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
     ] = False,
     no_sandbox: Annotated[
         bool, typer.Option("--no-sandbox", help="Run the command after -- as it is, with all your rights.")
     ] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full/--core", help="Ask every question (at most 60 requests), or only those of every night (7)."
+        ),
+    ] = True,
     keep: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Save the evidence, to score it again.")
+        Path | None,
+        typer.Option(
+            "--save", "--transcript", metavar="FILE", help="Save all that was asked and answered, to judge it again."
+        ),
     ] = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
     form: Annotated[Format, typer.Option("--format", help="What stdout gets.")] = Format.TEXT,
@@ -111,6 +134,9 @@ def scan(
     ] = False,
     sarif_file: Annotated[
         Path | None, typer.Option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
+    ] = None,
+    junit_file: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the verdict of every check as JUnit XML.")
     ] = None,
 ) -> None:
     """Measure one server now and print its receipt. Nothing is stored unless you say --save.
@@ -125,19 +151,22 @@ def scan(
 
     hallmark scan -- python server.py
 
-    hallmark scan pypi:mcp-server-time --save time.json
+    hallmark scan https://example.com/mcp --core
+
+    hallmark scan pypi:mcp-server-time --transcript time.json --junit time.xml
 
     hallmark scan --from time.json --rubric lint@1 --rubric adaptive --json
 
     hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
 
     Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested, or with --fail-under a
-    rubric could not be measured, 4 a score is below --fail-under, 130 interrupted.
+    rubric could not be measured, 4 a score is below --fail-under or a check of --fail-on is not kept, 130 interrupted.
     """
     with explained():
         rubrics = selected(rubric)
         command: list[str] | None = ctx.meta.get(_COMMAND)
         settings = Settings()
+        settings = settings.model_copy(update={"depth": "full" if full else "core"})
         if allow_private:
             settings = settings.model_copy(update={"allow_private": True})
         log.configure(
@@ -147,24 +176,32 @@ def scan(
         if keep is not None:
             keep.write_bytes(save(dossier))
             note(f"evidence saved in {keep}")
-        assessment = assess(dossier, rubrics)
+        assessment = assess(dossier, [*rubrics, SDK_TIER_1])
         cards = [one.score(assessment) for one in rubrics]
+        checked = verdicts(assessment)
         found = sarif.log(dossier, cards, code=code_version(), location=_location(target, source))
         if sarif_file is not None:
             sarif_file.write_text(json.dumps(found, indent=1) + "\n", encoding="ascii")
             note(f"findings written to {sarif_file}")
+        if junit_file is not None:
+            junit_file.write_bytes(junit.render(checked, dossier.server.ref))
+            note(f"verdicts written to {junit_file}")
         match Format.JSON if as_json else form:
             case Format.JSON:
-                emit(document(dossier, cards))
+                emit(document(dossier, cards, checked))
             case Format.SARIF:
                 emit(found)
             case Format.TEXT:
                 show_server(dossier, cards, evidence=evidence)
+                if rubric is None or SDK_TIER_1 in rubrics:
+                    show(verdicts_of(checked))
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             note("If it is your own server: --allow-private also contacts loopback and private addresses.")
         judged = cards if rubric else cards[:1]
-        raise typer.Exit(Exit.NOTHING if isinstance(content, Absent) else _verdict(judged, fail_under))
+        if isinstance(content, Absent):
+            raise typer.Exit(Exit.NOTHING)
+        raise typer.Exit(max(_verdict(judged, fail_under), _kept(checked, fail_on)))
 
 
 def _verdict(cards: Sequence[Scorecard], least: Decimal | None) -> Exit:
@@ -178,6 +215,19 @@ def _verdict(cards: Sequence[Scorecard], least: Decimal | None) -> Exit:
     for card in missing:
         note(f"{card.rubric}@{card.version} could not be measured, at least {least} was asked for")
     return Exit.BELOW if low else Exit.NOTHING if missing else Exit.OK
+
+
+def _kept(checked: Verdicts, least: FailOn) -> Exit:
+    """What `--fail-on` makes of the checks. A remark on something that is tolerated fails nothing."""
+    levels = {FailOn.NEVER: set[Level](), FailOn.MUST: {Level.MUST}, FailOn.SHOULD: {Level.MUST, Level.SHOULD}}[least]
+    broken = [
+        result.check.requirement
+        for result in checked.results
+        if result.check.requirement.level in levels and any(not finding.tolerated for finding in result.findings)
+    ]
+    for requirement in broken:
+        note(f"{requirement.id} ({requirement.level}) is not kept: {requirement.link or 'see hallmark explain'}")
+    return Exit.BELOW if broken else Exit.OK
 
 
 def _location(target: str | None, source: Path | None) -> str:

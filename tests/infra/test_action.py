@@ -1,0 +1,62 @@
+"""The GitHub Action: its inputs reach the command as arguments and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_action(tmp_path: Path, *, code: int = 0, **inputs: str) -> tuple[int, list[str], Path]:
+    """Run the script with a command in place of hallmark that writes down its arguments."""
+    stand_in = tmp_path / "hallmark"
+    stand_in.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/words\necho receipt\nexit {code}\n')
+    stand_in.chmod(0o755)
+    given = {f"INPUT_{name.upper()}": value for name, value in inputs.items()}
+    files = {"GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    environment = {"PATH": os.environ["PATH"], "HALLMARK_COMMAND": str(stand_in), **files, **given}
+    done = subprocess.run([ROOT / "infra" / "action"], env=environment, cwd=tmp_path, capture_output=True, check=False)
+    return done.returncode, (tmp_path / "words").read_text().splitlines(), tmp_path
+
+
+def test_a_target_is_scanned_with_what_was_asked_for(tmp_path: Path) -> None:
+    code, words, _ = run_action(tmp_path, target="npm:x", rubric="adaptive lint@2", fail_under="70", junit="j.xml")
+    assert code == 0
+    assert words == [
+        *("scan", "--full", "--fail-on", "must", "--junit", "j.xml"),
+        *("--rubric", "adaptive", "--rubric", "lint@2", "--fail-under", "70", "npm:x"),
+    ]
+
+
+@pytest.mark.parametrize(("sandbox", "expected"), [("true", []), ("false", ["--no-sandbox"])])
+def test_a_command_stands_after_the_dashes(tmp_path: Path, sandbox: str, expected: list[str]) -> None:
+    _, words, _ = run_action(tmp_path, command="python server.py --port 1", sandbox=sandbox)
+    assert words == ["scan", "--full", "--fail-on", "must", *expected, "--", "python", "server.py", "--port", "1"]
+
+
+def test_no_input_is_read_as_shell(tmp_path: Path) -> None:
+    _, words, folder = run_action(tmp_path, target='$(touch pwned); "`touch pwned`', fail_on="never")
+    assert words[-1] == '$(touch pwned); "`touch pwned`'
+    assert not (folder / "pwned").exists()
+
+
+def test_the_exit_code_and_the_receipt_reach_the_job(tmp_path: Path) -> None:
+    code, _, folder = run_action(tmp_path, code=4, target="npm:x")
+    assert code == 4
+    assert (folder / "output").read_text() == "exit-code=4\n"
+    assert "receipt" in (folder / "summary").read_text()
+
+
+def test_every_input_of_the_action_reaches_the_script() -> None:
+    action = (ROOT / "action.yml").read_text()
+    inputs = re.findall(r"^  ([a-z-]+):\n    description", action.partition("outputs:")[0], re.MULTILINE)
+    script = (ROOT / "infra" / "action").read_text()
+    for name in inputs:
+        variable = f"INPUT_{name.upper().replace('-', '_')}"
+        assert f"{variable}: ${{{{ inputs.{name} }}}}" in action
+        assert variable in script or name in {"junit", "sarif", "transcript"}
