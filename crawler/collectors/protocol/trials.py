@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Final, Protocol
 
-from crawler.wire.transcript import Reply
+from crawler.collectors.protocol import mistakes
+from crawler.collectors.protocol.arguments import NoArguments, arguments_for
+from crawler.collectors.protocol.caution import Classed, Policy, classed, why_not
+from crawler.collectors.protocol.trials_answers import reading, stable
+from crawler.wire.failures import TimedOut
+from crawler.wire.transcript import Exchange, Reply
 from evidence.canonical import Json
+from evidence.kinds.trials import Kind, Outcome, WhyNot
 from evidence.model import Absent, Observed, Reason
 
+__all__ = ["Ask", "Bounds", "Policy", "try_tools"]
 
-class Policy(StrEnum):
-    """Which tools may be called. Never one that is classed write, destructive, admin or unknown, save by the last."""
-
-    OFF = "off"
-    ANNOTATED = "annotated"  # those that read and say so themselves: readOnlyHint is true
-    READ = "read"  # all that are classed read
-    SANDBOXED_ALL = "sandboxed_all"  # everything; only of a process without network on a file system that is thrown away
+METHOD: Final = "tools/call"
+_EXAMINED: Final = 2_000  # tools of one server
+_IN_A_ROW: Final = 2  # calls without an answer after which no more is asked
+_GRACE: Final = 1.0  # seconds beyond its deadline after which a call is given up from here
+_LOCKED: Final = frozenset(
+    {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
+)
 
 
 class Ask(Protocol):
@@ -31,11 +39,17 @@ class Ask(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bounds of the trials of one server. Times in seconds."""
+    """Bounds of the trials of one server: how many tools, and times in seconds."""
 
     tools: int = 8
     call: float = 15.0
     total: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    tool: Classed
+    arguments: Mapping[str, Json]
 
 
 async def try_tools(
@@ -45,14 +59,136 @@ async def try_tools(
     policy: Policy,
     opted_out: bool,
     tick: Callable[[], float],
-    confined: bool = False,
     bounds: Bounds | None = None,
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
     """The content and the observation of a `trials` record. `tools` is everything that the server listed, in order.
 
-    `confined`: the server runs in our sandbox, without network and on a file system that is thrown away.
+    All tools are classed before the first call; `caution.policy_for` says which policy a server's runtime allows.
     """
-    del ask, tools, tick, bounds, confined
     if opted_out:
         return Absent(Reason.OPTED_OUT, "nobody may call this server's tools"), {}
-    return Absent(Reason.NOT_COLLECTED, f"tools are not called yet (policy {policy})"), {}
+    if policy is Policy.OFF:
+        return Absent(Reason.NOT_COLLECTED, "calling tools is switched off"), {}
+    trials = _Trials(ask, policy, tick, bounds or Bounds())
+    await trials.run(classed(tools[:_EXAMINED]))
+    return trials.content(unlisted=len(tools[_EXAMINED:])), trials.observation()
+
+
+@dataclass
+class _Trials:
+    """The trials of one server, one call at a time."""
+
+    ask: Ask
+    policy: Policy
+    tick: Callable[[], float]
+    bounds: Bounds
+    rows: list[dict[str, Json]] = field(default_factory=list)
+    skipped: list[dict[str, Json]] = field(default_factory=list)
+    calls: list[Json] = field(default_factory=list)
+    stopped: WhyNot | None = None
+    unanswered: int = 0
+    ends: float = 0.0
+    deeds_only: bool = False
+
+    async def run(self, tools: Sequence[Classed]) -> None:
+        """Call what may be called, then make two mistakes on a tool that answered."""
+        self.ends = self.tick() + self.bounds.total
+        self.deeds_only = bool(tools) and all(tool.found.authority.is_deed for tool in tools)
+        answering: list[tuple[str, _Chosen]] = []
+        for chosen in self._choose(tools):
+            if self.stopped:
+                self._skip(chosen.tool, self.stopped)
+                continue
+            outcome = await self._call(chosen.tool, Kind.CALL, chosen.arguments)
+            if outcome in {Outcome.RESULT, Outcome.TOOL_ERROR}:
+                answering.append((outcome, chosen))
+        self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
+        answering.sort(key=lambda pair: pair[0] != Outcome.RESULT)
+        await self._make_mistakes([chosen for _, chosen in answering])
+
+    def _choose(self, tools: Sequence[Classed]) -> list[_Chosen]:
+        """The first tools that may be called and for which arguments can be made; all others are skipped."""
+        chosen: list[_Chosen] = []
+        for tool in tools:
+            if reason := why_not(tool, self.policy):
+                self._skip(tool, WhyNot(reason))
+            elif len(chosen) >= self.bounds.tools:
+                self._skip(tool, WhyNot.BOUND)
+            elif isinstance(made := arguments_for(tool.raw.get("inputSchema", {})), NoArguments):
+                self._skip(tool, WhyNot.NO_ARGUMENTS, made.why)
+            else:
+                chosen.append(_Chosen(tool, made))
+        return chosen
+
+    async def _make_mistakes(self, answering: Sequence[_Chosen]) -> None:
+        for kind, make in ((Kind.INVALID_TYPE, mistakes.wrong_type), (Kind.MISSING_REQUIRED, mistakes.missing)):
+            for chosen in answering:
+                mistake = make(chosen.tool.raw.get("inputSchema"), chosen.arguments)
+                if mistake and not self.stopped:
+                    await self._call(chosen.tool, kind, mistake.arguments, mistake.parameter)
+                if mistake:
+                    break
+
+    async def _call(
+        self, tool: Classed, kind: Kind, arguments: Mapping[str, Json], parameter: str = ""
+    ) -> Outcome | None:
+        """Call once and note what came of it; None when there was no time or budget left to ask."""
+        began = self.tick()
+        seconds = min(self.bounds.call, self.ends - began)
+        reply = await self._ask({"name": tool.name, "arguments": arguments}, seconds) if seconds > 0 else None
+        if reply is None or (reply.failure and reply.failure.reason is Reason.NOT_COLLECTED):
+            self.stopped = WhyNot.BOUND
+            if kind is Kind.CALL:
+                self._skip(tool, WhyNot.BOUND)
+            return None
+        row = reading(reply, tool.raw)
+        about: dict[str, Json] = {"kind": kind.value, "parameter": parameter, "arguments": arguments}
+        self.rows.append(_about(tool) | about | row)
+        self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round((self.tick() - began) * 1000, 1)})
+        self._stop_after(row)
+        return Outcome(str(row["outcome"]))
+
+    async def _ask(self, params: Mapping[str, Json], seconds: float) -> Reply:
+        """Ask, and give up when the channel does not keep its own deadline."""
+        try:
+            async with asyncio.timeout(seconds + _GRACE):
+                return await self.ask(METHOD, params, seconds=seconds)
+        except TimeoutError:
+            self.stopped = WhyNot.STOPPED
+            late = TimedOut(f"no answer to {METHOD} in time")
+            return Reply(Exchange(transport="", method=METHOD, request=b"", began=0, seconds=seconds, failure=late))
+
+    def _stop_after(self, row: Mapping[str, Json]) -> None:
+        """Ask no more of a server that wants a pause, or that has stopped answering."""
+        self.unanswered = self.unanswered + 1 if row["outcome"] == Outcome.FAILURE else 0
+        if row["reason"] == Reason.RATE_LIMITED or self.unanswered >= _IN_A_ROW:
+            self.stopped = WhyNot.STOPPED
+
+    def _skip(self, tool: Classed, reason: WhyNot, detail: str = "") -> None:
+        self.skipped.append(_about(tool) | {"reason": reason.value, "detail": detail})
+
+    def content(self, *, unlisted: int) -> Observed | Absent:
+        """The body, or why nothing could be tried."""
+        if not self.rows and self.deeds_only and not unlisted:
+            return Absent(Reason.WRITE_ONLY, "every tool changes something")
+        if self.rows and all(row["reason"] in _LOCKED or row["locked"] for row in self.rows):
+            first = self.rows[0]
+            if first["reason"] in _LOCKED:
+                return Absent(Reason(str(first["reason"])), str(first["detail"]))
+            return Absent(Reason.CREDENTIALS_REQUIRED, "every call is answered by a wish for credentials")
+        body = {"policy": self.policy.value, "trials": self.rows, "skipped": self.skipped, "unlisted": unlisted}
+        return Observed(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+
+    def observation(self) -> Mapping[str, Json]:
+        """Durations, in milliseconds."""
+        return {"calls": self.calls}
+
+
+def _about(tool: Classed) -> dict[str, Json]:
+    return {
+        "tool": stable(tool.name, keep_digits=True),
+        "index": tool.index,
+        "class": tool.found.authority.value,
+        "basis": tool.found.basis.value,
+        "why": tool.found.why,
+    }

@@ -1,0 +1,124 @@
+"""Which tools may be called at all: the class of every tool before the first call, and doubts on top of it.
+
+The class trusts `readOnlyHint: true` unless the name is an evident deed. Before a call a claim is doubted further:
+names that hide a deed in spelling, titles and descriptions that contradict the hint, actions to choose from, doubled
+names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from crawler.collectors.protocol import dummies
+from evidence import authority
+from evidence.authority import Authority, Basis, Classification
+from evidence.canonical import Json
+
+# SEP-986: the characters of a tool's name.
+_NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
+_LOOKALIKES: Final = str.maketrans("01345678@$!|", "oleasbtbasil")
+_FIRST_WORD: Final = re.compile(r"\W*(\w{2,40})")
+_LOOKED_AT: Final = 400
+
+
+class Policy(StrEnum):
+    """Which tools may be called. Never one that is classed write, destructive, admin or unknown, save by the last."""
+
+    OFF = "off"
+    ANNOTATED = "annotated"  # those that read and say so themselves: readOnlyHint is true
+    READ = "read"  # all that are classed read
+    SANDBOXED_ALL = "sandboxed_all"  # everything, of a process that has neither network nor a file system that stays
+
+
+@dataclass(frozen=True, slots=True)
+class Classed:
+    """One listed tool: its place, name, what was sent, its class, and whether it says itself that it reads."""
+
+    index: int
+    name: str
+    raw: Mapping[str, Json]
+    found: Classification
+    annotated: bool
+
+
+def policy_for(chosen: Policy, runtime: str) -> Policy:
+    """The policy for a server in this runtime: `bubblewrap` for our sandbox, anything else for the world outside.
+
+    The sandbox has no network and a file system that is thrown away, so every tool that reads may be called in it; and
+    nowhere else may a tool that writes.
+    """
+    if runtime == "bubblewrap":
+        return Policy.READ if chosen is Policy.ANNOTATED else chosen
+    return Policy.ANNOTATED if chosen is Policy.SANDBOXED_ALL else chosen
+
+
+def classed(tools: Sequence[Json]) -> tuple[Classed, ...]:
+    """Every tool with its class, in the order of the listing; one that is doubted is unknown."""
+    counts = Counter(_text(tool, "name") for tool in tools)
+    return tuple(
+        Classed(
+            index=index,
+            name=_text(tool, "name"),
+            raw=tool if isinstance(tool, Mapping) else {},
+            found=_doubted(tool, found, alone=counts[_text(tool, "name")] == 1),
+            annotated=_annotations(tool).get("readOnlyHint") is True,
+        )
+        for index, (tool, found) in enumerate(zip(tools, authority.classify_all(tools), strict=True))
+    )
+
+
+def why_not(tool: Classed, policy: Policy) -> str:
+    """Why a policy keeps us from calling a tool; empty when we may."""
+    if policy is Policy.OFF:
+        return "policy_off"
+    if policy is Policy.SANDBOXED_ALL:
+        return "" if tool.name else "not_read"
+    if tool.found.authority is not Authority.READ:
+        return "not_read"
+    return "not_annotated" if policy is Policy.ANNOTATED and not tool.annotated else ""
+
+
+def _doubted(tool: Json, found: Classification, *, alone: bool) -> Classification:
+    if found.authority is not Authority.READ:
+        return found
+    doubt = _doubt(tool, alone=alone)
+    return Classification(Authority.UNKNOWN, doubt[0], doubt[1]) if doubt else found
+
+
+def _doubt(tool: Json, *, alone: bool) -> tuple[Basis, str] | None:
+    if odd := _doubt_about_name(_text(tool, "name"), alone=alone):
+        return Basis.NAME, odd
+    titles = (_text(tool, "title"), _text(_annotations(tool), "title"))
+    if any(dummies.names_destruction(title[:_LOOKED_AT]) for title in titles):
+        return Basis.NAME, "the title holds a word for destroying"
+    first = _FIRST_WORD.match(_text(tool, "description")[:_LOOKED_AT])
+    if first and dummies.names_destruction(first[1]):
+        return Basis.DESCRIPTION, "the description begins with a word for destroying"
+    if any(each.is_deed for each in authority.actions_of(tool)):
+        return Basis.PARAMETERS, "it offers deeds to choose from"
+    return None
+
+
+def _doubt_about_name(name: str, *, alone: bool) -> str:
+    if not _NAME.fullmatch(name):
+        return "the name is outside the protocol's grammar"
+    if not alone:
+        return "another tool has the same name"
+    if any(dummies.names_destruction(spelled) for spelled in (name, name.lower().translate(_LOOKALIKES))):
+        return "the name holds a word for destroying"
+    return ""
+
+
+def _annotations(tool: Json) -> Mapping[str, Json]:
+    value = tool.get("annotations") if isinstance(tool, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Json, member: str) -> str:
+    found = value.get(member) if isinstance(value, Mapping) else None
+    return found if isinstance(found, str) else ""
