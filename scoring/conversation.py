@@ -34,12 +34,16 @@ class Conversation(Scope):
 
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
-        """The exchanges under the revisions. An era in which the server does not open has no revision."""
+        """The exchanges under the revisions. Where the server does not open, no revision is in force.
+
+        A server of HTTP+SSE that refuses the POST of streamable HTTP opens in its era, but not over that transport.
+        """
+        opened = {(one.transport, one.era) for one in self.talk.connections if one.opened}
         return tuple(
             exchange
             for exchange in self.talk.exchanges
-            if exchange.connection.era in self.talk.eras and exchange.connection.revision in self.revisions
-            if exchange.connection.revision
+            if (exchange.connection.transport, exchange.connection.era) in opened
+            if exchange.connection.revision and exchange.connection.revision in self.revisions
         )
 
     @property
@@ -62,7 +66,7 @@ class Conversation(Scope):
         if not self.exchanges:
             raise Inapplicable("nothing was said under these revisions")
         found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
-        if not found and self.talk.depth == CORE:
+        if not found and self.exchanges and self.talk.depth == CORE:
             raise Undecided(NOT_ASKED)
         return self._some(found, "not asked")
 

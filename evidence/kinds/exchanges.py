@@ -190,12 +190,12 @@ class Exchange:
     def unclear(self) -> str:
         """Why nothing can be concluded from it: our limits, or a passing state of the server; empty otherwise.
 
-        A timeout, 408, 425, 429, 5xx, a body beyond the caps or one that cannot be decoded never fails a check of
-        meaning; the checks of the transport look at status and headers themselves.
+        A timeout, 408, 425, 429, 5xx, a redirect, a body beyond the caps or one that cannot be decoded never fails a
+        check of meaning; the checks of the transport look at status and headers themselves.
         """
         if self.failure:
             return f"{self.failure}: {self.detail}" if self.detail else self.failure
-        if self.status is not None and (self.status in _PASSING or self.status >= 500):
+        if self.status is not None and (self.status in _PASSING or self.status >= 500 or 300 <= self.status < 400):
             return f"HTTP {self.status}"
         return self.answer.missing if self.answer else ""
 

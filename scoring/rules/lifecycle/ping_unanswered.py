@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern
 from scoring.outcome import Severity
+from scoring.replies import read_by_server, reply
 from scoring.rule import Answer, must, rule
 
 
@@ -29,6 +30,7 @@ from scoring.rule import Answer, must, rule
         conversation(modern("discover", result={})),
         conversation(legacy("initialize", result={}), depth="core"),
         conversation(legacy("ping", status=503)),
+        conversation(legacy("ping", status=404)),
     ],
 )
 def ping_unanswered(talk: Conversation) -> Iterator[Answer]:
@@ -37,8 +39,8 @@ def ping_unanswered(talk: Conversation) -> Iterator[Answer]:
     It is the one request that every server of the handshake era has to answer, with an empty result. A client that gets
     an error back may take the connection for dead and drop it.
     """
-    for exchange in talk.clear("ping"):
-        if exchange.error is not None:
-            yield exchange, f"answered with error {exchange.code}, an empty result expected"
+    for exchange in read_by_server(talk.clear("ping"), talk.talk):
+        if not exchange.succeeded:
+            yield exchange, f"{reply(exchange)}, an empty result expected"
         elif exchange.result != {}:
             yield exchange, "answered with a result that is not the empty object"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evidence.model import Reason
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern, stdio
 from scoring.outcome import Inapplicable, Severity
+from scoring.path import clip
 from scoring.rule import Answer, must, rule
+from scoring.streamable import streamable
 
 _TYPES: Final = frozenset({"application/json", "text/event-stream"})
 
@@ -29,8 +32,16 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
     bad=[
         conversation(legacy("ping", result={}, headers={"content-type": "text/plain"})),
         conversation(legacy("ping", result={}, headers={})),
+        conversation(
+            legacy("ping", form="other", headers={"content-type": "text/html"}, failure=("not_mcp", "no JSON"))
+        ),
     ],
-    unjudged=[conversation(stdio("ping", result={})), conversation(legacy("ping", status=401))],
+    unjudged=[
+        conversation(stdio("ping", result={})),
+        conversation(legacy("ping", status=401)),
+        conversation(legacy("ping", transport="sse", headers={"content-type": "text/plain"})),
+        conversation(legacy("ping", headers={}, failure=("timeout", "no answer"))),
+    ],
 )
 def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
     """Clients choose how to read an answer by its content type.
@@ -38,9 +49,10 @@ def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
     A request is answered with `application/json` or `text/event-stream`. Under any other type, or none, most clients
     report an unexpected content type or wait until they time out, although the answer is there.
     """
-    answers = [one for one in talk.over_http if one.verb == "POST" and one.status == 200 and one.is_question]
+    asked = (one for one in streamable(talk).exchanges if one.verb == "POST" and one.is_question)
+    answers = [one for one in asked if one.status == 200 and one.failure in {"", Reason.NOT_MCP}]
     if not answers:
         raise Inapplicable("no request was answered with 200")
     for exchange in answers:
         if exchange.content_type not in _TYPES:
-            yield exchange, f"content type {exchange.content_type or 'missing'}, JSON or an event stream expected"
+            yield exchange, f"content type {clip(exchange.content_type) or 'missing'}, JSON or an event stream expected"

@@ -1,0 +1,67 @@
+"""Rule `session-end-misanswered`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.exchanges import Exchange
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity
+from scoring.replies import reply
+from scoring.rule import Answer, must, rule
+from scoring.streamable import streamable
+
+
+@rule(
+    "session-end-misanswered",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A session that was ended is not answered with 404",
+    since="2026.2",
+    version=1,
+    checks=must("SESS-04", "BCD", "basic/transports#session-management"),
+    good=[
+        conversation(
+            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
+            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, status=404),
+        )
+    ],
+    bad=[
+        conversation(
+            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
+            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, status=400),
+        ),
+        conversation(
+            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE", status=204),
+            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, result={}),
+        ),
+    ],
+    unjudged=[
+        conversation(
+            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE", status=405)
+        ),
+        conversation(legacy("end", verb="DELETE")),
+        conversation(
+            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
+            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, status=500),
+        ),
+    ],
+)
+def session_end_misanswered(talk: Conversation) -> Iterator[Answer]:
+    """404 tells a client that its session is over, and it starts a new one by itself.
+
+    After any other status it keeps asking in a session that is gone, until a person restarts it. A server that does not
+    let clients end a session answers DELETE with 405 and is not asked further.
+    """
+    ended = [one for one in streamable(talk).clear("end") if _has_ended(one)]
+    if not ended:
+        raise Inapplicable("sessions are not ended by clients")
+    for exchange in streamable(talk).clear("after-end"):
+        if exchange.status != 404:
+            yield exchange, f"{reply(exchange)} after the session was ended, HTTP 404 expected"
+
+
+def _has_ended(exchange: Exchange) -> bool:
+    return exchange.connection.session is not None and exchange.status is not None and exchange.status < 300

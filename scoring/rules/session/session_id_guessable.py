@@ -1,0 +1,73 @@
+"""Rule `session-id-guessable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.canonical import Json
+from scoring.conversation import CORE, NOT_ASKED, Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity, Undecided
+from scoring.rule import Answer, rule, should
+from scoring.streamable import streamable
+
+
+@rule(
+    "session-id-guessable",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="A session id is short or given twice",
+    since="2026.2",
+    version=1,
+    checks=should("SESS-02", "BCD", "basic/transports#session-management"),
+    good=[
+        conversation(
+            legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),
+            legacy(
+                "initialize-2025-06-18",
+                revision="C",
+                result={},
+                session={"length": 36, "visible": True, "same_as": None},
+            ),
+        )
+    ],
+    bad=[
+        conversation(legacy("initialize", result={}, session={"length": 4, "visible": True, "same_as": None})),
+        conversation(
+            legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),
+            legacy(
+                "initialize-2025-06-18", revision="C", result={}, session={"length": 36, "visible": True, "same_as": 0}
+            ),
+        ),
+    ],
+    unjudged=[
+        conversation(legacy("initialize", result={})),
+        conversation(
+            legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}), depth="core"
+        ),
+    ],
+)
+def session_id_guessable(talk: Conversation, shortest: int = 16) -> Iterator[Answer]:
+    """Whoever knows a session id can speak in that session, so it must not be guessed.
+
+    A counter, a time or one fixed value can be. Use a UUID of version 4 or at least 16 random bytes.
+    """
+    narrowed = streamable(talk)
+    narrowed.clear("initialize")
+    told = (one for one in narrowed.exchanges if one.step.startswith("initialize") and not one.unclear)
+    given = [one for one in told if one.connection.session is not None]
+    if not given:
+        raise Inapplicable("no session is assigned")
+    complaints = [(one, words) for one in given if (words := _complaint(one.connection.session or {}, shortest))]
+    if len(given) == 1 and not complaints and talk.talk.depth == CORE:
+        raise Undecided(NOT_ASKED)
+    yield from complaints
+
+
+def _complaint(session: Mapping[str, Json], shortest: int) -> str:
+    length = session.get("length")
+    if session.get("same_as") is not None:
+        return "the same session id twice"
+    short = isinstance(length, int) and length < shortest
+    return f"a session id of {length} characters, at least {shortest} expected" if short else ""

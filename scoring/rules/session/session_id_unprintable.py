@@ -1,0 +1,40 @@
+"""Rule `session-id-unprintable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+from scoring.streamable import streamable
+
+
+@rule(
+    "session-id-unprintable",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A session id has characters that a header cannot carry",
+    since="2026.2",
+    version=1,
+    checks=must("SESS-01", "BCD", "basic/transports#session-management"),
+    good=[conversation(legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}))],
+    bad=[conversation(legacy("initialize", result={}, session={"length": 36, "visible": False, "same_as": None}))],
+    unjudged=[
+        conversation(legacy("initialize", result={})),
+        conversation(legacy("initialize", status=503, session={"visible": False})),
+    ],
+)
+def session_id_unprintable(talk: Conversation) -> Iterator[Answer]:
+    """A session id is sent back in a header, so only visible ASCII characters (0x21 to 0x7E) survive the way.
+
+    Proxies drop, trim or refuse others. A UUID, or random bytes in hexadecimal, is always right.
+    """
+    given = [one for one in streamable(talk).results("initialize") if one.connection.session is not None]
+    if not given:
+        raise Inapplicable("no session is assigned")
+    for exchange in given:
+        if exchange.connection.session and exchange.connection.session.get("visible") is False:
+            yield exchange, "characters beyond 0x21 to 0x7E in the session id"

@@ -1,0 +1,49 @@
+"""Rule `session-missing-misanswered`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity, Tolerated
+from scoring.replies import reply
+from scoring.rule import Answer, rule, should
+from scoring.streamable import streamable
+
+
+@rule(
+    "session-missing-misanswered",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="A request without the session id is not refused with 400",
+    since="2026.2",
+    version=1,
+    checks=should("SESS-03", "BCD", "basic/transports#session-management"),
+    good=[
+        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=400))
+    ],
+    bad=[
+        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, result={})),
+        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=404)),
+    ],
+    unjudged=[
+        conversation(legacy("session-missing", result={})),
+        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=429)),
+    ],
+)
+def session_missing_misanswered(talk: Conversation) -> Iterator[Answer]:
+    """A server that gives out sessions refuses what comes without one, with 400.
+
+    Serving it means that the session protects nothing and that nobody notices a client which forgets it. If sessions
+    are not needed, do not assign any. Another refusal than 400 gets a remark only: 404 makes clients start anew.
+    """
+    for exchange in streamable(talk).clear("session-missing"):
+        if exchange.connection.session is None:
+            raise Inapplicable("no session is assigned")
+        if exchange.status is not None and exchange.status >= 400:
+            if exchange.status != 400:
+                yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)
+        else:
+            yield exchange, f"{reply(exchange)}, HTTP 400 expected"

@@ -1,0 +1,49 @@
+"""Rule `http-batch-refused`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Severity, Undecided
+from scoring.replies import reply
+from scoring.rule import Answer, must, rule
+from scoring.streamable import lost_session, streamable
+
+
+@rule(
+    "http-batch-refused",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A batch of requests is refused",
+    since="2026.2",
+    version=1,
+    checks=must("HTTP-11", "B", "basic#batching"),
+    good=[
+        conversation(legacy("batch", revision="B", result={}, batch=True)),
+        conversation(legacy("batch", revision="B", form="stream", result={})),
+    ],
+    bad=[
+        conversation(legacy("batch", revision="B", status=400, error={"code": -32600})),
+        conversation(legacy("batch", revision="B", status=415)),
+    ],
+    unjudged=[
+        conversation(legacy("batch", revision="C", status=400)),
+        conversation(
+            legacy("batch", revision="B", status=404, session={"length": 36, "visible": True, "same_as": None})
+        ),
+    ],
+)
+def http_batch_refused(talk: Conversation) -> Iterator[Answer]:
+    """Revision 2025-03-26 is the only one with batches, and whoever speaks it has to accept them.
+
+    A server that does not read arrays should not agree to that version: leave it out of the versions that it
+    negotiates.
+    """
+    for exchange in streamable(talk).clear("batch"):
+        if lost_session(exchange):
+            raise Undecided("the session may be lost")
+        if not exchange.succeeded and not exchange.batch:
+            yield exchange, f"{reply(exchange)}, an answer to the ping in the batch expected"

@@ -1,0 +1,43 @@
+"""Rule `modern-get-allowed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, rule, should
+from scoring.streamable import streamable
+
+
+@rule(
+    "modern-get-allowed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="GET and DELETE are not turned down",
+    since="2026.2",
+    version=1,
+    checks=should("HTTPM-01", "E", "basic/transports/streamable-http#earlier-streamable-http-revisions"),
+    good=[conversation(modern("get", verb="GET", status=405), modern("delete", verb="DELETE", status=405))],
+    bad=[
+        conversation(modern("get", verb="GET", status=404)),
+        conversation(modern("delete", verb="DELETE", form="none")),
+    ],
+    unjudged=[
+        conversation(modern("get", verb="GET", status=404), legacy("initialize", result={})),
+        conversation(modern("get", verb="GET", status=401)),
+    ],
+)
+def modern_get_allowed(talk: Conversation) -> Iterator[Answer]:
+    """Older clients open a stream with GET and end a session with DELETE. Both are gone since revision 2026-07-28.
+
+    405 tells them so at once; after a 404 they look for the server elsewhere, and a 200 promises a stream that nothing
+    will ever be sent on. A server that also speaks an older revision needs both and is not asked.
+    """
+    if talk.is_dual_era:
+        raise Inapplicable("an older revision is spoken too")
+    for exchange in streamable(talk).clear("get", "delete"):
+        if exchange.status != 405:
+            yield exchange, f"HTTP {exchange.status}, 405 expected"

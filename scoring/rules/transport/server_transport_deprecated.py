@@ -1,0 +1,40 @@
+"""Rule `server-transport-deprecated`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, stdio
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, rule, should
+from scoring.streamable import STREAMABLE
+
+
+@rule(
+    "server-transport-deprecated",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="The server speaks over the deprecated HTTP+SSE only",
+    since="2026.2",
+    version=1,
+    checks=should("DEP-01", "E", "deprecated"),
+    good=[
+        conversation(legacy("initialize", result={})),
+        conversation(legacy("initialize", result={}), legacy("sse-open", transport="sse")),
+    ],
+    bad=[conversation(legacy("sse-open", transport="sse"))],
+    unjudged=[conversation(stdio("initialize", result={}))],
+)
+def server_transport_deprecated(talk: Conversation) -> Iterator[Answer]:
+    """HTTP+SSE is deprecated since revision 2025-03-26 and may be removed, and clients are dropping it.
+
+    Serve streamable HTTP, at the same address or beside it; the SDKs can do both for a while. This looks at servers of
+    every revision, since it is about those that have not moved.
+    """
+    opened = {one.transport for one in talk.talk.connections if one.opened}
+    if not opened & {"sse", STREAMABLE}:
+        raise Inapplicable("not over HTTP")
+    if "sse" in opened and STREAMABLE not in opened:
+        yield "only HTTP+SSE, streamable HTTP expected"

@@ -1,0 +1,42 @@
+"""Rule `sse-endpoint-elsewhere`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, info, rule
+
+
+def _opened(endpoint: str) -> dict[str, Any]:
+    return legacy("sse-open", transport="sse", verb="GET", form="stream", headers={"x-endpoint": endpoint})
+
+
+@rule(
+    "sse-endpoint-elsewhere",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.INFO,
+    title="The endpoint of HTTP+SSE is on another origin",
+    since="2026.2",
+    version=1,
+    checks=info("SSE-02", "A", "basic/transports#http-with-sse"),
+    good=[conversation(_opened("same-origin"))],
+    bad=[conversation(_opened("other-origin"))],
+    unjudged=[conversation(legacy("initialize", result={})), conversation(_opened("none"))],
+)
+def sse_endpoint_elsewhere(talk: Conversation) -> Iterator[Answer]:
+    """Clients refuse an endpoint on another origin, since a server could send their messages anywhere with it.
+
+    The usual cause is a proxy: the server names its own address or scheme instead of the public one. A relative
+    address is always right. The specification does not say so; this is a remark.
+    """
+    told = [one for one in talk.talk.of("sse-open") if one.headers.get("x-endpoint", "none") != "none"]
+    if not told:
+        raise Inapplicable("no endpoint of HTTP+SSE")
+    for exchange in told:
+        if exchange.headers["x-endpoint"] == "other-origin":
+            yield exchange, "the endpoint is on another origin"

@@ -1,0 +1,38 @@
+"""Rule `stream-buffering-allowed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, modern
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, rule, should
+from scoring.streamable import streamable
+
+
+@rule(
+    "stream-buffering-allowed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="Proxies may hold back a stream",
+    since="2026.2",
+    version=1,
+    checks=should("STRM-02", "E", "basic/transports/streamable-http#receiving-messages"),
+    good=[conversation(modern("discover", form="stream", result={}, headers={"x-accel-buffering": "No"}))],
+    bad=[conversation(modern("discover", form="stream", result={}))],
+    unjudged=[conversation(modern("discover", result={}))],
+)
+def stream_buffering_allowed(talk: Conversation) -> Iterator[Answer]:
+    """A proxy such as nginx collects an answer before it passes it on, so that progress arrives with the result.
+
+    `X-Accel-Buffering: no` tells it not to.
+    """
+    streams = [one for one in streamable(talk).exchanges if one.verb == "POST" and one.form == "stream"]
+    told = [one for one in streams if not one.unclear]
+    if not told:
+        raise Inapplicable("no answer came as a stream")
+    for exchange in told:
+        if exchange.headers.get("x-accel-buffering", "").strip().lower() != "no":
+            yield exchange, "no header X-Accel-Buffering: no"

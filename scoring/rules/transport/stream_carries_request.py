@@ -1,0 +1,45 @@
+"""Rule `stream-carries-request`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+from scoring.streamable import streamable
+
+
+@rule(
+    "stream-carries-request",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A stream carries a request of the server",
+    since="2026.2",
+    version=1,
+    checks=must("STRM-01", "E", "basic/transports/streamable-http#receiving-messages"),
+    good=[
+        conversation(modern("discover", form="stream", result={})),
+        conversation(modern("list-tools", form="stream", message={"method": "notifications/message"})),
+    ],
+    bad=[conversation(modern("discover", form="stream", message={"id": 7, "method": "ping"}))],
+    unjudged=[
+        conversation(modern("discover", result={})),
+        conversation(legacy("ping", form="stream", message={"id": 7, "method": "ping"})),
+    ],
+)
+def stream_carries_request(talk: Conversation) -> Iterator[Answer]:
+    """Since revision 2026-07-28 a server asks nothing on a stream.
+
+    What it needs from the client it puts into an `input_required` result, and the client asks again with the answers.
+    A client of this revision has no way to answer a request.
+    """
+    streams = [one for one in streamable(talk).exchanges if one.verb == "POST" and one.form == "stream"]
+    told = [one for one in streams if not one.unclear]
+    if not told:
+        raise Inapplicable("no answer came as a stream")
+    for exchange in told:
+        if any(one.is_request for one in exchange.received):
+            yield exchange, "a request on the stream, none expected"

@@ -1,0 +1,58 @@
+"""Rule `target-not-encrypted`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from evidence.canonical import Json
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity
+from scoring.path import clip
+from scoring.rule import Answer, must, rule
+
+_REMOTE: Final = frozenset({"streamable-http", "sse"})
+_LOOPBACK: Final = re.compile(r"(.+\.)?localhost|127(\.[0-9]{1,3}){3}|::1")
+
+
+def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
+    talk = conversation(legacy("initialize", result={}))
+    return replace(talk, talk=replace(talk.talk, target={"type": kind, "identifier": address}))
+
+
+@rule(
+    "target-not-encrypted",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="The server is reached over plain HTTP",
+    since="2026.2",
+    version=1,
+    checks=must("HTTP-13", "ABCDE", "basic/authorization/security-considerations"),
+    good=[
+        _reached("https://notes.example/mcp"),
+        _reached("http://localhost:8080/mcp"),
+        _reached("http://127.0.0.1/mcp"),
+    ],
+    bad=[_reached("http://notes.example/mcp"), _reached("HTTP://localhost.notes.example/mcp")],
+    unjudged=[_reached("https://notes.example/notes.mcpb", "mcpb"), _reached(None), _reached("http://[bad")],
+)
+def target_not_encrypted(talk: Conversation) -> Iterator[Answer]:
+    """Over plain HTTP anybody on the way can read tokens and questions, and change the answers.
+
+    Serve the endpoint over https and register that address. Only servers on the user's own machine may do without.
+    """
+    address, kind = talk.talk.target.get("identifier"), talk.talk.target.get("type")
+    if kind not in _REMOTE or not isinstance(address, str):
+        raise Inapplicable("not reached by an address")
+    try:
+        parts = urlsplit(address.strip())
+        scheme, host = parts.scheme, parts.hostname or ""
+    except ValueError as error:
+        raise Inapplicable("the address is none") from error
+    if scheme == "http" and not _LOOPBACK.fullmatch(host):
+        yield f"{clip(address)}, https expected"

@@ -1,0 +1,49 @@
+"""What was said over streamable HTTP, and where the status alone is the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from evidence.kinds.exchanges import Exchange
+from scoring.conversation import Conversation
+from scoring.outcome import Inapplicable, Undecided
+
+STREAMABLE: Final = "streamable-http"
+
+_GATES: Final = frozenset({401, 402, 407})
+
+
+def streamable(talk: Conversation) -> Conversation:
+    """Only what was said over streamable HTTP; Inapplicable when nothing was."""
+    kept = tuple(one for one in talk.talk.exchanges if one.connection.transport == STREAMABLE)
+    narrowed = replace(talk, talk=replace(talk.talk, exchanges=kept))
+    if not narrowed.exchanges:
+        raise Inapplicable("not over streamable HTTP")
+    return narrowed
+
+
+def settled(talk: Conversation, *steps: str) -> tuple[Exchange, ...]:
+    """Exchanges whose HTTP status is the answer, redirects and 403 included; Undecided when there is none."""
+    found = talk.asked(*steps)
+    kept = tuple(one for one in found if _is_settled(one))
+    if not kept:
+        raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
+    return kept
+
+
+def is_redirect(exchange: Exchange) -> bool:
+    """True for an answer that sends the client elsewhere."""
+    return not exchange.failure and exchange.status is not None and 300 <= exchange.status < 400
+
+
+def lost_session(exchange: Exchange) -> bool:
+    """True for a 404 within a session: the server may have forgotten the session, which it may do at any time."""
+    return exchange.status == 404 and exchange.connection.session is not None
+
+
+def _is_settled(exchange: Exchange) -> bool:
+    """True when the status is the server's word: no failure, no passing state, no gate in front of it."""
+    if exchange.failure or exchange.status is None or exchange.status in _GATES:
+        return False
+    return not exchange.unclear or is_redirect(exchange)
