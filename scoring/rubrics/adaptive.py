@@ -6,17 +6,22 @@ redistribution; the components inside a dimension are named in it, and how each 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
+from evidence.kinds import listing, samples
+from evidence.kinds.samples import Samples
+from evidence.model import Absent, Reason
 from scoring import arithmetic, conformance, weighing
 from scoring.assessment import Assessment
 from scoring.components import score_component
-from scoring.outcome import Level, Measured, NotMeasured
+from scoring.outcome import Level, Measured, NotMeasured, Skipped
 from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
 from scoring.rule import ParamValue, discover
-from scoring.scorecard import DimensionScore, Line, Scorecard
+from scoring.samples_scope import TOO_FEW
+from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
 THIN: Final = Decimal("0.25")
 """Below this coverage a card says that it rests on thin evidence. The score stays, as the text has it."""
@@ -62,6 +67,11 @@ def _protocol(*families: str) -> Iterator[Check]:
             yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
 
 
+STABILITY: Final = "stability"
+
+_DOWN: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR})
+
+
 RELIABILITY: Final = Dimension(
     name="reliability",
     title="Reliability",
@@ -77,7 +87,7 @@ RELIABILITY: Final = Dimension(
             _check("tool-name-missing", weight=MUST_WEIGHT),
             _check("tool-names-duplicated"),
         ),
-        _component("stability", "Connection stability", awaits="samples"),
+        _component(STABILITY, "Connection stability", _check("connection-unstable")),
         _component(
             "schema_validity",
             "Schema validity",
@@ -190,6 +200,7 @@ COMPATIBILITY: Final = Dimension(
             _check("registration-transport-unsupported"),
             _check("remote-transport-deprecated"),
             _check("server-protocol-version-old"),
+            _check("server-modern-era-unanswered"),
         ),
         _component(
             "schema_completeness",
@@ -209,6 +220,7 @@ COMPATIBILITY: Final = Dimension(
             _check("tool-title-missing"),
             _check("tool-output-schema-missing"),
             _check("server-instructions-missing"),
+            _check("server-offers-tools-only"),
         ),
     ),
 )
@@ -235,6 +247,8 @@ _SETTLED: Final = (
     "Protocol conformance is the share of MUST and SHOULD checks that pass, a MUST weighing three times a SHOULD.",
     "HTTP-02, HTTP-03 and PAGE-01, which most servers in the field do not keep, weigh as much as a SHOULD.",
     "Checks weigh the same elsewhere, but grave signs of poisoning weigh nine tenths and the light ones share one.",
+    "Connection stability is the share of attempts of 30 days that succeeded; fewer than three say nothing.",
+    "Stability alone counts for a server that is down. One that is locked or not run here stays not testable.",
     "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
     "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
     "Floor and ceiling are the score with everything unmeasured at 0 and at 10; rankings go by the floor.",
@@ -260,7 +274,7 @@ def _score(assessment: Assessment) -> Scorecard:
         lines=tuple(_contributions(dimensions, score)),
         dimensions=dimensions,
         caveats=tuple(_caveats(assessment, dimensions, coverage)),
-        facts={"evidence": "thin" if coverage < THIN else "sufficient"},
+        facts={"evidence": "thin" if coverage < THIN else "sufficient", **_samples(assessment)},
         versions=assessment.versions,
         evidence=assessment.evidence,
     )
@@ -268,6 +282,8 @@ def _score(assessment: Assessment) -> Scorecard:
 
 def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
     parts = [score_component(part, assessment, dimension=dimension.name) for part in dimension.components]
+    if dimension.name == RELIABILITY.name and not _is_tested(parts, assessment):
+        parts = [_set_aside(part, assessment) if part.name == STABILITY else part for part in parts]
     components = weighing.with_effective_parts(parts)
     return DimensionScore(
         name=dimension.name,
@@ -277,6 +293,25 @@ def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
         status=weighing.status(components),
         components=components,
     )
+
+
+def _is_tested(parts: Sequence[ComponentScore], assessment: Assessment) -> bool:
+    """Whether stability may count: something else was measured too, or the server is down."""
+    content = assessment.dossier.read(listing.KIND)
+    is_down = isinstance(content, Absent) and content.reason in _DOWN
+    return is_down or any(isinstance(part.result, Decimal) for part in parts if part.name != STABILITY)
+
+
+def _set_aside(part: ComponentScore, assessment: Assessment) -> ComponentScore:
+    content = assessment.dossier.read(listing.KIND)
+    why = NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else NotMeasured("untested")
+    return replace(part, result=why, checked=0, lines=(), floor=Decimal(0), ceiling=weighing.FULL)
+
+
+def _samples(assessment: Assessment) -> dict[str, str]:
+    """How many attempts to connect the card knows of, when there are any."""
+    content = assessment.dossier.read(samples.KIND)
+    return {} if isinstance(content, Absent) else {"samples": str(Samples.parse(content.body).samples)}
 
 
 def _contributions(dimensions: tuple[DimensionScore, ...], score: Decimal | None) -> Iterator[Line]:
@@ -304,7 +339,11 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
     outcomes = assessment.outcomes.values()
     skipped = {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
     for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
-        yield f"{skip.at} could not be listed to the end ({skip.reason}); what was read is scored."
+        if skip.at in listing.LISTS:
+            yield f"{skip.at} could not be listed to the end ({skip.reason}); what was read is scored."
+    if known := _samples(assessment):
+        too_few = ", too few to say how stable" if Skipped(samples.KIND, TOO_FEW) in skipped else ""
+        yield f"Attempts to connect within 30 days: {known['samples']}{too_few}."
 
 
 ADAPTIVE_1: Final = Rubric(
