@@ -11,10 +11,11 @@ _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One dispatched event."""
+    """One dispatched event. `has_id`: it carried an id."""
 
     name: str
     data: bytes
+    has_id: bool = False
 
 
 class EventReader:
@@ -25,6 +26,7 @@ class EventReader:
         self._after_cr = False
         self._name = "message"
         self._data: list[bytes] = []
+        self._has_id = False
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events completed by a chunk."""
@@ -56,9 +58,11 @@ class EventReader:
             self._data.append(value)
         elif field == b"event":
             self._name = value.decode("utf-8", "replace")
+        elif field == b"id":
+            self._has_id = True
         return None
 
     def _dispatch(self) -> Event | None:
-        event = Event(self._name, b"\n".join(self._data)) if self._data else None
-        self._name, self._data = "message", []
+        event = Event(self._name, b"\n".join(self._data), self._has_id) if self._data else None
+        self._name, self._data, self._has_id = "message", [], False
         return event

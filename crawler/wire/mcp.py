@@ -33,11 +33,20 @@ class Channel(Protocol):
 
     @property
     def session(self) -> str | None:
-        """The session id that the server assigned."""
+        """The session id that the server assigned, when it can be sent back."""
+        ...
+
+    @property
+    def assigned(self) -> str | None:
+        """What the server assigned as a session id, whatever it is made of."""
         ...
 
     async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
         """Send a request and wait for its answer, at most `seconds` when given."""
+        ...
+
+    def number(self) -> int:
+        """The id of the next request, for one that is put together elsewhere."""
         ...
 
     async def tell(self, method: str) -> None:

@@ -43,11 +43,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One JSON-RPC message of any shape. `answer` is set for a response, `method` for a request or notification."""
+    """One JSON-RPC message of any shape. `answer` is set for a response, `method` for a request or notification.
+
+    `before` and `after` are its bytes around the result; without one, `before` are all of them.
+    """
 
     id: Json
     method: str | None
     answer: Answer | None
+    before: bytes = b""
+    after: bytes = b""
 
 
 def request(number: int, method: str, params: Mapping[str, Json] | None = None) -> bytes:
@@ -85,6 +90,11 @@ def read_messages(data: bytes) -> list[Message]:
 def decode(data: bytes) -> str:
     """UTF-8 without byte order mark; bytes that are not UTF-8 become U+FFFD."""
     return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+
+
+def is_batch(data: bytes) -> bool:
+    """True for a JSON text that is an array."""
+    return data.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n").startswith(b"[")
 
 
 def pick(messages: Iterable[Message], number: int, *, spent: int = 0) -> Answer | None:
@@ -139,14 +149,16 @@ def _read_top(text: str) -> Iterable[Message]:
 def _read_message(text: str, at: int) -> tuple[Message, int]:
     if text[at : at + 1] != "{":
         _, end = _scan(text, at)
-        return Message(None, None, None), end
+        return Message(None, None, None, text[at:end].encode("utf-8")), end
     members, end = _read_members(text, at)
     method = members.get("method", (None, 0, 0))[0]
     answer = None
     if "method" not in members:
         answer = next((_answer(text, members, kind) for kind in _kinds(members)), None)
     number = members.get("id", (None, 0, 0))[0]
-    return Message(number, method if isinstance(method, str) else None, answer), end
+    _, cut, resume = members["result"] if answer and not answer.is_error else (None, end, end)
+    around = text[at:cut].encode("utf-8"), text[resume:end].encode("utf-8")
+    return Message(number, method if isinstance(method, str) else None, answer, *around), end
 
 
 def _kinds(members: Mapping[str, tuple[Any, int, int]]) -> Iterable[str]:

@@ -13,8 +13,9 @@ from crawler.wire.events import Event, EventReader
 from crawler.wire.failures import InvalidTarget, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
 from crawler.wire.http import Request, Response
 from crawler.wire.mcp import Era
-from crawler.wire.streamable import MOST_EVENTS, Post, read_event
-from crawler.wire.transcript import Exchange, Reply, kept_headers
+from crawler.wire.receiving import MOST_EVENTS, event_pieces, is_utf8, read_event, telling_headers
+from crawler.wire.streamable import CONTENT, Post
+from crawler.wire.transcript import Exchange, Form, Piece, Reply, kept_headers
 from evidence.canonical import Json
 from evidence.model import TargetType
 
@@ -32,8 +33,11 @@ class SseChannel:
         self._waiting: deque[Event] = deque()
         self._seen = 0
         self._received: list[bytes] = []
+        self._pieces: list[Piece] = []
         self._cleaner = post.redaction.stream()
+        self._endpoint = "none"
         self.session: str | None = None
+        self.assigned: str | None = None
 
     @property
     def transport(self) -> str:
@@ -57,7 +61,7 @@ class SseChannel:
             await self._read_endpoint(limits.first_byte)
         except WireFailure as error:
             failure = error
-        return Reply(self._record("GET", b"", began, failure))
+        return Reply(self._record("GET", b"", began, failure, self._opening(began)))
 
     @property
     def is_open(self) -> bool:
@@ -67,9 +71,12 @@ class SseChannel:
     async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
         """POST a request and wait for its answer on the stream; this transport is legacy only."""
         self._number += 1
+        return await self.put(method, rpc.request(self._number, method, params), seconds=seconds)
+
+    async def put(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
+        """POST a request as it is and wait for its answer, which may come as the POST's own."""
         number, began = self._number, self._post.now()
-        body = rpc.request(number, method, params)
-        accepted = await self._post.send("POST", method, body, _CONTENT, number=number, strict=False)
+        accepted = await self._post.send("POST", label, body, CONTENT, number=number, strict=False)
         if accepted.failure or accepted.answer or (accepted.status or 0) >= 300:
             return accepted
         failure: WireFailure | None = None
@@ -78,11 +85,16 @@ class SseChannel:
             answer = await self._await_answer(number, seconds or self._post.visit.engine.limits.first_byte)
         except WireFailure as error:
             failure = error
-        return Reply(self._record(method, body, began, failure), answer)
+        return Reply(self._record(label, body, began, failure, accepted.exchange), answer)
+
+    def number(self) -> int:
+        """The id of the next request, for one that is put together elsewhere."""
+        self._number += 1
+        return self._number
 
     async def tell(self, method: str) -> None:
         """POST a notification."""
-        await self._post.send("POST", method, rpc.notification(method), _CONTENT)
+        await self._post.send("POST", method, rpc.notification(method), CONTENT)
 
     async def close(self) -> None:
         """Drop the stream, which ends the session."""
@@ -97,11 +109,14 @@ class SseChannel:
             raise Malformed("GET is not answered with an event stream")
         event = await self._next_event(seconds)
         while event.name != "endpoint":
+            self._pieces += event_pieces(event, read_event(event))
             event = await self._next_event(seconds)
+        self._pieces.append(Piece(text="", event=event.name, has_id=event.has_id))
         try:
             endpoint = self._post.url.join(event.data.decode("utf-8", "replace").strip())
         except InvalidTarget as error:
             raise Malformed("the stream names no valid endpoint") from error
+        self._endpoint = "same-origin" if endpoint.origin == self._post.url.origin else "other-origin"
         if endpoint.origin != self._post.url.origin:
             raise Malformed("the stream names an endpoint on another origin")
         self._post.url = endpoint
@@ -112,7 +127,9 @@ class SseChannel:
             async with asyncio.timeout(seconds):
                 while True:
                     event = await self._next_event(seconds)
-                    if answer := read_event(event.data, number, spent=number - 1):
+                    messages = read_event(event)
+                    self._pieces += event_pieces(event, messages)
+                    if answer := rpc.pick(messages, number, spent=number - 1):
                         return answer
         except TimeoutError as error:
             raise TimedOut("no answer on the stream in time") from error
@@ -135,22 +152,37 @@ class SseChannel:
             raise TooLarge(f"more than {MOST_EVENTS} events")
         return self._waiting.popleft()
 
-    def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None) -> Exchange:
+    def _opening(self, began: float) -> Exchange:
+        """The GET and its head; where the endpoint lies is told by a header of ours."""
         head = self._stream.head if self._stream else None
-        exchange = Exchange(
+        headers = kept_headers(self._post.redaction.clean_headers(head.headers)) if head else ()
+        return Exchange(
             transport=self.transport,
+            method="GET",
+            request=b"",
+            began=began,
+            seconds=0,
+            verb="GET",
+            sent=telling_headers(_ACCEPT),
+            status=head.status if head else None,
+            headers=(*headers, ("x-endpoint", self._endpoint)),
+        )
+
+    def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None, asked: Exchange) -> Exchange:
+        """What came on the stream, as the answer to the request `asked`."""
+        received = b"".join(self._received)
+        exchange = dataclasses.replace(
+            asked,
             method=method,
             request=body,
             began=began,
             seconds=self._post.now() - began,
-            status=head.status if head else None,
-            headers=kept_headers(self._post.redaction.clean_headers(head.headers)) if head else (),
-            body=b"".join(self._received),
+            body=received,
+            form=Form.STREAM if self._pieces else asked.form,
+            utf8=is_utf8(received),
+            received=tuple(self._pieces),
             failure=failure,
         )
-        self._received = []
+        self._received, self._pieces = [], []
         self._post.transcript.add(exchange)
         return exchange
-
-
-_CONTENT: Final = (("accept", "application/json, text/event-stream"), ("content-type", "application/json"))

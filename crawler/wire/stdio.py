@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crawler.wire import rpc
 from crawler.wire.failures import Malformed, TimedOut, TooLarge, Unreachable, WireFailure
 from crawler.wire.launch import Exit, Launched
 from crawler.wire.mcp import Era, modern_params
-from crawler.wire.transcript import Exchange, Reply, Transcript
+from crawler.wire.receiving import is_utf8, quote
+from crawler.wire.transcript import MOST_PIECES, Exchange, Form, Piece, Reply, Transcript, message_piece
 from evidence.canonical import Json
 
 LINE_BYTES: Final = 4 * 1024 * 1024
@@ -66,6 +67,8 @@ class StdioChannel:
         self._lines = LineReader(line_bytes)
         self._waiting: deque[bytes] = deque()
         self._received: list[bytes] = []
+        self._pieces: list[Piece] = []
+        self._batch = False
         self._number = self._count = self._total = 0
         self._loop = asyncio.get_running_loop()
         self._born = self._loop.time()
@@ -73,6 +76,7 @@ class StdioChannel:
         self.noise: list[bytes] = []
         self.exit: Exit | None = None
         self.session: str | None = None
+        self.assigned: str | None = None
 
     @property
     def transport(self) -> str:
@@ -86,7 +90,15 @@ class StdioChannel:
         """Write a request and read lines until its answer."""
         self._number += 1
         sent = modern_params(params, self._client_version) if era is Era.MODERN else params
-        body = rpc.request(self._number, method, sent)
+        return await self.put(method, rpc.request(self._number, method, sent), seconds=seconds)
+
+    def number(self) -> int:
+        """The id of the next request, for one that is put together elsewhere."""
+        self._number += 1
+        return self._number
+
+    async def put(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
+        """Write a line as it is and read lines until its answer."""
         began = self._loop.time()
         answer: rpc.Answer | None = None
         failure: WireFailure | None = None
@@ -97,7 +109,7 @@ class StdioChannel:
             failure = TimedOut("no answer in time")
         except WireFailure as error:
             failure = error
-        return Reply(self._record(method, body, began, failure), answer)
+        return Reply(self._record(label, body, began, failure), answer)
 
     async def tell(self, method: str) -> None:
         """Write a notification."""
@@ -113,6 +125,26 @@ class StdioChannel:
             failure = error
         self._record(method, body, began, failure)
 
+    async def leave(self, seconds: float) -> None:
+        """Close its input and watch whether it exits within `seconds`."""
+        began = self._loop.time()
+        failure: WireFailure | None = None
+        ended = False
+        try:
+            async with asyncio.timeout_at(min(began + seconds, self._end)):
+                await self._launched.close_stdin()
+                while True:
+                    self._keep(line := await self._next_line(), _messages(line))
+        except TimeoutError:
+            pass
+        except Unreachable:
+            ended = True  # its output has ended
+        except (BrokenPipeError, ConnectionError):
+            ended = True
+        except WireFailure as error:
+            failure = error
+        self._record("close", b"", began, failure, ended=ended)
+
     async def close(self) -> None:
         """Stop the process and keep how it ended."""
         self.exit = await self._launched.stop()
@@ -121,15 +153,24 @@ class StdioChannel:
         await self._write(body)
         while True:
             line = await self._next_line()
-            try:
-                messages = rpc.read_messages(line)
-            except Malformed:
+            messages = _messages(line)
+            if not messages:
                 self.noise.append(line[:200])
-                continue
+            self._keep(line, messages)
             if answer := rpc.pick(messages, self._number, spent=self._number - 1):
                 return answer
             for message in messages:
                 await self._serve(message)
+
+    def _keep(self, line: bytes, messages: Sequence[rpc.Message]) -> None:
+        """Keep a line as pieces; one that is no JSON-RPC object is a text."""
+        if len(self._pieces) >= MOST_PIECES:
+            return
+        if messages and all(message.method is not None or message.answer for message in messages):
+            self._batch |= rpc.is_batch(line)
+            self._pieces += [message_piece(message) for message in messages]
+        else:
+            self._pieces.append(Piece(text=quote(line)))
 
     async def _serve(self, message: rpc.Message) -> None:
         """Answer a request of the server, which may wait for it: ping is served, anything else is refused."""
@@ -161,17 +202,33 @@ class StdioChannel:
             raise TooLarge(f"more than {_LINES} lines of output")
         return self._waiting.popleft()
 
-    def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None) -> Exchange:
+    def _record(
+        self, method: str, body: bytes, began: float, failure: WireFailure | None, *, ended: bool | None = None
+    ) -> Exchange:
         now = self._loop.time()
+        received = b"".join(self._received)
         exchange = Exchange(
             transport=self.transport,
             method=method,
             request=body,
             began=began - self._born,
             seconds=now - began,
-            body=b"".join(self._received),
+            body=received,
+            form=Form.LINES if self._pieces else Form.NONE,
+            utf8=is_utf8(received),
+            batch=self._batch,
+            ended=ended,
+            received=tuple(self._pieces),
             failure=failure,
         )
-        self._received = []
+        self._received, self._pieces, self._batch = [], [], False
         self._transcript.add(exchange)
         return exchange
+
+
+def _messages(line: bytes) -> list[rpc.Message]:
+    """The messages of a line; none of one that is not JSON."""
+    try:
+        return rpc.read_messages(line)
+    except Malformed:
+        return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -14,25 +15,24 @@ from crawler.credentials import Credential
 from crawler.wire import rpc
 from crawler.wire.address import Url
 from crawler.wire.connection import Limits
-from crawler.wire.events import EventReader
-from crawler.wire.failures import InvalidTarget, Malformed, TimedOut, TooLarge, WireFailure
-from crawler.wire.http import Request, Response, Visit
+from crawler.wire.failures import InvalidTarget, WireFailure
+from crawler.wire.http import Request, Visit
 from crawler.wire.mcp import MODERN_VERSION, Era, modern_params
+from crawler.wire.receiving import STREAM_TAIL, Received, is_utf8, telling_headers
 from crawler.wire.redaction import Redaction
 from crawler.wire.transcript import Exchange, Reply, Transcript, kept_headers
 from evidence.canonical import Json
 from evidence.model import TargetType
 
-MOST_EVENTS: Final = 2_000  # of one stream; each costs a parse
 _HOPS: Final = 3
 _KEEP_METHOD: Final = frozenset({307, 308})
 _SESSION: Final = re.compile(r"[\x21-\x7e]{1,1024}")
-_STREAM_TAIL: Final = 0.25  # seconds for a stream to end after its answer, so that the connection can be reused
+_PLAIN: Final = re.compile(r"[\x20-\x7e]*")
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _OURS: Final = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "mcp-method"}
     | {"mcp-protocol-version", "mcp-session-id", "te", "transfer-encoding", "upgrade", "user-agent"}
 )
-_STREAM_MARKS: Final = (b"event:", b"data:", b"id:", b":")
 
 
 class Post:
@@ -55,6 +55,7 @@ class Post:
         self.courtesy = courtesy
         self.transcript = transcript
         self._transport = transport
+        self.tail = STREAM_TAIL
         self.gapless = gapless
         self.headers = tuple(pair for pair in headers if pair[0].lower() not in _OURS)
         self.redaction = credential.redaction if credential else Redaction()
@@ -86,23 +87,25 @@ class Post:
         number: int = 0,
         strict: bool = True,
         limits: Limits | None = None,
+        head_only: bool = False,
     ) -> Reply:
         """One request with same-origin 307/308 redirects followed; the last answer counts, all are recorded.
 
         `number` 0 expects no answer. `strict`: a 200 whose body is neither JSON nor an event stream is a failure.
+        `head_only`: an event stream is not read at all.
         """
         for _ in range(_HOPS):
             request = Request(verb, self.url, (*self.sent_headers(), *headers), body, limits)
-            reply = await self._exchange(request, label, number, strict=strict)
+            reply = await self._exchange(request, label, number, strict=strict, head_only=head_only)
             target = self._redirect(reply)
             if target is None:
                 return reply
             self.url, self._credential = target, None  # a credential is never sent where a redirect leads
         return reply
 
-    async def _exchange(self, request: Request, label: str, number: int, *, strict: bool) -> Reply:
+    async def _exchange(self, request: Request, label: str, number: int, *, strict: bool, head_only: bool) -> Reply:
         began = self.now()
-        received = Received(strict=strict, redaction=self.redaction)
+        received = Received(strict=strict, redaction=self.redaction, tail=self.tail, head_only=head_only)
         answer: rpc.Answer | None = None
         failure: WireFailure | None = None
         try:
@@ -115,15 +118,24 @@ class Post:
                     response.close()
         except WireFailure as error:
             failure = error
+        if received.ended is False:
+            self.tail = STREAM_TAIL  # once is enough to know
         exchange = Exchange(
             transport=self._transport.value,
             method=label,
             request=request.body,
             began=began,
-            seconds=self.now() - began,
+            seconds=(received.answered or self._loop.time()) - self._born - began,
+            verb=request.method,
+            sent=telling_headers(request.headers),
             status=received.status,
             headers=kept_headers(received.headers),
-            body=b"".join(received.parts),
+            body=received.body,
+            form=received.form,
+            utf8=is_utf8(received.body),
+            batch=received.batch,
+            ended=received.ended,
+            received=tuple(received.pieces),
             failure=failure,
         )
         self.transcript.add(exchange)
@@ -141,47 +153,6 @@ class Post:
         return target if target.origin == self.url.origin else None
 
 
-class Received:
-    """The pieces of one answer, kept also when reading it fails half-way."""
-
-    def __init__(self, *, strict: bool, redaction: Redaction | None = None) -> None:
-        self._strict = strict
-        self._redaction = redaction or Redaction()
-        self._cleaner = self._redaction.stream()
-        self.status: int | None = None
-        self.headers: tuple[tuple[str, str], ...] = ()
-        self.parts: list[bytes] = []
-
-    async def read(self, response: Response, number: int) -> rpc.Answer | None:
-        """Read until the answer to request `number` is complete; None when the body holds none."""
-        self.status, self.headers = response.head.status, self._redaction.clean_headers(response.head.headers)
-        if response.head.get("content-type").lower().startswith("text/event-stream"):
-            return await self._read_stream(response, number)
-        while part := await response.read():
-            self.parts.append(self._cleaner.feed(part))
-        self.parts.append(self._cleaner.finish())
-        body = b"".join(self.parts)
-        if not body.strip() or not number:
-            return None
-        return read_body(body, number, strict=self._strict and self.status == 200)
-
-    async def _read_stream(self, response: Response, number: int) -> rpc.Answer | None:
-        reader = EventReader()
-        seen = 0
-        while part := await response.read():
-            self.parts.append(clean := self._cleaner.feed(part))
-            for event in reader.feed(clean):
-                seen += 1
-                if seen > MOST_EVENTS:
-                    raise TooLarge(f"more than {MOST_EVENTS} events before the answer")
-                if answer := read_event(event.data, number):
-                    await _drain(response)
-                    return answer
-        self.parts.append(rest := self._cleaner.finish())
-        events = [*reader.feed(rest), *reader.finish()]
-        return next((answer for event in events if (answer := read_event(event.data, number))), None)
-
-
 class StreamableHttp:
     """The channel of a streamable HTTP server."""
 
@@ -191,6 +162,12 @@ class StreamableHttp:
         self._number = 0
         self._version: str | None = None
         self.session: str | None = None
+        self.assigned: str | None = None
+
+    @property
+    def post(self) -> Post:
+        """What it POSTs with."""
+        return self._post
 
     @property
     def transport(self) -> str:
@@ -206,62 +183,65 @@ class StreamableHttp:
         self._number += 1
         modern = era is Era.MODERN
         sent = modern_params(params, self._client_version) if modern else params
-        headers = self._modern_headers(method) if modern else self._legacy_headers(method)
-        limits = _shortened(self._post.visit.engine.limits, seconds)
+        headers = modern_headers(method, params) if modern else self.legacy_headers(method)
+        limits = shortened(self._post.visit.engine.limits, seconds)
         body = rpc.request(self._number, method, sent)
         reply = await self._post.send("POST", method, body, headers, number=self._number, limits=limits)
         if method == "initialize" and reply.result:
-            offered = reply.exchange.header("mcp-session-id")
-            self.session = offered if _SESSION.fullmatch(offered) else None
+            self.assigned = reply.exchange.header("mcp-session-id") or None
+            self.session = self.assigned if self.assigned and is_session(self.assigned) else None
         return reply
+
+    def number(self) -> int:
+        """The id of the next request, for one that is put together elsewhere."""
+        self._number += 1
+        return self._number
 
     async def tell(self, method: str) -> None:
         """POST a notification."""
-        await self._post.send("POST", method, rpc.notification(method), self._legacy_headers(method))
+        await self._post.send("POST", method, rpc.notification(method), self.legacy_headers(method))
 
     async def close(self) -> None:
         """DELETE the session, as the specification asks of a client that is done."""
         if self.session:
-            await self._post.send("DELETE", "DELETE", b"", self._legacy_headers("DELETE"))
+            await self._post.send("DELETE", "DELETE", b"", self.legacy_headers("DELETE"))
             self.session = None
 
-    def _modern_headers(self, method: str) -> list[tuple[str, str]]:
-        return [*_CONTENT, ("mcp-protocol-version", MODERN_VERSION), ("mcp-method", method)]
-
-    def _legacy_headers(self, method: str) -> list[tuple[str, str]]:
+    def legacy_headers(self, method: str) -> list[tuple[str, str]]:
+        """The headers of a request on this connection."""
         if method == "initialize":
-            return list(_CONTENT)
+            return list(CONTENT)
         version = [("mcp-protocol-version", self._version)] if self._version else []
         session = [("mcp-session-id", self.session)] if self.session else []
-        return [*_CONTENT, *version, *session]
+        return [*CONTENT, *version, *session]
 
 
-_CONTENT: Final = (("accept", "application/json, text/event-stream"), ("content-type", "application/json"))
+CONTENT: Final = (("accept", "application/json, text/event-stream"), ("content-type", "application/json"))
+"""What goes with every POST."""
 
 
-def read_body(body: bytes, number: int, *, strict: bool) -> rpc.Answer | None:
-    """The answer in a whole body, whatever its content type says.
-
-    `strict`: a body that is neither JSON nor an event stream is a failure (a 200 must carry an answer); else it is
-    an error page that the status explains.
-    """
-    if body.lstrip()[:6].startswith(_STREAM_MARKS):
-        events = [*(reader := EventReader()).feed(body), *reader.finish()]
-        return next((answer for event in events if (answer := read_event(event.data, number))), None)
-    try:
-        return rpc.pick(rpc.read_messages(body), number)
-    except (Malformed, TooLarge):
-        if strict:
-            raise
-        return None
+def modern_headers(method: str, params: Mapping[str, Json], *, version: str = MODERN_VERSION) -> list[tuple[str, str]]:
+    """The headers of a modern request, which repeat what its body says (2026-07-28, Standard Request Headers)."""
+    headers = [*CONTENT, ("mcp-protocol-version", version), ("mcp-method", method)]
+    name = params.get(_NAMED[method]) if method in _NAMED else None
+    return [*headers, ("mcp-name", header_text(name))] if isinstance(name, str) else headers
 
 
-def read_event(data: bytes, number: int, *, spent: int = 0) -> rpc.Answer | None:
-    """The answer in one event; an event that is not JSON is passed over."""
-    try:
-        return rpc.pick(rpc.read_messages(data), number, spent=spent)
-    except Malformed:
-        return None
+def header_text(text: str) -> str:
+    """A text as a header's value: in Base64 when it could not be sent as it is (2026-07-28, Value Encoding)."""
+    if _PLAIN.fullmatch(text) and text == text.strip() and not text.startswith("=?base64?"):
+        return text
+    return encoded_text(text)
+
+
+def encoded_text(text: str) -> str:
+    """A text in the Base64 form of header values."""
+    return f"=?base64?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="
+
+
+def is_session(text: str) -> bool:
+    """True for a session id that can be sent back: visible ASCII characters only."""
+    return _SESSION.fullmatch(text) is not None
 
 
 def wait_asked_for(reply: Reply, now: datetime) -> float | None:
@@ -269,17 +249,8 @@ def wait_asked_for(reply: Reply, now: datetime) -> float | None:
     return retry_after(reply.exchange.header("retry-after"), now) if reply.status in {429, 503} else None
 
 
-async def _drain(response: Response) -> None:
-    """Let the stream end so that the connection can be kept; a stream that goes on is dropped."""
-    try:
-        async with asyncio.timeout(_STREAM_TAIL):
-            while await response.read():
-                pass
-    except (TimeoutError, TimedOut, WireFailure):
-        return
-
-
-def _shortened(limits: Limits, seconds: float | None) -> Limits | None:
+def shortened(limits: Limits, seconds: float | None) -> Limits | None:
+    """The limits with at most `seconds` until the first byte."""
     if seconds is None:
         return None
     return Limits(

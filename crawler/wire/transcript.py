@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Final
 
 from crawler.wire.failures import WireFailure
-from crawler.wire.rpc import Answer
-from evidence.canonical import Json
+from crawler.wire.rpc import Answer, Message
+from evidence.canonical import Json, sha256
 
-# Body bytes that outlive their reply. Hundreds of probes run at once, and what a listing needs is in its own body.
+# Bytes of messages that outlive their reply. Hundreds of probes run at once; what a listing needs is in its own body.
 RETAINED: Final = 1024 * 1024  # of one probe
 RETAINED_EACH: Final = 64 * 1024  # of one exchange
+MOST_PIECES: Final = 64  # of one exchange
 _HEADER_CAP: Final = 2048
 _KEPT: Final = frozenset(
     {"allow", "cache-control", "cf-mitigated", "content-encoding", "content-type", "date", "location"}
@@ -21,12 +23,53 @@ _KEPT: Final = frozenset(
 )
 
 
+class Form(StrEnum):
+    """What an answer was made of."""
+
+    JSON = "json"
+    STREAM = "stream"
+    LINES = "lines"
+    OTHER = "other"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One thing that was received: a message as the bytes around its result and the result, or a text that is none.
+
+    `result` is None for a message without one and for one too large to keep, of which `size` and `digest` (SHA-256)
+    remain. `event` and `has_id` are those of the event that brought it.
+    """
+
+    before: bytes = b""
+    result: bytes | None = None
+    after: bytes = b""
+    size: int = 0
+    digest: str = ""
+    text: str | None = None
+    event: str = ""
+    has_id: bool = False
+
+    @property
+    def kept(self) -> int:
+        """Bytes that it keeps in memory."""
+        return len(self.before) + len(self.after) + len(self.result or b"") + len(self.text or "")
+
+
+def message_piece(message: Message, *, event: str = "", has_id: bool = False) -> Piece:
+    """A message as a piece."""
+    result = message.answer.span if message.answer and not message.answer.is_error else None
+    size = len(result) if result is not None else 0
+    return Piece(before=message.before, result=result, after=message.after, size=size, event=event, has_id=has_id)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """One request and what came back. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
 
     `began` and `seconds` are on the probe's own clock. `body` is as received after content decoding; for an event
-    stream and for stdio it is everything read until the answer. `dropped` is how many bytes of its end are not kept.
+    stream and for stdio it is everything read until the answer. Only a reply in hand has it; a transcript keeps `size`
+    and `received`. `ended`: whether a stream or process ended in time, None when that was not watched.
     """
 
     transport: str
@@ -34,11 +77,18 @@ class Exchange:
     request: bytes
     began: float
     seconds: float
+    verb: str = ""
+    sent: tuple[tuple[str, str], ...] = ()
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
+    size: int = 0
+    form: Form = Form.NONE
+    utf8: bool = True
+    batch: bool = False
+    ended: bool | None = None
+    received: tuple[Piece, ...] = ()
     failure: WireFailure | None = None
-    dropped: int = 0
 
     def header(self, name: str) -> str:
         """The first value of a kept header, or the empty string."""
@@ -69,23 +119,76 @@ class Reply:
 
 
 @dataclass(slots=True)
+class Link:
+    """One connection as far as it got: a session of its own over HTTP, a process of its own over stdio."""
+
+    transport: str
+    era: str
+    offered: str | None = None
+    opened: bool = False
+    negotiated: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An exchange under the name of the question that it answers."""
+
+    step: str
+    page: int
+    link: int
+    exchange: Exchange
+
+
+@dataclass(slots=True)
 class Transcript:
-    """The exchanges of one probe, with a bound on the bytes kept."""
+    """The exchanges of one probe, with a bound on the bytes kept. `rows` are those that answer a named question."""
 
     exchanges: list[Exchange] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     retained: int = 0
 
     def add(self, exchange: Exchange) -> None:
-        """Append an exchange, with as much of the beginning of its body as the bounds leave room for."""
+        """Append an exchange without its body, with as much of its pieces as the bounds leave room for."""
         room = min(RETAINED_EACH, RETAINED - self.retained)
-        if len(exchange.body) > room:
-            exchange = replace(exchange, body=exchange.body[:room], dropped=len(exchange.body) - room)
-        self.retained += len(exchange.body)
-        self.exchanges.append(exchange)
+        pieces: list[Piece] = []
+        for piece in exchange.received[:MOST_PIECES]:
+            fitting = _fit(piece, room)
+            room -= fitting.kept
+            self.retained += fitting.kept
+            pieces.append(fitting)
+        size = exchange.size or len(exchange.body)
+        self.exchanges.append(replace(exchange, body=b"", size=size, received=tuple(pieces)))
+
+    def connect(self, link: Link) -> int:
+        """Number a new connection."""
+        self.links.append(link)
+        return len(self.links) - 1
+
+    def name(self, since: int, step: str, page: int, link: int) -> None:
+        """Give what was recorded from `since` on its name. Redirects that were followed get rows of their own.
+
+        Asked again on the same connection, a question has the later answer only: what passed is no evidence.
+        """
+        *hops, last = self.exchanges[since:]
+        for hop in hops:
+            if hop.status is not None and 300 <= hop.status < 400:
+                self.rows.append(Row(REDIRECTED, 0, link, hop))
+        row = Row(step, page, link, last)
+        for position, known in enumerate(self.rows):
+            if (known.step, known.page, known.link) == (step, page, link):
+                self.rows[position] = row
+                return
+        self.rows.append(row)
 
     def summary(self) -> list[Mapping[str, Json]]:
         """One small object per exchange for a record's observation."""
         return [_summary(exchange) for exchange in self.exchanges]
+
+
+REDIRECTED: Final = "redirected"
+"""Step of an exchange that was answered with a redirect which we followed."""
 
 
 def kept_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
@@ -93,12 +196,23 @@ def kept_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str],
     return tuple((name, value[:_HEADER_CAP]) for name, value in headers if name in _KEPT)
 
 
+def _fit(piece: Piece, room: int) -> Piece:
+    """The piece with its result left out when that does not fit, and with nothing at all when the rest does not."""
+    if piece.kept <= room:
+        return piece
+    if piece.result is not None:
+        piece = replace(piece, result=None, digest=sha256(piece.result))
+    if piece.kept <= room:
+        return piece
+    return Piece(size=piece.kept, event=piece.event, has_id=piece.has_id)
+
+
 def _summary(exchange: Exchange) -> Mapping[str, Json]:
     summary: dict[str, Json] = {
         "transport": exchange.transport,
         "method": exchange.method,
         "ms": round(exchange.seconds * 1000, 1),
-        "bytes": len(exchange.body) + exchange.dropped,
+        "bytes": exchange.size,
     }
     if exchange.status is not None:
         summary["status"] = exchange.status

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from crawler.collectors.protocol import samples as sampling
 from crawler.collectors.protocol.dialogue import ProbeLimits
-from crawler.collectors.protocol.probe import Probed, RemoteProbe, StdioProbe
+from crawler.collectors.protocol.probe import Finding, Manner, Means, Probed
+from crawler.collectors.protocol.process import StdioProbe
+from crawler.collectors.protocol.remote import RemoteProbe
+from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launcher
 from evidence.canonical import Json
-from evidence.kinds.listing import KIND, SCHEMA
+from evidence.kinds import access, exchanges, listing, samples
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-VERSION: Final = 1
+VERSION: Final = 2
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
+_TRIALS: Final = "trials"
+_SCHEMAS: Final[Mapping[str, int]] = {
+    **{kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access)},
+    _TRIALS: 1,
+    samples.KIND: samples.SCHEMA,
+}
 
 
 class ProtocolCollector:
-    """Answers for kind `listing`. `launcher` None: there is no sandbox here, so packages are not started."""
+    """Answers for what a conversation tells. `launcher` None: there is no sandbox here, so packages are not started.
+
+    `depth` is `core`, `full`, or `weekly`: full when the last full probe of a server is at least seven days old.
+    """
 
     name: Final = "protocol"
     version: Final = VERSION
-    kinds: Final = (KIND,)
+    kinds: Final = tuple(_SCHEMAS)
 
     def __init__(
         self,
@@ -35,45 +48,78 @@ class ProtocolCollector:
         limits: ProbeLimits | None = None,
         *,
         client_version: str = "0",
+        depth: str = "core",
+        policy: Policy = Policy.ANNOTATED,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
-        self._courtesy = courtesy
         self._clock = clock
-        self._limits = limits or ProbeLimits()
-        self._client_version = client_version
+        self._means = Means(
+            courtesy=courtesy, clock=clock, limits=limits or ProbeLimits(), client_version=client_version
+        )
+        self._depth = depth
+        self._policy = policy
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One listing record: the first target that opens, else why the first one did not."""
+        """One record per kind of the first target that opens, else of the first one and why it did not."""
+        manner = Manner(depth=self._depth, policy=self._policy)
         first: Probed | None = None
         for position, candidate in enumerate(target.targets):
-            probed = await self._probe(candidate)
-            if isinstance(probed.content, Observed):
-                return [self._record(target, probed, position)]
+            probed = await self._probe(candidate, manner)
+            if isinstance(probed.listing, Observed):
+                return self._records(target, probed, position, earlier)
             first = first or probed
-        nothing = Probed(Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
-        return [self._record(target, first or nothing, 0)]
+        nothing = Probed(listing=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
+        return self._records(target, first or nothing, 0, earlier)
 
-    async def _probe(self, target: Target) -> Probed:
+    async def _probe(self, target: Target, manner: Manner) -> Probed:
         if target.type.is_remote:
-            remote = RemoteProbe(self._engine, self._courtesy, self._clock, self._limits, self._client_version)
-            return await remote.run(target)
+            return await RemoteProbe(self._engine, self._means, manner).run(target)
         if target.type not in _RUNNABLE:
-            return Probed(Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
+            return Probed(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
-            return Probed(Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        process = StdioProbe(self._launcher, self._courtesy, self._clock, self._limits, self._client_version)
-        return await process.run(target)
+            return Probed(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
+        return await StdioProbe(self._launcher, self._means, manner).run(target)
 
-    def _record(self, server: Server, probed: Probed, position: int) -> Record:
-        observation: Mapping[str, Json] = {**probed.observation, "target": position}
+    def _records(self, server: Server, probed: Probed, position: int, earlier: Dossier) -> list[Record]:
+        at = self._clock()
+        same: Finding = (probed.listing if isinstance(probed.listing, Absent) else _NOTHING, {})
+        sampled = sampling.roll(
+            earlier.records.get(samples.KIND),
+            probed.listing,
+            at=at,
+            cold_ms=probed.cold_ms,
+            warm_ms=probed.warm_ms,
+        )
+        found: Mapping[str, Finding] = {
+            listing.KIND: (probed.listing, {**probed.observation, "target": position}),
+            exchanges.KIND: probed.exchanges or same,
+            access.KIND: probed.access or (_no_access(server.targets[position : position + 1], same[0]), {}),
+            _TRIALS: probed.trials or same,
+            samples.KIND: sampled,
+        }
+        return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]
+
+    def _record(
+        self, server: Server, kind: str, at: datetime, content: Observed | Absent, observation: Mapping[str, Json]
+    ) -> Record:
         return Record(
             server=server.id,
-            kind=KIND,
-            schema=SCHEMA,
+            kind=kind,
+            schema=_SCHEMAS[kind],
             collector=self.name,
             collector_version=self.version,
-            observed_at=self._clock(),
-            content=probed.content,
+            observed_at=at,
+            content=content,
             observation=observation,
         )
+
+
+_NOTHING: Final = Absent(Reason.NOT_COLLECTED)
+
+
+def _no_access(targets: Sequence[Target], otherwise: Observed | Absent) -> Observed | Absent:
+    """Why there is no access record of a target about which HTTP was not asked."""
+    if targets and not targets[0].type.is_remote:
+        return Absent(Reason.TRANSPORT_UNSUPPORTED, "access is a question of HTTP")
+    return otherwise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -11,21 +11,34 @@ from crawler.courtesy import Courtesy
 from crawler.wire.failures import BudgetSpent
 from crawler.wire.mcp import Channel, Era
 from crawler.wire.streamable import wait_asked_for
-from crawler.wire.transcript import Exchange, Reply
+from crawler.wire.transcript import Exchange, Link, Reply, Transcript
 from evidence.canonical import Json
+
+STEPS: Final[Mapping[str, str]] = {
+    "server/discover": "discover",
+    "initialize": "initialize",
+    "notifications/initialized": "initialized",
+    "tools/list": "list-tools",
+    "resources/list": "list-resources",
+    "resources/templates/list": "list-resourceTemplates",
+    "prompts/list": "list-prompts",
+}
+"""The questions of a core probe and the steps under which they are recorded (evidence/kinds/exchanges.py)."""
 
 _PASSING: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeLimits:
-    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list.
+    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list, of a core
+    probe, and `full_requests` of a full one.
 
     After `items` no further page is asked for; a page of more than `page_items` is not kept. `values` bounds the JSON
     values of all lists together, since a few bytes of JSON can cost every reader kilobytes.
     """
 
     requests: int = 12
+    full_requests: int = 60
     pages: int = 50
     items: int = 5_000
     page_items: int = 20_000
@@ -37,6 +50,17 @@ class ProbeLimits:
     stdio_answer: float = 30.0
     line_bytes: int = 4 * 1024 * 1024
     retry_pause: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """One question at the door with its reply, for the look at access. `opened`: an opening that succeeded."""
+
+    step: str
+    era: str
+    reply: Reply
+    opened: bool = False
+    version: str | None = None
 
 
 class Budget:
@@ -63,14 +87,35 @@ class Dialogue:
         clock: Callable[[], datetime],
         limits: ProbeLimits,
         budget: Budget,
+        transcript: Transcript,
     ) -> None:
         self.channel = channel
         self.limits = limits
+        self.transcript = transcript
         self.oddities: set[str] = set()
+        self.doors: dict[tuple[str, str], Door] = {}
+        self._links: dict[Era, int] = {}
         self._host = host
         self._courtesy = courtesy
         self._clock = clock
         self._budget = budget
+
+    def connect(self, era: Era, offered: str, *, link: int | None = None) -> None:
+        """Begin a connection, or go on with one that was begun outside; what is asked from now on belongs to it."""
+        begun = Link(self.channel.transport, era.value, offered)
+        self._links[era] = self.transcript.connect(begun) if link is None else link
+
+    def opened(self, era: Era, version: str | None) -> None:
+        """The connection's opening succeeded."""
+        link = self.transcript.links[self._links[era]]
+        link.opened, link.negotiated, link.session = True, version, self.channel.assigned
+        for key, door in self.doors.items():
+            if door.era == era.value and door.step in {"initialize", "discover"}:
+                self.doors[key] = replace(door, opened=True, version=version)
+
+    def link(self, era: Era) -> int:
+        """Number of the connection in an era."""
+        return self._links[era]
 
     async def ask(
         self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None, retry: bool = True
@@ -86,17 +131,28 @@ class Dialogue:
         return await self.turn_page(method, params, era, seconds=seconds)
 
     async def turn_page(
-        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None
+        self, method: str, params: Mapping[str, Json], era: Era, *, page: int = 0, seconds: float | None = None
     ) -> Reply:
         """Ask for a further page, which the caps on pages bound instead of the budget."""
+        since = len(self.transcript.exchanges)
         reply = await self.channel.ask(method, params, era, seconds=seconds)
         self._notice(reply)
+        if method in STEPS:
+            self.transcript.name(since, STEPS[method], page, self._links[era])
+        if method in STEPS and not page:
+            self.note_door(STEPS[method], era, reply)
         return reply
+
+    def note_door(self, step: str, era: Era, reply: Reply) -> None:
+        """Keep a question at the door with its reply, for the look at access."""
+        self.doors[step, era.value] = Door(step=step, era=era.value, reply=reply)
 
     async def tell(self, method: str) -> None:
         """Send a notification."""
         self._budget.spend()
+        since = len(self.transcript.exchanges)
         await self.channel.tell(method)
+        self.transcript.name(since, STEPS[method], 0, self._links[Era.LEGACY])
 
     async def rest(self) -> None:
         """Pause before a second try."""
@@ -121,16 +177,8 @@ class Dialogue:
             self.oddities.add("response under another id")
         if reply.result and reply.status not in {None, 200, 202}:
             self.oddities.add(f"result under HTTP {reply.status}")
-        if reply.exchange.transport != "stdio" and not _is_utf8(reply.exchange.body):
+        if reply.exchange.transport != "stdio" and not reply.exchange.utf8:
             self.oddities.add("invalid UTF-8")
-
-
-def _is_utf8(body: bytes) -> bool:
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _unasked(transport: str, method: str) -> Reply:

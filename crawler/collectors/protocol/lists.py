@@ -14,7 +14,7 @@ from crawler.wire.transcript import Reply
 from evidence.canonical import Json
 from evidence.kinds.listing import LISTS, End
 
-_METHODS: Final = {
+METHODS: Final = {
     "tools": "tools/list",
     "resources": "resources/list",
     "resourceTemplates": "resources/templates/list",
@@ -37,6 +37,7 @@ class Walk:
     end: End = End.NOT_ASKED
     error: bytes | str | None = None
     pages: list[bytes] = field(default_factory=list)
+    items: list[Json] = field(default_factory=list)
 
 
 class Walker:
@@ -63,19 +64,19 @@ class Walker:
 
     async def _read_pages(self, name: str, walk: Walk) -> None:
         cursors: set[str] = set()
-        items = 0
         params: dict[str, Json] = {}
         while walk.end is End.NOT_ASKED:
-            reply = await self._page(_METHODS[name], params, first=not walk.pages)
+            reply = await self._page(METHODS[name], params, len(walk.pages))
             if reply.result is None:
-                walk.end, walk.error = _failed(reply, _METHODS[name])
+                walk.end, walk.error = _failed(reply, METHODS[name])
                 return
             page = reply.result.value if isinstance(reply.result.value, Mapping) else {}
             if too_much := self._too_much(reply.result.span, page.get(name)):
                 walk.end, walk.error = End.CAPPED, too_much
                 return
             walk.pages.append(reply.result.span)
-            items += _count(page.get(name))
+            walk.items += _items(page.get(name))
+            items = len(walk.items)
             cursor = page.get("nextCursor")
             if stop := self._stop(name, page, cursors, len(walk.pages), items):
                 walk.end, walk.error = stop
@@ -109,16 +110,18 @@ class Walker:
             return End.CAPPED, "more pages or items than the probe reads"
         return None
 
-    async def _page(self, method: str, params: Mapping[str, Json], *, first: bool) -> Reply:
+    async def _page(self, method: str, params: Mapping[str, Json], page: int) -> Reply:
         era = self._opened.era
-        ask = self._dialogue.ask if first else self._dialogue.turn_page
-        reply = await ask(method, params, era)
+        if page:
+            reply = await self._dialogue.turn_page(method, params, era, page=page)
+        else:
+            reply = await self._dialogue.ask(method, params, era)
         session = self._dialogue.channel.session
         lost = era is Era.LEGACY and session and reply.result is None and reply.status in _LOST_SESSION
         if lost and not self._reopened:
             self._reopened = True
             if await self._reopen():
-                return await self._dialogue.turn_page(method, params, era)
+                return await self._dialogue.turn_page(method, params, era, page=page)
         return reply
 
 
@@ -133,8 +136,12 @@ def declares_nothing(capabilities: Mapping[str, Json] | None) -> bool:
     return not any(is_declared(capabilities, name) for name in LISTS)
 
 
+def _items(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
 def _count(items: Json) -> int:
-    return len(items) if isinstance(items, list) else 0
+    return len(_items(items))
 
 
 def _failed(reply: Reply, asked: str) -> tuple[End, bytes | str]:

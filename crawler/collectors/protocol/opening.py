@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from crawler.collectors.protocol.dialogue import Dialogue
-from crawler.wire.mcp import MODERN_VERSION, Era, initialize_params
+from crawler.wire.mcp import LEGACY_VERSION, MODERN_VERSION, Era, initialize_params
 from crawler.wire.rpc import Answer
 from crawler.wire.transcript import Reply
 from evidence.canonical import Json
@@ -45,23 +45,27 @@ class Refused:
 
 async def discover(dialogue: Dialogue, *, retry: bool) -> Opened | Refused:
     """Try the modern era. A refusal proves nothing about the legacy one unless the host was not even reached."""
+    dialogue.connect(Era.MODERN, MODERN_VERSION)
     reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=dialogue.limits.discover, retry=False)
     if retry and reply.failure and not reply.failure.connected and reply.failure.passing:
         await dialogue.rest()
         reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=dialogue.limits.discover, retry=False)
     if reply.result and speaks_modern(reply.result.value):
+        dialogue.opened(Era.MODERN, MODERN_VERSION)
         return Opened(dialogue, Era.MODERN, MODERN_VERSION, reply.result)
     return Refused(reply, "server/discover")
 
 
-async def initialize(dialogue: Dialogue, client_version: str) -> Opened | Refused:
-    """Try the legacy era and, when it opens, say `initialized`."""
+async def initialize(dialogue: Dialogue, client_version: str, *, link: int | None = None) -> Opened | Refused:
+    """Try the legacy era and, when it opens, say `initialized`. `link`: a connection that was begun already."""
+    dialogue.connect(Era.LEGACY, LEGACY_VERSION, link=link)
     reply = await dialogue.ask("initialize", initialize_params(client_version), Era.LEGACY)
     if reply.result is None or not isinstance(reply.result.value, Mapping):
         return Refused(reply, "initialize")
     named = reply.result.value.get("protocolVersion")
     version = named[:_LONGEST_VERSION] if isinstance(named, str) else None
     dialogue.channel.negotiated(version if version and _VERSION.fullmatch(version) else None)
+    dialogue.opened(Era.LEGACY, version)
     await dialogue.tell("notifications/initialized")
     return Opened(dialogue, Era.LEGACY, version, reply.result)
 

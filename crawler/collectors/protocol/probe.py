@@ -1,70 +1,119 @@
-"""One probe of one target: open it, read its lists, and sum up what was seen on the way."""
+"""What every probe of a target shares: its budget and transcript, and what it puts together of them in the end."""
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
+from crawler.collectors.protocol import transcription, trials
+from crawler.collectors.protocol.access import Asked
 from crawler.collectors.protocol.body import listing_body
 from crawler.collectors.protocol.dialogue import Budget, Dialogue, ProbeLimits
-from crawler.collectors.protocol.lists import Walker
-from crawler.collectors.protocol.opening import SSE_FALLBACK, Opened, Refused, discover, initialize
-from crawler.collectors.protocol.verdict import absence, exited
+from crawler.collectors.protocol.lists import Walk, Walker
+from crawler.collectors.protocol.opening import Opened, initialize
+from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
-from crawler.wire.address import parse_url
-from crawler.wire.failures import InvalidTarget
-from crawler.wire.http import Engine, Visit
-from crawler.wire.launch import Launched, Launcher
-from crawler.wire.mcp import Channel, Era
-from crawler.wire.scrub import scrub
-from crawler.wire.sse import SseChannel
-from crawler.wire.stdio import StdioChannel
-from crawler.wire.streamable import Post, StreamableHttp
+from crawler.credentials import Credential
+from crawler.wire.mcp import Channel
+from crawler.wire.streamable import Post
 from crawler.wire.transcript import Reply, Transcript
 from evidence.canonical import Json
-from evidence.model import Absent, Observed, Reason, Target, TargetType
+from evidence.model import Absent, Observed, Reason, Target
 
 _OWN_PAUSE: Final = 0.1  # seconds before a second try at the operator's own server
-_TELLING: Final = frozenset(
-    {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
-)
 _OBSERVED_HEADERS: Final = ("server", "date", "via", "x-powered-by")
 
+Finding: TypeAlias = tuple[Observed | Absent, Mapping[str, Json]]
+"""The content of a record and its volatile observation."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How to look at one target: how deep, which tools may be called, and with what credential.
+
+    `depth` is that of the exchanges, `core` or `full`. `opted_out`: nobody may call this server's tools.
+    """
+
+    depth: str = transcription.CORE
+    policy: Policy = Policy.ANNOTATED
+    opted_out: bool = False
+    credential: Credential | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """True when everything is to be asked."""
+        return self.depth == transcription.FULL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """The content of a listing record and its volatile observation."""
+    """What one visit found out, by kind. `cold_ms` and `warm_ms` are latencies of the first and of a later question."""
 
-    content: Observed | Absent
+    listing: Observed | Absent
     observation: Mapping[str, Json] = field(default_factory=dict)
-    transcript: Transcript | None = None
+    exchanges: Finding | None = None
+    access: Finding | None = None
+    trials: Finding | None = None
+    cold_ms: float | None = None
+    warm_ms: float | None = None
 
 
-class _Probe:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What every probe of one collector works with. `client_version` is what we say of ourselves."""
+
+    courtesy: Courtesy
+    clock: Callable[[], datetime]
+    limits: ProbeLimits
+    client_version: str
+
+
+class Probe:
     """What both probes share: limits, budget, transcript."""
 
-    def __init__(
-        self, courtesy: Courtesy, clock: Callable[[], datetime], limits: ProbeLimits, client_version: str
-    ) -> None:
-        self.courtesy = courtesy
-        self.clock = clock
-        self.limits = limits
-        self.client_version = client_version
-        self.budget = Budget(limits.requests)
+    def __init__(self, means: Means, manner: Manner) -> None:
+        self.courtesy = means.courtesy
+        self.clock = means.clock
+        self.limits = means.limits
+        self.client_version = means.client_version
+        self.manner = manner
+        self.budget = Budget(self.limits.full_requests if manner.is_full else self.limits.requests)
         self.transcript = Transcript()
         self.notes: dict[str, Json] = {}
+        self.lists: Mapping[str, Walk] = {}
+        self.dialogues: list[Dialogue] = []
+        self.access: Finding | None = None
+        self.trials: Finding | None = None
 
     def dialogue(self, channel: Channel, post: Post | None = None) -> Dialogue:
         """A dialogue on this probe's budget; a process, which has no host, is asked nothing twice."""
         limits = self.limits
         if post and post.gapless:
             limits = dataclasses.replace(limits, retry_pause=min(limits.retry_pause, _OWN_PAUSE))
-        host = post.url.origin.host if post else ""
-        return Dialogue(channel, host=host, courtesy=self.courtesy, clock=self.clock, limits=limits, budget=self.budget)
+        dialogue = Dialogue(
+            channel,
+            host=post.url.origin.host if post else "",
+            courtesy=self.courtesy,
+            clock=self.clock,
+            limits=limits,
+            budget=self.budget,
+            transcript=self.transcript,
+        )
+        self.dialogues.append(dialogue)
+        return dialogue
+
+    @property
+    def asked(self) -> Sequence[Asked]:
+        """What was asked at the door so far."""
+        return [
+            Asked(step=door.step, era=door.era, reply=door.reply, opened=door.opened, version=door.version)
+            for dialogue in self.dialogues
+            for door in dialogue.doors.values()
+        ]
 
     async def read(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
         """Read the lists of an opened server into a listing body, which stays within what `Listing` reads."""
@@ -76,170 +125,59 @@ class _Probe:
             return isinstance(await initialize(opened.dialogue, self.client_version), Opened)
 
         session = opened.dialogue.channel.session is not None
-        lists = await Walker(opened, reopen).walk_all()
+        self.lists = await Walker(opened, reopen).walk_all()
         self.notes["session"] = session
         if opened.dialogue.oddities:
             self.notes["oddities"] = sorted(opened.dialogue.oddities)
-        return Observed(listing_body(target, opened, sandbox, lists))
+        return Observed(listing_body(target, opened, sandbox, self.lists))
 
-    def result(self, content: Observed | Absent) -> Probed:
-        """The outcome with everything volatile beside it."""
-        exchanges = self.transcript.summary()
+    async def try_tools(self, opened: Opened) -> None:
+        """Try what may be tried of the tools that were listed."""
+
+        async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
+            return await opened.dialogue.turn_page(method, params, opened.era, seconds=seconds)
+
+        self.trials = await trials.try_tools(
+            ask,
+            self.lists["tools"].items if "tools" in self.lists else [],
+            policy=self.manner.policy,
+            opted_out=self.manner.opted_out,
+            tick=asyncio.get_running_loop().time,
+        )
+
+    def result(self, target: Target, content: Observed | Absent) -> Probed:
+        """Everything that was found out, with everything volatile beside it."""
+        summary = self.transcript.summary()
         headers = {
             name: value
             for exchange in self.transcript.exchanges[:1]
             for name in _OBSERVED_HEADERS
             if (value := exchange.header(name))
         }
-        observation: dict[str, Json] = {"requests": len(exchanges), "exchanges": exchanges, **self.notes}
-        return Probed(content, observation | ({"headers": headers} if headers else {}), self.transcript)
-
-
-class RemoteProbe(_Probe):
-    """Probes a URL: modern, then legacy, then HTTP+SSE; the other way round when the registry says `sse`."""
-
-    def __init__(
-        self,
-        engine: Engine,
-        courtesy: Courtesy,
-        clock: Callable[[], datetime],
-        limits: ProbeLimits,
-        client_version: str,
-    ) -> None:
-        super().__init__(courtesy, clock, limits, client_version)
-        self._engine = engine
-        self._own = False
-
-    async def run(self, target: Target) -> Probed:
-        """Open and list the target."""
-        try:
-            origin = parse_url(target.identifier).origin
-        except InvalidTarget as error:
-            return self.result(error.absent())
-        async with self._engine.visit(seconds=self.limits.total) as visit:
-            self._own = await visit.is_private(origin)
-            async with nullcontext() if self._own else self.courtesy.visit(origin.host):
-                content = await self._visit(target, visit)
-        return self.result(content)
-
-    async def _visit(self, target: Target, visit: Visit) -> Observed | Absent:
-        opened = await self._open(target, visit)
-        if isinstance(opened, Refused):
-            return absence(opened.reply, opened.asked)
-        content = await self.read(target, opened, "")
-        await self._end(target, opened)
-        return content
-
-    async def _open(self, target: Target, visit: Visit) -> Opened | Refused:
-        if target.type is TargetType.SSE:
-            opened = await self._open_sse(target, visit)
-            if isinstance(opened, Opened) or not _may_be_other_transport(opened.reply):
-                return opened
-            other = await self._open_streamable(target, visit)
-            return other if isinstance(other, Opened) else opened
-        opened = await self._open_streamable(target, visit)
-        if isinstance(opened, Opened) or opened.reply.status not in SSE_FALLBACK:
-            return opened
-        other = await self._open_sse(target, visit)
-        telling = isinstance(other, Refused) and absence(other.reply, other.asked).reason in _TELLING
-        return other if isinstance(other, Opened) or telling else opened
-
-    async def _open_streamable(self, target: Target, visit: Visit) -> Opened | Refused:
-        post = self._post(target, visit, TargetType.STREAMABLE_HTTP)
-        dialogue = self.dialogue(StreamableHttp(post, self.client_version), post)
-        modern = await discover(dialogue, retry=True)
-        if isinstance(modern, Opened) or (modern.reply.failure and not modern.reply.failure.connected):
-            return modern
-        return await initialize(dialogue, self.client_version)
-
-    async def _open_sse(self, target: Target, visit: Visit) -> Opened | Refused:
-        post = self._post(target, visit, TargetType.SSE)
-        channel = SseChannel(post)
-        self.budget.spend()
-        reply = await channel.open()
-        if not channel.is_open:
-            await channel.close()
-            return Refused(reply, "GET")
-        return await initialize(self.dialogue(channel, post), self.client_version)
-
-    def _post(self, target: Target, visit: Visit, transport: TargetType) -> Post:
-        url = parse_url(target.identifier)
-        return Post(
-            visit,
-            url,
-            self.courtesy,
-            self.transcript,
-            headers=target.headers,
-            transport=transport,
-            gapless=self._own,
+        observation: dict[str, Json] = {"requests": len(summary), "exchanges": summary, **self.notes}
+        cold, warm = self._latencies()
+        return Probed(
+            listing=content,
+            observation=observation | ({"headers": headers} if headers else {}),
+            exchanges=self._exchanges(target),
+            access=self.access,
+            trials=self.trials,
+            cold_ms=cold,
+            warm_ms=warm,
         )
 
-    async def _end(self, target: Target, opened: Opened) -> None:
-        """Ask a modern server whether it is dual-era, and end a session politely."""
-        eras = [opened.era.value]
-        if opened.era is Era.MODERN and isinstance(await initialize(opened.dialogue, self.client_version), Opened):
-            eras.append(Era.LEGACY.value)
-        self.notes["eras"] = eras
-        await opened.dialogue.channel.close()
+    def _exchanges(self, target: Target) -> Finding | None:
+        if not any(link.opened for link in self.transcript.links):
+            return None
+        body = transcription.exchanges_body(target, self.manner.depth, self.transcript, self.lists)
+        note: dict[str, Json] = {"requests": len(self.transcript.exchanges)}
+        if self.manner.is_full:
+            note["full_at"] = self.clock().isoformat()
+        return Observed(body), note
 
-
-class StdioProbe(_Probe):
-    """Probes a package or command: legacy first, since a process speaks one era and some die of an unknown method."""
-
-    def __init__(
-        self,
-        launcher: Launcher,
-        courtesy: Courtesy,
-        clock: Callable[[], datetime],
-        limits: ProbeLimits,
-        client_version: str,
-    ) -> None:
-        super().__init__(courtesy, clock, limits, client_version)
-        self._launcher = launcher
-
-    async def run(self, target: Target) -> Probed:
-        """Start, open, list and stop the target."""
-        launched = await self._launcher.launch(target)
-        if isinstance(launched, Absent):
-            return self.result(launched)
-        self.notes["facts"] = dict(launched.facts)
-        channel = self._channel(launched)
-        try:
-            content = await self._talk(target, channel, launched.runtime)
-        finally:
-            await channel.close()
-        if channel.exit is not None:
-            self.notes["exit"] = channel.exit.code
-            self.notes["stderr"] = scrub(channel.exit.stderr)
-        if isinstance(content, Refused):
-            noise = b"\n".join(channel.noise)
-            return self.result(exited(channel.exit, launched.facts, noise, content.reply, content.asked))
-        return self.result(content)
-
-    def _channel(self, launched: Launched) -> StdioChannel:
-        return StdioChannel(
-            launched,
-            self.transcript,
-            self.client_version,
-            seconds=self.limits.stdio_answer,
-            total=self.limits.total,
-            line_bytes=self.limits.line_bytes,
-        )
-
-    async def _talk(self, target: Target, channel: StdioChannel, sandbox: str) -> Observed | Absent | Refused:
-        dialogue = self.dialogue(channel)
-        opened = await initialize(dialogue, self.client_version)
-        if isinstance(opened, Refused) and opened.reply.answer is not None:
-            modern = await discover(dialogue, retry=False)
-            opened = modern if isinstance(modern, Opened) else opened
-        if isinstance(opened, Refused):
-            return opened
-        content = await self.read(target, opened, sandbox)
-        if channel.noise:
-            self.notes["noise_lines"] = len(channel.noise)
-        return content
-
-
-def _may_be_other_transport(reply: Reply) -> bool:
-    """True when a GET was answered by something that may speak streamable HTTP under the same URL."""
-    return reply.status in SSE_FALLBACK or (reply.status == 200 and reply.failure is not None)
+    def _latencies(self) -> tuple[float | None, float | None]:
+        """Milliseconds of the first answered question and of the next list that came without a new connection."""
+        answered = [row for row in self.transcript.rows if row.exchange.failure is None and row.exchange.received]
+        times = [round(row.exchange.seconds * 1000, 1) for row in answered]
+        lists = [time for row, time in zip(answered, times, strict=True) if row.step.startswith("list-")]
+        return (times[0] if times else None), (lists[0] if lists else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
@@ -14,7 +14,8 @@ from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launcher
 from crawler.wire.resolve import Resolver
-from evidence.kinds.listing import Listing
+from evidence.kinds.exchanges import Exchanges
+from evidence.kinds.listing import KIND, Listing
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
 from tests.servers.hostile import Behaviour, serving
 
@@ -65,9 +66,40 @@ def collector(
 
 
 async def record_of(prober: ProtocolCollector, *targets: Target) -> Record:
+    """The listing record, after a look at the others."""
+    return (await records_of(prober, *targets))[KIND]
+
+
+async def records_of(
+    prober: ProtocolCollector, *targets: Target, earlier: Mapping[str, Record] | None = None
+) -> dict[str, Record]:
+    """All records by kind; those of every visit must be sane, whatever the server did."""
     server = Server(ref="test", name="test", targets=targets)
-    [record] = await prober.collect(server, Dossier(server=server, as_of=NOW))
-    return record
+    found = await prober.collect(server, Dossier(server=server, as_of=NOW, records=earlier or {}))
+    records = {record.kind: record for record in found}
+    assert list(records) == [record.kind for record in found] == list(prober.kinds)
+    check_exchanges(records["exchanges"], records[KIND])
+    return records
+
+
+def check_exchanges(record: Record, listed: Record) -> None:
+    """Whether an exchanges record is one that rules can read, or absent for the reason of the listing."""
+    if isinstance(record.content, Absent):
+        assert record.content == listed.content
+        return
+    known = Listing.parse(listed.content.body) if isinstance(listed.content, Observed) else None
+    talk = Exchanges.parse(record.content.body, known)
+    assert talk.eras
+    assert len(record.content.body) < 4 * 1024 * 1024
+    assert len(
+        {(one.connection.index, one.step, one.page) for one in talk.exchanges if one.step != "redirected"}
+    ) == len([one for one in talk.exchanges if one.step != "redirected"])
+    for one in talk.exchanges:
+        assert one.step
+        assert one.form in {"json", "stream", "lines", "other", "none"}
+        for received in one.received:
+            assert received.message is not None or received.text == received.text[:200]
+            assert not received.missing or received.missing.startswith("too_large"), one
 
 
 def remote(url: str, kind: TargetType = TargetType.STREAMABLE_HTTP) -> Target:

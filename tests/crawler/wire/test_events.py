@@ -17,7 +17,12 @@ STREAM = (
     b": hi\r\n\r\nevent: endpoint\r\ndata: /x\r\n\r\ndata: a\ndata:b\n\n"
     b"id: 1\rdata\rdata: \r\r\nevent: lost\n\ndata: last"
 )
-EVENTS = [Event("endpoint", b"/x"), Event("message", b"a\nb"), Event("message", b"\n"), Event("message", b"last")]
+EVENTS = [
+    Event("endpoint", b"/x"),
+    Event("message", b"a\nb"),
+    Event("message", b"\n", has_id=True),
+    Event("message", b"last"),
+]
 
 
 @given(st.lists(st.integers(min_value=0, max_value=len(STREAM)), max_size=30))

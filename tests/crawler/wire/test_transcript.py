@@ -4,38 +4,80 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.wire.transcript import RETAINED, RETAINED_EACH, Exchange, Transcript
+from crawler.wire import rpc
+from crawler.wire.transcript import (
+    MOST_PIECES,
+    REDIRECTED,
+    RETAINED,
+    RETAINED_EACH,
+    Exchange,
+    Piece,
+    Transcript,
+    message_piece,
+)
+from evidence.canonical import sha256
 
 MIB = 1024 * 1024
 
 
-def exchange(body: bytes) -> Exchange:
-    return Exchange(transport="stdio", method="tools/list", request=b"{}", began=0.0, seconds=0.1, body=body)
+def exchange(*pieces: Piece, body: bytes = b"", status: int | None = None) -> Exchange:
+    return Exchange(
+        transport="stdio",
+        method="tools/list",
+        request=b"{}",
+        began=0.0,
+        seconds=0.1,
+        body=body,
+        status=status,
+        received=pieces,
+    )
+
+
+def answer(size: int) -> Piece:
+    [message] = rpc.read_messages(b'{"jsonrpc":"2.0","id":1,"result":"' + b"x" * (size - 2) + b'","more":true}')
+    return message_piece(message)
 
 
 def test_a_transcript_of_large_answers_stays_small() -> None:
     transcript = Transcript()
     for _ in range(100):
-        transcript.add(exchange(b"x" * MIB))
+        transcript.add(exchange(answer(MIB), body=b"x" * MIB))
+        transcript.add(exchange(*[answer(60_000)] * 500))
 
-    kept = [len(one.body) for one in transcript.exchanges]
+    kept = [sum(piece.kept for piece in one.received) for one in transcript.exchanges]
     assert max(kept) <= RETAINED_EACH <= 64 * 1024
     assert sum(kept) == transcript.retained <= RETAINED <= MIB
-    assert [one["bytes"] for one in transcript.summary()] == [MIB] * 100
+    assert max(len(one.received) for one in transcript.exchanges) <= MOST_PIECES
+    assert [one["bytes"] for one in transcript.summary()][::2] == [MIB] * 100
+    assert not any(one.body for one in transcript.exchanges)
 
 
-@pytest.mark.parametrize("size", [0, 1, RETAINED_EACH - 1, RETAINED_EACH, RETAINED_EACH + 1])
-def test_the_beginning_of_a_body_is_kept(size: int) -> None:
-    transcript, body = Transcript(), bytes(number % 251 for number in range(size))
-    transcript.add(exchange(body))
+@pytest.mark.parametrize("size", [2, RETAINED_EACH // 2, RETAINED_EACH + 1])
+def test_a_result_is_kept_whole_or_by_its_digest(size: int) -> None:
+    transcript, piece = Transcript(), answer(size)
+    transcript.add(exchange(piece))
 
-    [kept] = transcript.exchanges
-    assert body.startswith(kept.body)
-    assert (len(kept.body), kept.dropped) == (min(size, RETAINED_EACH), max(0, size - RETAINED_EACH))
+    [kept] = transcript.exchanges[0].received
+    assert kept.size == size
+    assert piece.result is not None
+    expected = (piece.result, "") if size < RETAINED_EACH else (None, sha256(piece.result))
+    assert (kept.result, kept.digest) == expected
+    assert kept.before + kept.after == b'{"jsonrpc":"2.0","id":1,"result":,"more":true}'
 
 
 def test_the_reply_in_hand_keeps_the_whole_body() -> None:
-    whole = exchange(b"x" * MIB)
+    whole = exchange(body=b"x" * MIB)
     Transcript().add(whole)
 
     assert len(whole.body) == MIB
+
+
+def test_a_question_asked_again_has_its_last_answer_and_a_followed_redirect_is_told_apart() -> None:
+    transcript = Transcript()
+    for statuses in ([503], [308, 200]):
+        since = len(transcript.exchanges)
+        for status in statuses:
+            transcript.add(exchange(status=status))
+        transcript.name(since, "discover", 0, 0)
+
+    assert {(row.step, row.exchange.status) for row in transcript.rows} == {("discover", 200), (REDIRECTED, 308)}

@@ -1,0 +1,140 @@
+"""A probe of a URL: modern, then legacy, then HTTP+SSE; the other way round when the registry says `sse`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Final
+
+from crawler.collectors.protocol.access import look_at_access
+from crawler.collectors.protocol.dialogue import Dialogue
+from crawler.collectors.protocol.opening import SSE_FALLBACK, Opened, Refused, discover, initialize
+from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
+from crawler.collectors.protocol.verdict import absence
+from crawler.wire.address import parse_url
+from crawler.wire.failures import InvalidTarget
+from crawler.wire.http import Engine, Visit
+from crawler.wire.mcp import LEGACY_VERSION, Era
+from crawler.wire.sse import SseChannel
+from crawler.wire.streamable import Post, StreamableHttp
+from crawler.wire.transcript import Link, Reply
+from evidence.model import Absent, Observed, Reason, Target, TargetType
+
+_TELLING: Final = frozenset(
+    {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
+)
+
+
+class RemoteProbe(Probe):
+    """Probes one URL."""
+
+    def __init__(self, engine: Engine, means: Means, manner: Manner) -> None:
+        super().__init__(means, manner)
+        self._engine = engine
+        self._own = False
+
+    async def run(self, target: Target) -> Probed:
+        """Open and list the target, and ask what the manner asks for."""
+        try:
+            origin = parse_url(target.identifier).origin
+        except InvalidTarget as error:
+            return self.result(target, error.absent())
+        async with self._engine.visit(seconds=self.limits.total) as visit:
+            self._own = await visit.is_private(origin)
+            async with nullcontext() if self._own else self.courtesy.visit(origin.host):
+                content = await self._visit(target, visit)
+        return self.result(target, content)
+
+    async def _visit(self, target: Target, visit: Visit) -> Observed | Absent:
+        opened = await self._open(target, visit)
+        if isinstance(opened, Refused):
+            await self._look_at_access(target, visit)
+            return absence(opened.reply, opened.asked)
+        content = await self.read(target, opened, "")
+        other = await self._open_other_era(opened)
+        await self._look_at_access(target, visit)
+        await self.try_tools(opened)
+        await opened.dialogue.channel.close()
+        if other is not None:
+            await other.channel.close()
+        return content
+
+    async def _look_at_access(self, target: Target, visit: Visit) -> None:
+        self.access = await look_at_access(
+            visit,
+            target,
+            self.asked,
+            courtesy=self.courtesy,
+            gapless=self._own,
+            client_version=self.client_version,
+            credential=self.manner.credential,
+        )
+
+    async def _open(self, target: Target, visit: Visit) -> Opened | Refused:
+        if target.type is TargetType.SSE:
+            opened = await self._open_sse(target, visit)
+            if isinstance(opened, Opened) or not _may_be_other_transport(opened.reply):
+                return opened
+            other = await self._open_streamable(target, visit)
+            return other if isinstance(other, Opened) else opened
+        opened = await self._open_streamable(target, visit)
+        if isinstance(opened, Opened) or opened.reply.status not in SSE_FALLBACK:
+            return opened
+        other = await self._open_sse(target, visit)
+        telling = isinstance(other, Refused) and absence(other.reply, other.asked).reason in _TELLING
+        return other if isinstance(other, Opened) or telling else opened
+
+    async def _open_streamable(self, target: Target, visit: Visit) -> Opened | Refused:
+        post = self._post(target, visit, TargetType.STREAMABLE_HTTP)
+        dialogue = self.dialogue(StreamableHttp(post, self.client_version), post)
+        modern = await discover(dialogue, retry=True)
+        if isinstance(modern, Opened) or (modern.reply.failure and not modern.reply.failure.connected):
+            return modern
+        return await initialize(dialogue, self.client_version)
+
+    async def _open_sse(self, target: Target, visit: Visit) -> Opened | Refused:
+        post = self._post(target, visit, TargetType.SSE)
+        channel = SseChannel(post)
+        self.budget.spend()
+        since, link = len(self.transcript.exchanges), self.transcript.connect(_sse_link())
+        reply = await channel.open()
+        self.transcript.name(since, "sse-open", 0, link)
+        dialogue = self.dialogue(channel, post)
+        dialogue.note_door("sse-open", Era.LEGACY, reply)
+        if not channel.is_open:
+            await channel.close()
+            return Refused(reply, "GET")
+        return await initialize(dialogue, self.client_version, link=link)
+
+    def _post(self, target: Target, visit: Visit, transport: TargetType) -> Post:
+        url = parse_url(target.identifier)
+        return Post(
+            visit,
+            url,
+            self.courtesy,
+            self.transcript,
+            headers=target.headers,
+            transport=transport,
+            gapless=self._own,
+            credential=self.manner.credential,
+        )
+
+    async def _open_other_era(self, opened: Opened) -> Dialogue | None:
+        """Ask a modern server whether it is dual-era; the legacy dialogue when it is."""
+        self.notes["eras"] = [opened.era.value]
+        channel = opened.dialogue.channel
+        if opened.era is not Era.MODERN or not isinstance(channel, StreamableHttp):
+            return None
+        dialogue = self.dialogue(StreamableHttp(channel.post, self.client_version), channel.post)
+        if not isinstance(await initialize(dialogue, self.client_version), Opened):
+            return None
+        self.notes["eras"] = [opened.era.value, Era.LEGACY.value]
+        return dialogue
+
+
+def _sse_link() -> Link:
+    return Link(TargetType.SSE.value, Era.LEGACY.value, LEGACY_VERSION)
+
+
+def _may_be_other_transport(reply: Reply) -> bool:
+    """True when a GET was answered by something that may speak streamable HTTP under the same URL."""
+    return reply.status in SSE_FALLBACK or (reply.status == 200 and reply.failure is not None)

@@ -1,0 +1,187 @@
+"""The body of an exchanges record: what was received is spliced in, all else is ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from crawler.collectors.protocol.lists import Walk
+from crawler.wire.scrub import mask
+from crawler.wire.streamable import is_session
+from crawler.wire.transcript import Exchange, Link, Piece, Row, Transcript
+from evidence.canonical import Json, canonical_digest
+from evidence.model import Reason, Target
+
+CORE: Final = "core"
+FULL: Final = "full"
+MALFORMED: Final = "malformed"
+"""The one step whose request is no JSON text."""
+
+# Headers about which a rule can ask and which are the same every night.
+_TOLD: Final = (
+    *("allow", "cf-mitigated", "content-encoding", "content-type", "location", "mcp-protocol-version"),
+    *("mcp-session-id", "x-accel-buffering", "x-endpoint"),
+)
+_LONGEST_HEADER: Final = 300
+_SHORTEST_SESSION: Final = 8  # characters; a shorter id cannot be told from other text
+_RESULT_NAME: Final = re.compile(rb'\{?[ \t\r\n]*"result"[ \t\r\n]*:[ \t\r\n]*$')
+
+
+def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Mapping[str, Walk]) -> bytes:
+    """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same visit."""
+    about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
+    writer = _Writer(transcript, lists, find_equal=depth == FULL)
+    parts = {
+        "target": _own(about),
+        "depth": _own(depth),
+        "connections": _array(_own(_link(transcript.links, at)) for at in range(len(transcript.links))),
+        "exchanges": _array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
+    }
+    return _object(parts)
+
+
+class _Writer:
+    """Writes rows, and knows where results lie that were already written. `find_equal`: also those in the listing."""
+
+    def __init__(self, transcript: Transcript, lists: Mapping[str, Walk], *, find_equal: bool) -> None:
+        self._lists = lists
+        self._find_equal = find_equal
+        self._known: dict[str, int] = {}
+        self._sessions = [
+            (link.session, f"session {number}")
+            for number, link in enumerate(transcript.links)
+            if link.session and len(link.session) >= _SHORTEST_SESSION
+        ]
+
+    def row(self, index: int, row: Row) -> bytes:
+        """One element of `exchanges`."""
+        exchange = row.exchange
+        received = [self._piece(index, row, piece) for piece in exchange.received]
+        failure = exchange.failure
+        reason, detail = (failure.reason, failure.detail) if failure else (None, "")
+        if reason is None and any(_is_lost(piece) for piece in exchange.received):
+            reason, detail = Reason.TOO_LARGE, "a message of more bytes than the transcript keeps"
+        return _object(
+            {
+                "step": _own(row.step),
+                "page": _own(row.page),
+                "connection": _own(row.link),
+                "verb": _own(exchange.verb),
+                "sent": self._sent(row.step, exchange),
+                "status": _own(exchange.status),
+                "headers": _own(self._headers((name, exchange.header(name)) for name in _TOLD)),
+                "form": _own(exchange.form.value),
+                "utf8": _own(exchange.utf8),
+                "batch": _own(exchange.batch),
+                "ended": _own(exchange.ended),
+                "received": _array(received),
+                "failure": _own({"reason": reason.value, "detail": detail} if reason else None),
+            }
+        )
+
+    def _sent(self, step: str, exchange: Exchange) -> bytes:
+        text = exchange.request.decode("utf-8", "replace") if step == MALFORMED else None
+        message = b"null" if step == MALFORMED or not exchange.request else exchange.request
+        headers = _own(self._headers(exchange.sent))
+        return _object({"headers": headers, "message": message, "text": _own(text)})
+
+    def _headers(self, headers: Iterable[tuple[str, str]]) -> Mapping[str, Json]:
+        told: dict[str, Json] = {}
+        for name, value in headers:
+            if value:
+                seen = mask(value) if name == "location" else value
+                told[name] = self._without_sessions(seen)[:_LONGEST_HEADER]
+        return told
+
+    def _piece(self, index: int, row: Row, piece: Piece) -> bytes:
+        if piece.text is not None or _is_lost(piece):
+            text = self._without_sessions(piece.text or "")
+            return _object({"text": _own(text)} | _event(piece))
+        if not piece.size:
+            return _object({"message": self._clean(piece.before)} | _event(piece))
+        place = self._place(index, row, piece)
+        if place is None and piece.result is not None:
+            whole = piece.before + piece.result + piece.after
+            return _object({"message": self._clean(whole)} | _event(piece))
+        where = _object(place or {"too_large": _own(piece.size)})[1:-1]
+        bare = self._clean(_without_result(piece.before, piece.after))
+        return _object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
+
+    def _place(self, index: int, row: Row, piece: Piece) -> Mapping[str, bytes] | None:
+        """Where the result lies already; None when it must be written here."""
+        name = row.step.removeprefix("list-")
+        pages = self._lists[name].pages if name in self._lists else []
+        listed = row.page < len(pages) and (piece.result == pages[row.page] or _same(piece, pages[row.page]))
+        if listed and not self._find_equal:
+            return {"listed": _own([name, row.page])}
+        digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
+        first = self._known.setdefault(digest, index) if digest else index
+        if listed:
+            return {"listed": _own([name, row.page])}
+        return {"same_as": _own(first)} if first < index else None
+
+    def _clean(self, data: bytes) -> bytes:
+        for session, name in self._sessions:
+            data = data.replace(session.encode("utf-8", "replace"), name.encode())
+        return data
+
+    def _without_sessions(self, text: str) -> str:
+        for session, name in self._sessions:
+            text = text.replace(session, name)
+        return text
+
+
+def _link(links: Sequence[Link], number: int) -> Json:
+    link = links[number]
+    session: Json = None
+    if link.session:
+        earlier = (at for at in range(number) if links[at].session == link.session)
+        session = {"length": len(link.session), "visible": is_session(link.session), "same_as": next(earlier, None)}
+    return {
+        "transport": link.transport,
+        "era": link.era,
+        "opened": link.opened,
+        "offered": link.offered,
+        "negotiated": link.negotiated,
+        "session": session,
+    }
+
+
+def _is_lost(piece: Piece) -> bool:
+    return piece.text is None and not piece.before
+
+
+def _event(piece: Piece) -> dict[str, bytes]:
+    return {"event": _own(piece.event), "id": _own(piece.has_id)} if piece.event else {}
+
+
+def _same(piece: Piece, page: bytes) -> bool:
+    return piece.result is None and piece.size == len(page)
+
+
+def _without_result(before: bytes, after: bytes) -> bytes:
+    """The message as it was sent, its member `result` left out."""
+    cut = _RESULT_NAME.search(before)
+    if cut is None:  # the name is written with escapes
+        return b'{"jsonrpc":"2.0"}'
+    head = before[: cut.start()].rstrip(b" \t\r\n") or b"{"
+    tail = after.lstrip(b" \t\r\n")
+    if tail.startswith(b","):
+        tail = tail[1:]
+    elif head.endswith(b","):
+        head = head[:-1]
+    return head + tail if head.endswith((b"{", b",")) or tail.startswith(b"}") else head + b"," + tail
+
+
+def _object(members: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
+
+
+def _array(values: Iterable[bytes]) -> bytes:
+    return b"[" + b",".join(values) + b"]"
+
+
+def _own(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

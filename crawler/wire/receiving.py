@@ -1,0 +1,171 @@
+"""What comes back for one HTTP request, read piece by piece and kept also when reading it fails half-way."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from crawler.wire import rpc
+from crawler.wire.events import Event, EventReader
+from crawler.wire.failures import Malformed, TimedOut, TooLarge, WireFailure
+from crawler.wire.http import Response
+from crawler.wire.redaction import Redaction
+from crawler.wire.scrub import mask
+from crawler.wire.transcript import MOST_PIECES, Form, Piece, message_piece
+
+MOST_EVENTS: Final = 2_000  # of one stream; each costs a parse
+STREAM_TAIL: Final = 0.25  # seconds for a stream to end after its answer, so that the connection can be reused
+WATCHED: Final = 3.0  # seconds after which a stream that goes on after its answer is said not to end
+BOGUS_BEARER: Final = "hallmark-probe-bogus-token"
+"""A token that no server issued."""
+
+_STREAM_MARKS: Final = (b"event:", b"data:", b"id:", b":")
+_TELLING: Final = frozenset({"accept", "content-type", "origin"})
+_MASKED_FROM: Final = 2048  # bytes: what a mask may need to see
+_QUOTED: Final = 200  # characters
+_NUMBER: Final = re.compile(r"[0-9]+")
+
+
+class Received:
+    """What came of one request, kept also when reading it fails half-way."""
+
+    def __init__(
+        self, *, strict: bool, redaction: Redaction | None = None, tail: float = STREAM_TAIL, head_only: bool = False
+    ) -> None:
+        self._strict = strict
+        self._tail = tail
+        self._head_only = head_only
+        self._redaction = redaction or Redaction()
+        self._cleaner = self._redaction.stream()
+        self._parts: list[bytes] = []
+        self._events = 0
+        self.status: int | None = None
+        self.headers: tuple[tuple[str, str], ...] = ()
+        self.form = Form.NONE
+        self.batch = False
+        self.ended: bool | None = None
+        self.answered: float | None = None
+        self.pieces: list[Piece] = []
+
+    @property
+    def body(self) -> bytes:
+        """Everything that was read."""
+        return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+
+    async def read(self, response: Response, number: int) -> rpc.Answer | None:
+        """Read until the answer to request `number` is complete; None when the body holds none."""
+        self.status, self.headers = response.head.status, self._redaction.clean_headers(response.head.headers)
+        if response.head.get("content-type").lower().startswith("text/event-stream"):
+            self.form = Form.STREAM
+            return None if self._head_only else await self._read_stream(response, number)
+        while part := await response.read():
+            self._parts.append(self._cleaner.feed(part))
+        if rest := self._cleaner.finish():
+            self._parts.append(rest)
+        body = self.body
+        if not body.strip():
+            return None
+        return self._read_body(body, number, strict=self._strict and self.status == 200 and bool(number))
+
+    def _read_body(self, body: bytes, number: int, *, strict: bool) -> rpc.Answer | None:
+        """The answer in a whole body, whatever its content type says.
+
+        `strict`: a body that is neither JSON nor an event stream is a failure (a 200 must carry an answer); else it is
+        an error page that the status explains.
+        """
+        if body.lstrip()[:6].startswith(_STREAM_MARKS):
+            self.form = Form.STREAM
+            return self._take([*(reader := EventReader()).feed(body), *reader.finish()], number)
+        try:
+            messages = rpc.read_messages(body)
+        except (Malformed, TooLarge):
+            self.form = Form.OTHER
+            self.pieces.append(Piece(text=quote(body)))
+            if strict:
+                raise
+            return None
+        self.form, self.batch = Form.JSON, rpc.is_batch(body)
+        self.pieces += [message_piece(message) for message in messages[:MOST_PIECES]]
+        return rpc.pick(messages, number) if number else None
+
+    async def _read_stream(self, response: Response, number: int) -> rpc.Answer | None:
+        reader = EventReader()
+        while part := await response.read():
+            self._parts.append(clean := self._cleaner.feed(part))
+            if answer := self._take(reader.feed(clean), number):
+                await self._watch_end(response, reader)
+                return answer
+        self._parts.append(rest := self._cleaner.finish())
+        self.ended = True
+        return self._take([*reader.feed(rest), *reader.finish()], number)
+
+    def _take(self, events: Sequence[Event], number: int) -> rpc.Answer | None:
+        """Keep events as pieces; the first answer to `number` among them. One that is not JSON is passed over."""
+        found: rpc.Answer | None = None
+        for event in events:
+            self._events += 1
+            if self._events > MOST_EVENTS and found is None:
+                raise TooLarge(f"more than {MOST_EVENTS} events before the answer")
+            messages = read_event(event)
+            self.pieces += event_pieces(event, messages) if len(self.pieces) < MOST_PIECES else []
+            found = found or (rpc.pick(messages, number) if number else None)
+        return found
+
+    async def _watch_end(self, response: Response, reader: EventReader) -> None:
+        """Let the stream end so that the connection can be kept; a stream that goes on is dropped."""
+        loop = asyncio.get_running_loop()
+        self.answered = loop.time()
+        try:
+            async with asyncio.timeout(self._tail):
+                while part := await response.read():
+                    if self._tail >= WATCHED:
+                        self._take(reader.feed(self._cleaner.feed(part)), 0)
+            self.ended = True
+        except (TimeoutError, TimedOut):
+            self.ended = False if self._tail >= WATCHED else None
+        except WireFailure:
+            return
+
+
+def read_event(event: Event) -> list[rpc.Message]:
+    """The messages in one event; none in an event that is not JSON."""
+    try:
+        return rpc.read_messages(event.data)
+    except Malformed:
+        return []
+
+
+def event_pieces(event: Event, messages: Sequence[rpc.Message]) -> list[Piece]:
+    """One event as pieces; an event without a message is a text."""
+    found = [message_piece(message, event=event.name, has_id=event.has_id) for message in messages]
+    return found or [Piece(text=quote(event.data), event=event.name, has_id=event.has_id)]
+
+
+def quote(data: bytes) -> str:
+    """The beginning of a text that is no message, masked, with every number as 0 since most are times or ids."""
+    return _NUMBER.sub("0", mask(rpc.decode(data[:_MASKED_FROM]))[:_QUOTED])
+
+
+def telling_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Those of our headers that a rule can ask for; of an authorization only whether it is ours to invent."""
+    found: list[tuple[str, str]] = []
+    for name, value in headers:
+        lower = name.lower()
+        if lower == "authorization":
+            found.append((name, "bogus bearer" if value == f"Bearer {BOGUS_BEARER}" else "configured"))
+        elif lower.startswith("mcp-") or lower in _TELLING:
+            found.append((name, value))
+    return tuple(found)
+
+
+def is_utf8(body: bytes) -> bool:
+    """True for bytes that are strict UTF-8."""
+    if body.isascii():
+        return True
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
