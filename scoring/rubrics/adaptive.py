@@ -341,9 +341,8 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
     for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
         if skip.at in listing.LISTS:
             yield f"{skip.at} could not be listed to the end ({skip.reason}); what was read is scored."
-    if known := _samples(assessment):
-        too_few = ", too few to say how stable" if Skipped(samples.KIND, TOO_FEW) in skipped else ""
-        yield f"Attempts to connect within 30 days: {known['samples']}{too_few}."
+    if Skipped(samples.KIND, TOO_FEW) in skipped:
+        yield "Too few attempts to connect within 30 days to say how stable the connection is."
 
 
 ADAPTIVE_1: Final = Rubric(
