@@ -90,7 +90,7 @@ def test_a_locked_server_stays_not_testable_however_steady() -> None:
     card = scored("", "", "", listing=LOCKED)
     assert reliability(card).result == NotMeasured("oauth_required", "HTTP 401 with a Bearer challenge")
     assert reliability(card).status == "not_testable"
-    assert (stability(card).floor, stability(card).ceiling) == (0, 10)
+    assert (str(stability(card).floor), str(stability(card).ceiling)) == ("0", "10")
 
 
 def test_a_server_that_is_down_night_after_night_is_not_reliable() -> None:
