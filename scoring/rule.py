@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from evidence.kinds.exchanges import REVISIONS, Exchange
+from scoring.access_scope import Access
 from scoring.conversation import Conversation
 from scoring.outcome import Level, Severity, Tolerated
 from scoring.scope import Scope
@@ -100,7 +101,7 @@ class Rule:
 
         Raises Inapplicable or Undecided, at the latest with the last answer.
         """
-        if self.checks and isinstance(thing, Conversation):
+        if self.checks and isinstance(thing, Conversation | Access):
             thing = thing.within("".join(check.revisions for check in self.checks))
         return self.judge(thing, **params)
 

@@ -7,12 +7,13 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from evidence.kinds import exchanges, listing, registration
+from evidence.kinds import access, exchanges, listing, registration
 from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import End, Item, ItemList, Listing
 from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier
 from scoring import javascript, path, samples_scope, scope
+from scoring.access_scope import Access
 from scoring.conversation import Conversation
 from scoring.outcome import Skipped
 
@@ -118,7 +119,7 @@ class Walk:
         items: ItemList = self.listing.list_of(name)
         return items.first_page if self._pages is Pages.FIRST else items.items
 
-    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: PLR0911 - one return a scope
+    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: C901, PLR0911 - one return a scope
         if wanted is scope.Tool:
             return self.tools
         if wanted is scope.Param:
@@ -142,6 +143,8 @@ class Walk:
             return (self.server,)
         if wanted is Conversation:
             return (self.conversation,)
+        if wanted is Access:
+            return (Access(at=access.KIND, seen=access.Access.parse(self._body(access.KIND))),)
         if wanted in samples_scope.SCOPES:
             return samples_scope.build(wanted, self._body(wanted.reads))
         return self._registered(wanted)

@@ -1,0 +1,37 @@
+"""Rule `access-restricted`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.access import AccessClass
+from scoring.access_scope import Access
+from scoring.accessing import locked, looked
+from scoring.outcome import Severity
+from scoring.rule import Answer, info, rule
+
+_PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "payment_required", "detail": "HTTP 402"}
+
+
+@rule(
+    "access-restricted",
+    scope=Access,
+    reads="access",
+    severity=Severity.INFO,
+    title="Not everybody gets in",
+    since="2026.2",
+    version=1,
+    checks=info("AUTH-00", "ABCDE"),
+    good=[looked()],
+    bad=[locked(), locked(step="list-tools"), looked("payment", gate=_PAYMENT), looked("blocked_by_waf")],
+    unjudged=[],
+)
+def access_restricted(access: Access) -> Iterator[Answer]:
+    """Who may list the tools of a server without credentials. A lock is no fault: this only says that there is one.
+
+    A check that needs to see behind the lock cannot be made for such a server, unless its credentials are configured.
+    """
+    seen = access.seen
+    if seen.access_class is not AccessClass.OPEN:
+        where = f" ({seen.gate.detail})" if seen.gate and seen.gate.detail else ""
+        yield f"{seen.access_class.replace('_', ' ')}{where}"

@@ -1,0 +1,44 @@
+"""Rule `bogus-token-mishandled`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.access import ACCEPTED
+from scoring.access_scope import Access
+from scoring.accessing import locked, looked
+from scoring.outcome import Inapplicable, Severity, Tolerated, Undecided
+from scoring.rule import Answer, must, rule
+
+_REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidden"})
+
+
+@rule(
+    "bogus-token-mishandled",
+    scope=Access,
+    reads="access",
+    severity=Severity.ERROR,
+    title="An invalid token is not answered with 401",
+    since="2026.2",
+    version=1,
+    checks=must("AUTH-13", "BCDE", "basic/authorization#token-handling"),
+    good=[locked()],
+    bad=[locked(bogus=(200, "accepted")), locked(bogus=(403, "forbidden")), locked(bogus=(200, "oauth_required"))],
+    unjudged=[looked(), locked(bogus=None), locked(bogus=(503, "unreachable")), locked(bogus=(404, "not_mcp"))],
+)
+def bogus_token_mishandled(access: Access) -> Iterator[Answer]:
+    """A client renews its token when it sees HTTP 401, so that is what an invalid or expired one must get.
+
+    A server that is opened by any token at all protects nothing. One that refuses the token under another status gets
+    a remark.
+    """
+    gate, bogus = access.gate, access.seen.bogus
+    if bogus is None:
+        raise Inapplicable("no token was tried")
+    if bogus.outcome == ACCEPTED:
+        yield f"{gate.step} is answered for a token that nobody issued"
+    elif bogus.status != 401:
+        if bogus.outcome not in _REFUSED:
+            raise Undecided(bogus.detail or bogus.outcome)
+        yield Tolerated(f"HTTP {bogus.status}, 401 expected")

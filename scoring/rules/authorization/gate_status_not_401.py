@@ -1,0 +1,36 @@
+"""Rule `gate-status-not-401`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.access import AccessClass
+from scoring.access_scope import Access
+from scoring.accessing import locked, looked
+from scoring.outcome import Severity, Tolerated, Undecided
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "gate-status-not-401",
+    scope=Access,
+    reads="access",
+    severity=Severity.ERROR,
+    title="A locked server does not answer 401",
+    since="2026.2",
+    version=1,
+    checks=must("AUTH-01", "BCDE", "basic/authorization#error-handling"),
+    good=[locked(), locked(step="list-tools")],
+    bad=[locked(status=403), locked(status=400), locked(status=200, step="list-tools")],
+    unjudged=[looked(), looked("forbidden"), looked("payment")],
+)
+def gate_status_not_401(access: Access) -> Iterator[Answer]:
+    """A client begins to sign in when it sees HTTP 401, and at nothing else.
+
+    Under 403, 400 or 200 it reports an error instead, and its user is stuck. Answer 401 to every request without a
+    valid token, whatever the body says. Practice is so divided that another answer is remarked on and costs nothing.
+    """
+    if access.seen.access_class is AccessClass.FORBIDDEN:
+        raise Undecided("403 without a word on credentials")
+    if access.gate.status != 401:
+        yield Tolerated(f"HTTP {access.gate.status}, 401 expected")

@@ -1,0 +1,41 @@
+"""Rule `resource-metadata-incomplete`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.access_scope import Access
+from scoring.accessing import URL, attempt, document, locked, looked
+from scoring.outcome import Severity
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "resource-metadata-incomplete",
+    scope=Access,
+    reads="access",
+    severity=Severity.ERROR,
+    title="Resource metadata names no resource or no authorization server",
+    since="2026.2",
+    version=1,
+    checks=must("AUTH-03", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
+    good=[locked(resource=document())],
+    bad=[
+        locked(resource={"resource": URL}),
+        locked(resource=document(authorization_servers=[])),
+        locked(resource=document(resource=7)),
+        locked(resource=document(authorization_servers="https://login.example")),
+    ],
+    unjudged=[looked(), locked(), locked(resource_metadata=[attempt(429)])],
+)
+def resource_metadata_incomplete(access: Access) -> Iterator[Answer]:
+    """The document says in `resource` what it is about, and in `authorization_servers` who issues tokens for it.
+
+    RFC 9728 leaves the second out for those who do not need it; MCP demands at least one.
+    """
+    document = access.resource
+    resource, servers = document.get("resource"), document.get("authorization_servers")
+    if not isinstance(resource, str) or not resource:
+        yield "resource", "a string expected"
+    if not isinstance(servers, list) or not any(isinstance(one, str) and one for one in servers):
+        yield "authorization_servers", "a list of at least one address expected"

@@ -1,0 +1,67 @@
+"""Rule `resource-metadata-names-other-server`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.access_scope import Access
+from scoring.accessing import ISSUER, URL, document, locked, looked
+from scoring.outcome import Inapplicable, Severity, Tolerated
+from scoring.path import clip
+from scoring.rule import Answer, must, rule
+
+_ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)")
+_PORTS: Final = {"https": ":443", "http": ":80"}
+
+
+@rule(
+    "resource-metadata-names-other-server",
+    scope=Access,
+    reads="access",
+    severity=Severity.ERROR,
+    title="Resource metadata is about another address",
+    since="2026.2",
+    version=1,
+    checks=must("AUTH-04", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
+    good=[
+        locked(resource=document()),
+        locked(resource=document(resource="HTTPS://Notes.example:443/mcp")),
+        locked(resource=document(), registered=f"{URL}?key=[removed]"),
+    ],
+    bad=[
+        locked(resource=document(resource="https://other.example/mcp")),
+        locked(resource=document(resource="http://notes.example/mcp")),
+        locked(resource=document(resource="https://notes.example/sse")),
+        locked(resource=document(resource="https://notes.example/mcp/")),
+        locked(resource=document(resource="https://notes.example")),
+    ],
+    unjudged=[looked(), locked(resource={"authorization_servers": [ISSUER]})],
+)
+def resource_metadata_names_other_server(access: Access) -> Iterator[Answer]:
+    """`resource` must be the address that the client uses (RFC 9728, section 3.3), or the client discards the document.
+
+    Otherwise a token for one server could be asked for in the name of another. Behind a proxy, set the public address.
+    A difference in the last slash, and a `resource` that is the origin or a parent of the address, are accepted by
+    clients and only remarked on.
+    """
+    named = access.resource.get("resource")
+    if not isinstance(named, str):
+        raise Inapplicable("no resource is named")
+    expected, found = _parts(access.seen.registered), _parts(named)
+    if found == expected:
+        return
+    if found[0] == expected[0] and f"{expected[1]}/".startswith(f"{found[1].rstrip('/')}/"):
+        yield Tolerated(f"{clip(named)}, {clip(access.seen.registered)} expected", "resource")
+    else:
+        yield "resource", f"{clip(named)}, {clip(access.seen.registered)} expected"
+
+
+def _parts(address: str) -> tuple[str, str]:
+    """Origin and path of an address in normal form (RFC 3986, section 6.2); its query is masked and left out."""
+    match = _ADDRESS.match(address)
+    if match is None:
+        return address, ""
+    scheme, host, path = match[1].lower(), match[2].lower(), match[3]
+    return f"{scheme}://{host.removesuffix(_PORTS.get(scheme, ':'))}", "" if path == "/" else path

@@ -1,0 +1,83 @@
+"""Rule `resource-metadata-not-found`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.access import HEADER
+from scoring.access_scope import Access, settle
+from scoring.accessing import (
+    HEADER_URL,
+    attempt,
+    challenge,
+    document,
+    issuing,
+    locked,
+    looked,
+    metadata,
+    missing,
+)
+from scoring.outcome import Severity, Tolerated
+from scoring.rule import Answer, must, rule
+
+_OWN = issuing(attempt(by="rfc8414", document=metadata()), issuer="https://notes.example", layout="legacy")
+
+
+@rule(
+    "resource-metadata-not-found",
+    scope=Access,
+    reads="access",
+    severity=Severity.ERROR,
+    title="A locked server does not say who issues its tokens",
+    since="2026.2",
+    version=1,
+    checks=must("AUTH-02", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
+    good=[
+        locked(challenge(resource_metadata=HEADER_URL), resource=document()),
+        locked(resource=document()),
+        locked(challenge(resource_metadata=HEADER_URL), resource=document(), revision="2025-06-18", step="list-tools"),
+    ],
+    bad=[
+        locked(resource_metadata=missing("path", "root")),
+        locked(challenge(resource_metadata=HEADER_URL), resource_metadata=missing("header", "root")),
+        locked(resource=document(), revision="2025-06-18", step="list-tools"),
+        locked(challenge("apikey"), reason="credentials_required", resource_metadata=missing("path", "root")),
+        locked(resource_metadata=missing("path", "root"), authorization_servers=[_OWN]),
+        locked(resource_metadata=[*missing("header"), attempt(by="root", document=document())]),
+    ],
+    unjudged=[
+        looked(),
+        locked(resource_metadata=[attempt(None, failure=("timeout", "no answer in time"))]),
+        locked(resource_metadata=[attempt(503)]),
+        locked(resource_metadata=[attempt(308, location="https://notes.example/elsewhere")]),
+        locked(revision="2025-03-26", step="list-tools"),
+    ],
+)
+def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
+    """A client finds the authorization server in the protected resource metadata (RFC 9728).
+
+    Its address is in `resource_metadata` of the `WWW-Authenticate` header, or it lies at
+    `/.well-known/oauth-protected-resource`, followed by the path of the server or not. Without it a user has to find
+    out by hand where to sign in. Revision 2025-06-18 demands the header.
+
+    A remark is all that is due to a server that takes only keys of its own, to one that shows no revision and has
+    authorization server metadata where 2025-03-26 looks for it, and to an address in the header that leads nowhere
+    while the well-known one works.
+    """
+    gate, seen = access.gate, access.seen
+    header = access.bearer.parameters.get("resource_metadata") if access.bearer else None
+    if seen.resource is not None:
+        lost = [one for one in seen.resource_metadata if one.by == HEADER and one.document is None and not one.unclear]
+        if seen.revision == "C" and gate.status == 401 and not header:
+            yield "no resource_metadata in WWW-Authenticate, which 2025-06-18 demands"
+        elif lost:
+            yield Tolerated(f"the address in WWW-Authenticate leads to {lost[0].problem}")
+        return
+    settle(seen.resource_metadata)
+    tried = ", ".join(f"{one.by}: {one.problem}" for one in seen.resource_metadata)
+    if access.wants_own_key:
+        yield Tolerated("it takes a key of its own and has no authorization as MCP describes it")
+    elif seen.authorization_servers and not access.revision_is_known:
+        yield Tolerated("only where 2025-03-26 looks for it: authorization server metadata on its own origin")
+    else:
+        yield f"not found ({tried or 'nothing to try'})"
