@@ -1,0 +1,42 @@
+"""Rule `header-name-undecoded`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, modern
+from scoring.outcome import Severity
+from scoring.replies import HEADER_MISMATCH, reply
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "header-name-undecoded",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An encoded Mcp-Name is compared without decoding it",
+    since="2026.2",
+    version=1,
+    checks=must("HDR-06", "E", "basic/transports/streamable-http#value-encoding"),
+    good=[
+        conversation(modern("call-name-encoded", error={"code": -32602})),
+        conversation(modern("call-name-encoded", result={"isError": True})),
+    ],
+    bad=[
+        conversation(modern("call-name-encoded", status=400, error={"code": -32020})),
+    ],
+    unjudged=[
+        conversation(modern("discover", result={})),
+        conversation(modern("call-name-encoded", failure=("timeout", "no answer in 15 s"))),
+    ],
+)
+def header_name_undecoded(talk: Conversation) -> Iterator[Answer]:
+    """A name that does not fit into a header travels as `=?base64?...?=`, and has to be decoded before it is compared.
+
+    Without that, every tool whose name is not plain ASCII cannot be called: the header never equals the body.
+    """
+    for exchange in talk.clear("call-name-encoded"):
+        if exchange.code == HEADER_MISMATCH:
+            yield exchange, f"{reply(exchange)}, although the decoded name is the one in the body"

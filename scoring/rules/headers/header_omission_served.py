@@ -1,0 +1,56 @@
+"""Rule `header-omission-served`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Inapplicable, Severity, Tolerated
+from scoring.replies import BAD_REQUEST, HEADER_MISMATCH, unlike
+from scoring.rule import Answer, must, rule
+
+_SECTION: Final = "basic/transports/streamable-http#server-validation"
+_VERSION: Final = "discover-version-missing"
+
+
+@rule(
+    "header-omission-served",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A request without a required header is not refused",
+    since="2026.2",
+    version=1,
+    checks=(
+        must("HDR-03", "E", _SECTION, step="discover-method-missing"),
+        must("HDR-04", "E", _SECTION, step=_VERSION),
+    ),
+    good=[
+        conversation(modern(_VERSION, status=400, error={"code": -32020})),
+    ],
+    bad=[
+        conversation(modern(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
+        conversation(modern(_VERSION, status=400, error={"code": -32600})),
+        conversation(modern(_VERSION, status=400, form="other", headers={})),
+    ],
+    unjudged=[
+        conversation(modern("discover", result={}), depth="core"),
+        conversation(modern(_VERSION, status=429)),
+        conversation(modern(_VERSION, result={}), legacy("initialize", result={})),
+    ],
+)
+def header_omission_served(talk: Conversation, step: str = _VERSION) -> Iterator[Answer]:
+    """A request without `Mcp-Method` or `MCP-Protocol-Version` is refused with HTTP 400 and error -32020.
+
+    A server that fills in what is missing cannot tell a modern client from an old one, and a gateway that trusts the
+    header has nothing to look at. A server that also speaks the older revisions may take a request without a version
+    for one of 2025-03-26, so the version is not judged there. An HTTP 400 without a JSON-RPC error is tolerated: it may
+    come from an intermediary, which need not write one.
+    """
+    if not talk.over_http or (step == _VERSION and talk.is_dual_era):
+        raise Inapplicable("the older revisions do without the header")
+    for exchange, message in unlike(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
+        refused = exchange.status == BAD_REQUEST and exchange.answer is None
+        yield Tolerated(message, exchange) if refused else (exchange, message)

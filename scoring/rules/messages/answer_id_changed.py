@@ -1,0 +1,67 @@
+"""Rule `answer-id-changed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.kinds.exchanges import Exchange
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern, stdio
+from scoring.outcome import Severity, Undecided
+from scoring.replies import BAD_REQUEST, METHOD_NOT_FOUND, keeps_id
+from scoring.rule import Answer, must, rule
+
+_TEXT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "method": "hallmark/unknown"}
+_NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+@rule(
+    "answer-id-changed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An answer does not have the id of its request",
+    since="2026.2",
+    version=1,
+    checks=must("JSON-01", "ABCDE", "basic#responses"),
+    good=[
+        conversation(
+            legacy("ping", sent=_NUMBER, result={}),
+            legacy("unknown-method", sent=_TEXT, message={"jsonrpc": "2.0", "id": "hallmark-id", "error": {}}),
+        ),
+        conversation(legacy("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "id": 1.0, "result": {}})),
+    ],
+    bad=[
+        conversation(legacy("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "id": "1", "result": {}})),
+        conversation(modern("discover", sent=_NUMBER, message={"jsonrpc": "2.0", "id": True, "result": {}})),
+        conversation(stdio("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "result": {}})),
+        conversation(
+            modern("unknown-method", sent=_TEXT, status=404, message={"jsonrpc": "2.0", "error": {"code": -32601}})
+        ),
+    ],
+    unjudged=[
+        conversation(legacy("ping", sent=_NUMBER, status=400, message={"jsonrpc": "2.0", "id": None, "error": {}})),
+        conversation(legacy("malformed", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32700}})),
+        conversation(legacy("ping", sent=_NUMBER, failure=("timeout", "no answer in 15 s"))),
+    ],
+)
+def answer_id_changed(talk: Conversation) -> Iterator[Answer]:
+    """A client finds the request that an answer belongs to by its id, which comes back as it was sent.
+
+    A string stays a string and a number a number. Most clients drop an answer with another id and wait until they time
+    out. An error under HTTP 400 and above without the id is not judged: there the request may not have been read.
+    """
+    answers = [one for one in talk.exchanges if _is_judged(one)]
+    if not answers:
+        raise Undecided("no answer to a request with an id")
+    for exchange in answers:
+        if not keeps_id(exchange):
+            yield exchange, "the answer has another id than the request, or none"
+
+
+def _is_judged(exchange: Exchange) -> bool:
+    """Whether the server has read the request: it served it, or its error says what it read."""
+    if not isinstance(exchange.sent, Mapping) or "id" not in exchange.sent or exchange.unclear or not exchange.answer:
+        return False
+    return exchange.succeeded or exchange.code == METHOD_NOT_FOUND or (exchange.status or 0) < BAD_REQUEST

@@ -1,0 +1,95 @@
+"""Rule `answer-malformed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.canonical import Json
+from evidence.kinds.exchanges import Exchange, Received
+from scoring import shapes
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern, stdio
+from scoring.outcome import Inapplicable, Severity
+from scoring.replies import BAD_REQUEST
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "answer-malformed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An answer is no JSON-RPC response",
+    since="2026.2",
+    version=1,
+    checks=must("JSON-02", "ABCDE", "basic#responses"),
+    good=[
+        conversation(legacy("ping", result={}), modern("discover", status=400, error={"code": -32601, "message": ""})),
+        conversation(legacy("ping", result={}), legacy("end", status=404, message={"error": "Not Found"})),
+        conversation(stdio("ping", received=[{"text": "ready"}, {"message": {"jsonrpc": "2.0", "result": {}}}])),
+        conversation(
+            legacy(
+                "ping",
+                form="stream",
+                received=[
+                    {"message": {"jsonrpc": "2.0", "method": "notifications/message"}},
+                    {"message": {"jsonrpc": "2.0", "id": 1}, "too_large": 70000},
+                ],
+            )
+        ),
+    ],
+    bad=[
+        conversation(legacy("ping", message={"id": 1, "result": {}})),
+        conversation(legacy("ping", message={"jsonrpc": 2.0, "id": 1, "result": {}})),
+        conversation(legacy("ping", message={"jsonrpc": "2.0", "id": 1})),
+        conversation(legacy("ping", message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})),
+        conversation(legacy("ping", error="Method not found")),
+        conversation(legacy("ping", error={"code": "-32601", "message": "Method not found"})),
+        conversation(legacy("ping", error={"code": -32601})),
+    ],
+    unjudged=[
+        conversation(legacy("ping", status=401, message={"error": "invalid_token"})),
+        conversation(legacy("ping", status=502, message={"error": "Bad Gateway"})),
+    ],
+)
+def answer_malformed(talk: Conversation) -> Iterator[Answer]:
+    """A response says `"jsonrpc": "2.0"` and has a result or an error, one of them.
+
+    An error has a whole number as its `code` and a text as its `message`. Clients validate responses before they look
+    inside, and drop what does not fit. A body under HTTP 400 and above is only judged when it says that it is JSON-RPC.
+    """
+    checked = False
+    for exchange in talk.exchanges:
+        if exchange.is_refusal or (exchange.unclear and not (exchange.answer and exchange.answer.missing)):
+            continue
+        for received in exchange.received:
+            if _is_judged(exchange, received):
+                checked = True
+                if complaint := _complaint(received):
+                    yield exchange, complaint
+    if not checked:
+        raise Inapplicable("no answers")
+
+
+def _is_judged(exchange: Exchange, received: Received) -> bool:
+    if not received.members or "method" in received.members or not exchange.is_question:
+        return False
+    return (exchange.status or 0) < BAD_REQUEST or "jsonrpc" in received.members
+
+
+def _complaint(received: Received) -> str:
+    message = received.members
+    if message.get("jsonrpc") != "2.0":
+        return 'no "jsonrpc": "2.0"'
+    has_result = "result" in message or bool(received.missing)
+    if has_result == ("error" in message):
+        return "both a result and an error" if has_result else "neither a result nor an error"
+    return "" if has_result else _error_complaint(message["error"])
+
+
+def _error_complaint(error: Json) -> str:
+    if not isinstance(error, Mapping):
+        return "the error is not an object"
+    if not shapes.is_whole(error.get("code")):
+        return "the code of the error is not a whole number"
+    return "" if isinstance(error.get("message"), str) else "the error has no message"

@@ -1,0 +1,55 @@
+"""Rule `error-code-reserved`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.codes import emitted
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Severity
+from scoring.rule import Answer, must, rule
+
+_DEFINED: Final = frozenset({-32020, -32021, -32022})
+_RETIRED: Final = frozenset({-32002, -32042})
+
+
+@rule(
+    "error-code-reserved",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An error has a code that the protocol reserves",
+    since="2026.2",
+    version=1,
+    checks=must("ERR-01", "E", "basic#error-codes"),
+    good=[
+        conversation(modern("discover-version-mismatch", status=400, error={"code": -32020})),
+        conversation(modern("unknown-method", status=404, error={"code": -32601})),
+        conversation(modern("call-nonexistent", error={"code": 7})),
+    ],
+    bad=[
+        conversation(modern("read-nonexistent", error={"code": -32002})),
+        conversation(modern("call-nonexistent", error={"code": -32042})),
+        conversation(modern("discover-client-missing", status=400, error={"code": -32023})),
+        conversation(modern("discover-client-missing", status=400, error={"code": -32099})),
+    ],
+    unjudged=[
+        conversation(modern("discover", result={})),
+        conversation(modern("list-tools", status=500, error={"code": -32050})),
+        conversation(modern("discover-version-missing", error={"code": -32002}), legacy("initialize", result={})),
+    ],
+)
+def error_code_reserved(talk: Conversation) -> Iterator[Answer]:
+    """The codes from -32020 to -32099 belong to the specification, which so far defines -32020, -32021 and -32022.
+
+    A code of your own in that range will mean something else to clients one day. -32002 and -32042 come from older
+    revisions and are not used any more: a missing resource is error -32602 now. Codes for your own purposes lie outside
+    of -32768 to -32000.
+    """
+    for exchange, code in emitted(talk):
+        if code in _RETIRED:
+            yield exchange, f"error {code} is retired"
+        elif -32099 <= code <= -32020 and code not in _DEFINED:
+            yield exchange, f"error {code} is reserved and not defined"

@@ -1,0 +1,90 @@
+"""Rule `result-breaks-schema`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.exchanges import Exchange
+from evidence.kinds.listing import UNDEFINED
+from scoring import pages, shapes
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Severity
+from scoring.rule import Answer, must, rule
+
+_OPENINGS: Final = (
+    "initialize",
+    "initialize-2024-11-05",
+    "initialize-2025-03-26",
+    "initialize-2025-06-18",
+    "initialize-unknown",
+)
+_ENTRIES: Final = {"resources": "Resource", "resourceTemplates": "ResourceTemplate"}
+_OPENED: Final = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {"tools": {"listChanged": True}},
+    "serverInfo": {"name": "notes", "version": "1.0.0"},
+}
+_MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
+@rule(
+    "result-breaks-schema",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A result does not fit the published schema",
+    since="2026.2",
+    version=1,
+    checks=must("SCHEMA-01", "ABCDE", "schema"),
+    good=[
+        conversation(legacy("initialize", result=_OPENED), legacy("list-tools", result={"tools": [{"name": 7}]})),
+        conversation(
+            modern("discover", result={**_MODERN, "supportedVersions": ["2026-07-28"], "capabilities": {}}),
+            modern("list-resources", result={**_MODERN, "resources": [{"uri": "memo://1", "name": "1"}]}),
+        ),
+    ],
+    bad=[
+        conversation(legacy("initialize", result={**_OPENED, "capabilities": {"tools": {"listChanged": "yes"}}})),
+        conversation(legacy("initialize", result={**_OPENED, "instructions": None})),
+        conversation(modern("discover", result={**_MODERN, "supportedVersions": "2026-07-28", "capabilities": {}})),
+        conversation(legacy("list-tools", result={"tools": {}})),
+        conversation(legacy("list-tools", result=[])),
+        conversation(legacy("list-prompts", result={})),
+        conversation(modern("list-tools", result={"tools": []})),
+        conversation(legacy("list-resources", result={"resources": [{"uri": "memo://1"}]})),
+        conversation(legacy("list-resourceTemplates", result={"resourceTemplates": [{"uriTemplate": 1, "name": "n"}]})),
+    ],
+    unjudged=[
+        conversation(legacy("initialize", error={"code": -32603})),
+        conversation(legacy("ping", result={})),
+    ],
+)
+def result_breaks_schema(talk: Conversation) -> Iterator[Answer]:
+    """What a server says on opening and in its lists has the shape that the schema of the revision gives it.
+
+    Clients built on the official libraries validate a result as a whole: one member of the wrong type, and all of it is
+    lost. Judged is the revision that was agreed on, and of a list everything but its tools and prompts, which
+    `tool-entry-invalid` and `prompt-entry-invalid` judge one by one. Formats are not: they are hints.
+    """
+    for exchange in talk.results(*_OPENINGS, "discover", *pages.STEPS):
+        if complaint := _complaint(exchange):
+            yield exchange, complaint
+
+
+def _complaint(exchange: Exchange) -> str | None:
+    result = exchange.result
+    if result is UNDEFINED:
+        return None
+    revision = exchange.connection.revision
+    if exchange.step not in pages.STEPS:
+        return shapes.complaint("DiscoverResult" if revision == "E" else "InitializeResult", result, revision)
+    member = pages.member(exchange)
+    if wrong := shapes.complaint("Page", result, revision):
+        return wrong
+    found = exchange.fields.get(member)
+    if not isinstance(found, list):
+        return f"{member} is no array" if member in exchange.fields else f"{member} is missing"
+    kind = f"[{_ENTRIES[member]}]" if member in _ENTRIES else "[any]"
+    return shapes.complaint(kind, found, revision, at=member)
