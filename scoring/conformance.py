@@ -11,6 +11,7 @@ from typing import Final
 
 from evidence.kinds import listing
 from evidence.kinds.exchanges import MODERN, REVISIONS
+from evidence.model import Reason
 from scoring.assessment import Assessment, Question
 from scoring.outcome import Finding, Level, Measured, NotMeasured
 from scoring.rubric import Criterion
@@ -102,7 +103,8 @@ def results(assessment: Assessment) -> tuple[Checked, ...]:
 def _checked(check: Check, assessment: Assessment) -> Checked:
     outcome = assessment.outcome(check.question)
     if isinstance(outcome, NotMeasured):
-        return Checked(check, Verdict.INCONCLUSIVE, why=outcome.reason)
+        elsewhere = outcome.reason == Reason.TRANSPORT_UNSUPPORTED  # such as access over stdio
+        return Checked(check, Verdict.NOT_APPLICABLE if elsewhere else Verdict.INCONCLUSIVE, why=outcome.reason)
     if check.rule.reads == listing.KIND and not set(check.requirement.revisions) & set(_revisions(assessment)):
         return Checked(check, Verdict.NOT_APPLICABLE)
     if not outcome.checked:

@@ -12,6 +12,7 @@ from publish.advice import advice
 from publish.server_view import conversation, record_view
 from scoring.scorecard import Scorecard
 from workers.cli.console import facts, plain, show, table
+from workers.cli.observed import show_observed
 from workers.cli.receipts import receipt_of
 
 
@@ -53,6 +54,7 @@ def _show_evidence(dossier: Dossier) -> None:
             for item in part.items:
                 show(Text.assemble(plain(item.name, "bold"), "  ", plain(item.description, limit=500)))
         show("")
+    show_observed(dossier)
     for kind, record in sorted(dossier.records.items()):
         view = record_view(record)
         show(Text(f"Evidence: {kind}", style="bold underline"))

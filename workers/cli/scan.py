@@ -29,6 +29,7 @@ from workers import log, pins
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, err, fail, note, show
 from workers.cli.masking import mask_text, masked, masked_server
+from workers.cli.observed import show_observed
 from workers.cli.page import show_server
 from workers.cli.saved import NotSaved, load, save
 from workers.cli.scan_target import EXPECTED, NotATarget, Subject, read_command, read_target
@@ -195,6 +196,7 @@ def scan(
                 show_server(dossier, cards, evidence=evidence)
                 if rubric is None or SDK_TIER_1 in rubrics:
                     show(verdicts_of(checked))
+                    show_observed(dossier)
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             note("If it is your own server: --allow-private also contacts loopback and private addresses.")

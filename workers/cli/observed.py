@@ -1,0 +1,141 @@
+"""What was observed beside the lists, on a terminal: access, tool calls, connecting over time, timings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from evidence.canonical import Json
+from evidence.kinds import access, exchanges, interop, listing, samples, trials
+from evidence.kinds.access import Access
+from evidence.kinds.interop import Interop
+from evidence.kinds.samples import Samples
+from evidence.kinds.trials import Outcome, Trials, Tried
+from evidence.model import Absent, Dossier, Reason, Record
+from workers.cli.console import facts, join, plain, show, table
+
+_STYLES: Final = {Outcome.RESULT: "green", Outcome.TOOL_ERROR: "", Outcome.MALFORMED: "red"}
+_SLOWEST: Final = 5
+
+
+def show_observed(dossier: Dossier) -> None:
+    """Print what there is; a kind that nobody looked at is left out, one that could not be had says why."""
+    for kind, title, view in _VIEWS:
+        record = dossier.records.get(kind)
+        if record is None or _is_uncollected(record):
+            continue
+        show(Text(title, style="bold underline"))
+        content = record.content
+        if isinstance(content, Absent):
+            show(join([(content.reason.value.replace("_", " "), "italic"), (f"  {content.detail}", "dim")]))
+        else:
+            for part in view(content.body, record.observation):
+                show(part)
+        show("")
+
+
+def _is_uncollected(record: Record) -> bool:
+    return isinstance(record.content, Absent) and record.content.reason is Reason.NOT_COLLECTED
+
+
+def _access(body: bytes, observation: Mapping[str, Json]) -> Iterator[RenderableType]:
+    seen = Access.parse(body)
+    rows = [("class", seen.access_class.value.replace("_", " "))]
+    if seen.gate:
+        rows.append(("stopped at", f"{seen.gate.step}: {seen.gate.detail or seen.gate.reason}"))
+    rows += [("challenge", f"{one.scheme} {', '.join(one.parameters)}".strip()) for one in seen.challenges]
+    if seen.resource_metadata:
+        found = seen.resource
+        rows.append(("resource metadata", found.url if found else "none found"))
+    for server in seen.authorization_servers:
+        rows.append(("authorization server", f"{server.issuer}: {server.found.url if server.found else 'no metadata'}"))
+    yield facts(rows)
+
+
+def _trials(body: bytes, observation: Mapping[str, Json]) -> Iterator[RenderableType]:
+    seen = Trials.parse(body)
+    calls = observation.get("calls")
+    took = [_ms(call) for call in calls] if isinstance(calls, list) else []
+    if seen.trials:
+        grid = table("Tool", "Call", "Outcome", ("Time", "right"), "Answer")
+        for position, trial in enumerate(seen.trials):
+            grid.add_row(
+                plain(trial.tool, "bold"),
+                plain(trial.kind.replace("_", " ")),
+                plain(trial.outcome.value.replace("_", " "), _STYLES.get(trial.outcome, "yellow")),
+                took[position] if position < len(took) else "",
+                plain(_answer(trial)),
+            )
+        yield grid
+    for skip in seen.skipped:
+        why = " ".join(part for part in (skip.reason.replace("_", " "), f"({skip.authority}: {skip.why})") if part)
+        yield join([("not called  ", "dim"), (skip.tool, "bold"), (f"  {why}", "dim")])
+
+
+def _answer(trial: Tried) -> str:
+    if trial.outcome is Outcome.FAILURE:
+        return trial.unclear
+    parts = [f"code {trial.code}" if trial.code is not None else "", trial.text or ", ".join(trial.content)]
+    if trial.structured is not None and trial.structured.value not in {"not_declared", "valid"}:
+        parts.append(f"structured output {trial.structured.value} {trial.complaint}".strip())
+    return "  ".join(part for part in parts if part)
+
+
+def _samples(body: bytes, observation: Mapping[str, Json]) -> Iterator[RenderableType]:
+    seen = Samples.parse(body)
+    known = samples.read_samples(observation)
+    failures = ", ".join(f"{count} {name}" for name, count in sorted(seen.failures.items()))
+    rows = [
+        ("connected", f"{seen.successes} of {seen.samples} times on {seen.days} days {failures}".strip()),
+        *(
+            (f"{name} answer", f"median {found.p50:.0f} ms, 95 % within {found.p95:.0f} ms, {found.samples} samples")
+            for name, found in (("first", samples.cold(known)), ("later", samples.warm(known)))
+            if found
+        ),
+    ]
+    yield facts(rows)
+
+
+def _interop(body: bytes, observation: Mapping[str, Json]) -> Iterator[RenderableType]:
+    seen = Interop.parse(body)
+    listed = ", ".join(f"{count} {name}" for name, count in seen.listed.items())
+    rows = [
+        ("client", f"{seen.client} {seen.version}"),
+        ("connected", f"yes, {seen.negotiated}" if seen.connected else "no"),
+        ("listed", listed or "nothing"),
+    ]
+    if seen.error:
+        rows.append(("refused", f"{seen.asked}: {seen.error} {seen.message}"))
+    yield facts(rows)
+
+
+def _timings(body: bytes, observation: Mapping[str, Json]) -> Iterator[RenderableType]:
+    rows = observation.get("exchanges")
+    made = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    grid = table("Slowest questions", ("Time", "right"), ("Bytes", "right"))
+    for row in sorted(made, key=lambda row: -_number(row.get("ms")))[:_SLOWEST]:
+        name = row.get("step") or row.get("method")
+        grid.add_row(plain(str(name)), _ms(row), f"{_number(row.get('bytes')):,.0f}")
+    if made:
+        yield grid
+
+
+def _ms(row: Json) -> str:
+    return f"{_number(row.get('ms')):,.0f} ms" if isinstance(row, Mapping) else ""
+
+
+def _number(value: Json) -> float:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
+
+
+_VIEWS: Final = (
+    (access.KIND, "Access", _access),
+    (trials.KIND, "Tool calls", _trials),
+    (samples.KIND, "Connecting over 30 days", _samples),
+    (interop.KIND, "Official client", _interop),
+    (listing.KIND, "Timings", _timings),
+    (exchanges.KIND, "Timings of every question", _timings),
+)
