@@ -1,12 +1,13 @@
-"""What was said over streamable HTTP, and where the status alone is the answer."""
+"""What was said over streamable HTTP, where the status alone is the answer, and where no connection opened."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
+from scoring.conversation import CORE, NOT_ASKED, Conversation
 from scoring.outcome import Inapplicable, Undecided
 
 STREAMABLE: Final = "streamable-http"
@@ -27,6 +28,17 @@ def settled(talk: Conversation, *steps: str) -> tuple[Exchange, ...]:
     """Exchanges whose HTTP status is the answer, redirects and 403 included; Undecided when there is none."""
     found = talk.asked(*steps)
     kept = tuple(one for one in found if _is_settled(one))
+    if not kept:
+        raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
+    return kept
+
+
+def conclusive(talk: Conversation, asked: Iterable[Exchange]) -> tuple[Exchange, ...]:
+    """Like `clear`, of exchanges on connections that may not have opened, which `clear` leaves out."""
+    found = tuple(asked)
+    kept = tuple(one for one in found if not one.unclear and not one.is_refusal)
+    if not found:
+        raise Undecided(NOT_ASKED) if talk.talk.depth == CORE else Inapplicable("not asked")
     if not kept:
         raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
     return kept

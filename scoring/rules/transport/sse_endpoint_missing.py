@@ -7,9 +7,10 @@ from typing import Any
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity, Undecided
+from scoring.outcome import Inapplicable, Severity
 from scoring.path import clip
 from scoring.rule import Answer, must, rule
+from scoring.streamable import conclusive
 
 
 def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> dict[str, Any]:
@@ -38,10 +39,7 @@ def sse_endpoint_missing(talk: Conversation) -> Iterator[Answer]:
     opened = [one for one in talk.talk.of("sse-open") if one.connection.opened]
     if not opened:
         raise Inapplicable("not over HTTP+SSE")
-    told = [one for one in opened if not one.unclear and not one.is_refusal]
-    if not told:
-        raise Undecided(opened[0].unclear or f"HTTP {opened[0].status}")
-    for exchange in told:
+    for exchange in conclusive(talk, opened):
         if exchange.content_type != "text/event-stream":
             yield exchange, f"content type {clip(exchange.content_type) or 'missing'}, an event stream expected"
         elif exchange.headers.get("x-endpoint") == "none":

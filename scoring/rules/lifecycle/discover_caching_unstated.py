@@ -1,0 +1,42 @@
+"""Rule `discover-caching-unstated`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Severity
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "discover-caching-unstated",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="The answer to server/discover does not say how long it holds",
+    since="2026.2",
+    version=1,
+    checks=must("DISC-02", "E", "server/utilities/caching"),
+    good=[conversation(modern("discover", result={"ttlMs": 0, "cacheScope": "public"}))],
+    bad=[
+        conversation(modern("discover", result={})),
+        conversation(modern("discover", result={"ttlMs": -1, "cacheScope": "shared"})),
+        conversation(modern("discover", result={"ttlMs": True, "cacheScope": "private"})),
+    ],
+    unjudged=[conversation(legacy("initialize", result={})), conversation(modern("discover", status=429))],
+)
+def discover_caching_unstated(talk: Conversation) -> Iterator[Answer]:
+    """Clients keep the answer for `ttlMs` milliseconds, and share it between users when `cacheScope` is `public`.
+
+    Both are required: `ttlMs` is an integer that is not negative (0 for "ask again"), `cacheScope` is `public` or
+    `private`. Say `private` when the answer depends on who asks.
+    """
+    for exchange in talk.results("discover"):
+        seconds, scope = exchange.fields.get("ttlMs"), exchange.fields.get("cacheScope")
+        whole = isinstance(seconds, int) or (isinstance(seconds, float) and seconds.is_integer())
+        if not whole or isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
+            yield exchange, "ttlMs is not an integer of at least 0"
+        if not isinstance(scope, str) or scope not in {"public", "private"}:
+            yield exchange, "cacheScope is neither public nor private"

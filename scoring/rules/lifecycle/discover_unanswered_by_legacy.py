@@ -1,0 +1,79 @@
+"""Rule `discover-unanswered-by-legacy`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evidence.kinds.exchanges import MODERN, Exchange
+from evidence.model import Reason
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Inapplicable, Severity, Undecided
+from scoring.replies import reply
+from scoring.rule import Answer, info, rule
+
+
+def _probed(**members: Any) -> Conversation:
+    return conversation(modern("discover", opened=False, **members), legacy("initialize", result={}))
+
+
+@rule(
+    "discover-unanswered-by-legacy",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.INFO,
+    title="A question of a newer revision is not turned down",
+    since="2026.2",
+    version=1,
+    checks=info("ERA-01", "DE", "basic/versioning#compatibility-matrix"),
+    good=[
+        _probed(error={"code": -32601}),
+        _probed(status=400),
+        _probed(status=404, form="other", received=[{"text": "Not Found"}]),
+    ],
+    bad=[
+        _probed(failure=("timeout", "no answer within 10 s")),
+        _probed(status=500),
+        _probed(status=202),
+        _probed(result={"pong": True}),
+        _probed(transport="stdio", status=None, failure=("unreachable", "the process ended")),
+    ],
+    unjudged=[
+        _probed(status=429),
+        _probed(status=401),
+        _probed(failure=("unreachable", "connection reset")),
+        conversation(modern("discover", result={}), legacy("initialize", result={})),
+        conversation(legacy("initialize", result={})),
+    ],
+)
+def discover_unanswered_by_legacy(talk: Conversation) -> Iterator[Answer]:
+    """Newer clients ask `server/discover` first and fall back to `initialize` when that is turned down.
+
+    A JSON-RPC error or a 4xx at once is enough. Silence costs every such client its time limit, and a process that ends
+    at a method it does not know never gets to the handshake. The specification leaves the answer open; this is a
+    remark.
+    """
+    if MODERN in talk.talk.eras or not talk.exchanges:
+        raise Inapplicable("the newer revision is spoken")
+    asked = tuple(one for one in talk.talk.of("discover") if one.connection.era == MODERN)
+    if not asked:
+        raise Inapplicable("not asked")
+    for exchange in asked:
+        if complaint := _complaint(exchange):
+            yield exchange, complaint
+
+
+def _complaint(exchange: Exchange) -> str:
+    """What is wrong; empty when it was turned down. Raises Undecided on what is not the server's doing."""
+    if exchange.failure == Reason.TIMEOUT:
+        return "no answer, an error expected"
+    if exchange.failure and not exchange.over_http and exchange.failure != Reason.NOT_COLLECTED:
+        return "the process ended or could not be read, an error expected"
+    if exchange.status is not None and exchange.status >= 500 and not exchange.failure:
+        return f"{reply(exchange)}, an error of the client's expected"
+    if exchange.unclear or exchange.is_refusal:
+        raise Undecided(exchange.unclear or f"HTTP {exchange.status}")
+    if exchange.error is not None or (exchange.status is not None and exchange.status >= 400):
+        return ""
+    return f"{reply(exchange)}, an error expected"

@@ -1,0 +1,55 @@
+"""Rule `extension-id-malformed`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from evidence.kinds.exchanges import MODERN
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Inapplicable, Severity
+from scoring.path import clip
+from scoring.rule import Answer, must, rule
+
+_LABEL: Final = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_ID: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
+
+
+def _declared(extensions: Json) -> Conversation:
+    return conversation(modern("discover", result={"capabilities": {"extensions": extensions}}))
+
+
+@rule(
+    "extension-id-malformed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An extension is declared under an invalid id",
+    since="2026.2",
+    version=1,
+    checks=must("EXT-01", "E", "basic/versioning#extension-negotiation"),
+    good=[_declared({"io.modelcontextprotocol/ui": {}, "com.example.my-tools/": {}, "a.b1/c_d.e-f": {}})],
+    bad=[
+        _declared({"ui": {}}),
+        _declared({"1a/b": {}}),
+        _declared({"a-/b": {}}),
+        _declared({"a/-b": {}}),
+        _declared({"a/b/c": {}}),
+    ],
+    unjudged=[_declared({}), _declared([]), conversation(legacy("initialize", result={}))],
+)
+def extension_id_malformed(talk: Conversation) -> Iterator[Answer]:
+    """An extension's id is a prefix of labels with dots, a slash and a name, such as `com.example/my-tools`.
+
+    The prefix is what keeps extensions of different makers apart. Use a domain of your own, turned around.
+    """
+    declared = talk.capabilities(MODERN).get("extensions")
+    if not isinstance(declared, Mapping) or not declared:
+        raise Inapplicable("no extension is declared")
+    for exchange in talk.results("discover")[:1]:
+        for name in declared:
+            if not _ID.fullmatch(name):
+                yield exchange, f"{clip(name, 40) or 'an empty id'} is no id with a prefix"

@@ -1,0 +1,49 @@
+"""Rule `initialize-carries-request`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, stdio
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, rule, should
+
+
+@rule(
+    "initialize-carries-request",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="The server asks something before the handshake is over",
+    since="2026.2",
+    version=1,
+    checks=should("LIFE-04", "ABCD", "basic/lifecycle#initialization"),
+    good=[
+        conversation(
+            legacy(
+                "initialize",
+                form="stream",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {},
+                    "serverInfo": {"name": "notes", "version": "1"},
+                },
+            )
+        ),
+        conversation(stdio("initialize", received=[{"message": {"id": 9, "method": "ping"}}])),
+    ],
+    bad=[conversation(stdio("initialize", received=[{"message": {"id": 9, "method": "roots/list"}}]))],
+    unjudged=[conversation(legacy("initialize", result={})), conversation(legacy("initialize", status=503))],
+)
+def initialize_carries_request(talk: Conversation) -> Iterator[Answer]:
+    """Until the client has said `initialized`, the server asks nothing but `ping`.
+
+    Many clients begin to listen only then, so the request is lost and the server waits for its answer.
+    """
+    told = [one for one in talk.clear("initialize") if one.form in {"stream", "lines"}]
+    if not told:
+        raise Inapplicable("no room for a request beside the answer")
+    for exchange in told:
+        if any(one.is_request and one.members.get("method") != "ping" for one in exchange.received):
+            yield exchange, "a request before initialized, none but ping expected"

@@ -1,0 +1,60 @@
+"""Rule `initialize-refusal-unexplained`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from evidence.kinds.exchanges import LEGACY, REVISIONS
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, rule, should
+from scoring.streamable import conclusive
+
+
+def _refused(**members: Any) -> Conversation:
+    return conversation(modern("discover", result={}), legacy("initialize", opened=False, **members))
+
+
+@rule(
+    "initialize-refusal-unexplained",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="An older client is not told which versions are spoken",
+    since="2026.2",
+    version=1,
+    checks=should("INIT-01", "E", "basic/versioning#backward-compatibility-with-initialization-based-versions"),
+    good=[
+        _refused(error={"code": -32601, "message": "Supported versions: 2026-07-28"}),
+        _refused(status=400, error={"code": -32022, "data": {"supported": ["2026-07-28"]}}),
+        _refused(status=400, form="other", received=[{"text": "speak 2026-07-28"}]),
+    ],
+    bad=[_refused(error={"code": -32601, "message": "Method not found"}), _refused(status=400)],
+    unjudged=[
+        _refused(status=401),
+        conversation(modern("discover", result={}), legacy("initialize", result={})),
+        conversation(modern("discover", result={})),
+    ],
+)
+def initialize_refusal_unexplained(talk: Conversation) -> Iterator[Answer]:
+    """A client of an older revision begins with `initialize` and cannot go on from an error. Its user sees the message.
+
+    Name the versions that the server speaks in the error, in its message or in `data.supported`, so that the user knows
+    what to update. A server that also speaks an older revision is not asked.
+    """
+    if LEGACY in talk.talk.eras or not talk.exchanges:
+        raise Inapplicable("an older revision is spoken too")
+    spoken = {REVISIONS["E"], *_supported(talk)}
+    for exchange in conclusive(talk, talk.talk.of("initialize")):
+        words = [json.dumps(one.message) + one.text for one in exchange.received]
+        if not any(version in text for version in spoken for text in words):
+            yield exchange, "no version named in the refusal of initialize"
+
+
+def _supported(talk: Conversation) -> Iterator[str]:
+    for exchange in talk.talk.of("discover"):
+        versions = exchange.fields.get("supportedVersions")
+        yield from (one for one in (versions if isinstance(versions, list) else []) if isinstance(one, str) and one)

@@ -1,0 +1,56 @@
+"""Rule `initialize-result-incomplete`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Severity
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "initialize-result-incomplete",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="The answer to initialize lacks what every client reads",
+    since="2026.2",
+    version=1,
+    checks=must("LIFE-01", "ABCD", "basic/lifecycle#initialization"),
+    good=[
+        conversation(
+            legacy(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {},
+                    "serverInfo": {"name": "notes", "version": "1"},
+                },
+            )
+        )
+    ],
+    bad=[
+        conversation(legacy("initialize", result={})),
+        conversation(
+            legacy("initialize", result={"protocolVersion": 1, "capabilities": None, "serverInfo": {"name": "notes"}})
+        ),
+    ],
+    unjudged=[conversation(legacy("initialize", status=503)), conversation(modern("discover", result={}))],
+)
+def initialize_result_incomplete(talk: Conversation) -> Iterator[Answer]:
+    """The handshake tells the client which version is spoken, what the server offers and who it is.
+
+    `protocolVersion` is a string, `capabilities` an object (an empty one when nothing is offered), and `serverInfo` has
+    a `name` and a `version`. SDKs refuse the connection when one of them is missing or of another type.
+    """
+    for exchange in talk.results("initialize"):
+        info = exchange.fields.get("serverInfo")
+        if not isinstance(exchange.fields.get("protocolVersion"), str):
+            yield exchange, "protocolVersion is not a string"
+        if not isinstance(exchange.fields.get("capabilities"), Mapping):
+            yield exchange, "capabilities is not an object"
+        for member in ("name", "version"):
+            if not isinstance(info, Mapping) or not isinstance(info.get(member), str):
+                yield exchange, f"serverInfo.{member} is not a string"

@@ -1,0 +1,42 @@
+"""Rule `result-server-unnamed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Severity
+from scoring.pages import STEPS
+from scoring.rule import Answer, rule, should
+
+_KEY: Final = "io.modelcontextprotocol/serverInfo"
+
+
+@rule(
+    "result-server-unnamed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="A result does not say which server made it",
+    since="2026.2",
+    version=1,
+    checks=should("DISC-03", "E", "basic#meta"),
+    good=[conversation(modern("discover", result={"_meta": {_KEY: {"name": "notes", "version": "1"}}}))],
+    bad=[
+        conversation(
+            modern("discover", result={"_meta": {_KEY: "notes"}}), modern("list-tools", result={"_meta": None})
+        )
+    ],
+    unjudged=[conversation(legacy("list-tools", result={})), conversation(modern("discover", status=500))],
+)
+def result_server_unnamed(talk: Conversation) -> Iterator[Answer]:
+    """Without a handshake each result carries the name and version of the server, for logs and error reports.
+
+    Put `io.modelcontextprotocol/serverInfo` into `_meta` of every result. The SDKs do so by themselves.
+    """
+    for exchange in talk.results("discover", *STEPS):
+        meta = exchange.fields.get("_meta")
+        if not isinstance(meta, Mapping) or not isinstance(meta.get(_KEY), Mapping):
+            yield exchange, f"no {_KEY} in _meta"

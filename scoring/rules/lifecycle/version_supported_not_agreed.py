@@ -1,0 +1,68 @@
+"""Rule `version-supported-not-agreed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evidence.kinds.exchanges import REVISIONS, Exchange
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, stdio
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import Answer, must, rule
+from scoring.streamable import streamable
+
+
+def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
+    return legacy(step, revision=answered, offered=offered, result={"protocolVersion": answered})
+
+
+@rule(
+    "version-supported-not-agreed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A version that the server speaks is not agreed to",
+    since="2026.2",
+    version=1,
+    checks=must("LIFE-02", "ABCD", "basic/lifecycle#version-negotiation"),
+    good=[
+        conversation(
+            _said("initialize", "2025-11-25", "2025-06-18"), _said("initialize-2025-06-18", "2025-06-18", "2025-06-18")
+        ),
+        conversation(_said("initialize-2025-03-26", "2025-03-26", "2025-06-18")),
+    ],
+    bad=[
+        conversation(
+            _said("initialize-2024-11-05", "2024-11-05", "2024-11-05"),
+            _said("initialize-2025-06-18", "2025-06-18", "2024-11-05"),
+            _said("initialize-unknown", "1900-01-01", "2025-06-18"),
+        )
+    ],
+    unjudged=[
+        conversation(stdio("initialize", result={})),
+        conversation(legacy("initialize", result={}), depth="core"),
+        conversation(legacy("initialize-2025-06-18", status=400), legacy("initialize", result={})),
+    ],
+)
+def version_supported_not_agreed(talk: Conversation) -> Iterator[Answer]:
+    """A client offers one version; a server that speaks it answers with the same one.
+
+    Answering with another makes clients that know only theirs give up, although both sides could talk. A version counts
+    as spoken when the server itself answered with it to some other offer.
+    """
+    narrowed = streamable(talk)
+    told = narrowed.results(*(f"initialize-{version}" for version in REVISIONS.values()))
+    spoken = {
+        _answered(one) for one in narrowed.talk.exchanges if one.step.startswith("initialize") and not one.unclear
+    }
+    for exchange in told:
+        offered, answered = exchange.connection.offered, _answered(exchange)
+        if answered and answered != offered and offered in spoken:
+            yield exchange, f"{clip(answered, 40)} answered to {offered}, which the server speaks"
+
+
+def _answered(exchange: Exchange) -> str:
+    version = exchange.fields.get("protocolVersion")
+    return version if isinstance(version, str) else ""

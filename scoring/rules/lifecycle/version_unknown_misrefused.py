@@ -1,0 +1,73 @@
+"""Rule `version-unknown-misrefused`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.canonical import Json
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, modern
+from scoring.outcome import Severity
+from scoring.replies import read_by_server, unlike
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "version-unknown-misrefused",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A request under an unknown version is not refused as clients expect",
+    since="2026.2",
+    version=1,
+    checks=must("VER-01", "E", "basic/versioning#protocol-version-negotiation"),
+    good=[
+        conversation(
+            modern(
+                "discover-version-unknown",
+                status=400,
+                error={"code": -32022, "data": {"supported": ["2026-07-28"], "requested": "1900-01-01"}},
+            )
+        )
+    ],
+    bad=[
+        conversation(modern("discover-version-unknown", result={})),
+        conversation(modern("discover-version-unknown", status=400, error={"code": -32602})),
+        conversation(
+            modern(
+                "discover-version-unknown", error={"code": -32022, "data": {"supported": [], "requested": "1900-01-01"}}
+            )
+        ),
+        conversation(modern("discover-version-unknown", status=400, error={"code": -32022})),
+        conversation(
+            modern(
+                "discover-version-unknown", status=400, error={"code": -32022, "data": {"supported": ["2026-07-28"]}}
+            )
+        ),
+    ],
+    unjudged=[
+        conversation(modern("discover-version-unknown", status=503)),
+        conversation(modern("discover-version-unknown", status=400)),
+        conversation(modern("discover", result={}), depth="core"),
+    ],
+)
+def version_unknown_misrefused(talk: Conversation) -> Iterator[Answer]:
+    """A client that meets a server of other versions learns from error -32022 which ones it may use, and asks again.
+
+    Over HTTP the status is 400. `data.supported` lists the versions, `data.requested` repeats the one that was asked
+    for. With any other answer the client cannot tell what is wrong.
+    """
+    told = read_by_server(talk.clear("discover-version-unknown"), talk.talk)
+    wrong = tuple(unlike(told, status=400, code=-32022))
+    yield from wrong
+    for exchange in told:
+        data = exchange.error.get("data") if exchange.error and exchange.code == -32022 else None
+        if exchange.code == -32022 and not _names_versions(data):
+            yield exchange, "data.supported is not a list of versions"
+        elif isinstance(data, Mapping) and not isinstance(data.get("requested"), str):
+            yield exchange, "data.requested is not the version that was asked for"
+
+
+def _names_versions(data: Json) -> bool:
+    supported = data.get("supported") if isinstance(data, Mapping) else None
+    return isinstance(supported, list) and bool(supported) and all(isinstance(one, str) for one in supported)

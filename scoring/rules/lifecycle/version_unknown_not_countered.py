@@ -1,0 +1,72 @@
+"""Rule `version-unknown-not-countered`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from evidence.kinds.exchanges import REVISIONS
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, stdio
+from scoring.outcome import Severity, Tolerated, Undecided
+from scoring.path import clip
+from scoring.replies import reply
+from scoring.rule import Answer, must, rule
+from scoring.streamable import conclusive, streamable
+
+_TELLING: Final = frozenset({-32602, -32022})
+
+
+def _asked(**members: Any) -> Conversation:
+    return conversation(
+        legacy("initialize", result={}),
+        legacy("initialize-unknown", **{"offered": "1900-01-01", "revision": "", **members}),
+    )
+
+
+@rule(
+    "version-unknown-not-countered",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An unknown version is not countered with a known one",
+    since="2026.2",
+    version=1,
+    checks=must("LIFE-03", "ABCD", "basic/lifecycle#version-negotiation"),
+    good=[_asked(result={"protocolVersion": "2025-06-18"})],
+    bad=[
+        _asked(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01"),
+        _asked(result={}),
+        _asked(result={"protocolVersion": "2025-01-01"}, revision="2025-01-01"),
+        _asked(error={"code": -32602}, opened=False),
+        _asked(error={"code": -32000}, opened=False),
+        _asked(status=400, opened=False),
+    ],
+    unjudged=[
+        _asked(status=429, opened=False),
+        _asked(status=404, opened=False),
+        conversation(legacy("initialize", result={}), depth="core"),
+        conversation(stdio("initialize", result={})),
+    ],
+)
+def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
+    """A client that offers a version unknown to the server is told one that it does speak, its newest.
+
+    Echoing the offer promises what the server cannot keep, and an error leaves the client with nothing to try. Error
+    -32602, which the specification shows as an example, gets a remark only, and so does a version that no revision has.
+    """
+    narrowed = streamable(talk)
+    for exchange in conclusive(talk, narrowed.talk.of("initialize-unknown")):
+        version = exchange.fields.get("protocolVersion")
+        if exchange.code in _TELLING:
+            yield Tolerated(f"error {exchange.code}, a version expected", exchange)
+        elif not exchange.succeeded:
+            if exchange.error is None and exchange.status != 400:
+                raise Undecided(reply(exchange))
+            yield exchange, f"{reply(exchange)}, a version expected"
+        elif not isinstance(version, str):
+            yield exchange, "answered without a version"
+        elif version == exchange.connection.offered:
+            yield exchange, "an unknown version is agreed to"
+        elif version not in REVISIONS.values():
+            yield Tolerated(f"{clip(version, 40)} answered, which no revision has", exchange)

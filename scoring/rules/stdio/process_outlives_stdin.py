@@ -1,0 +1,36 @@
+"""Rule `process-outlives-stdin`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, stdio
+from scoring.outcome import Severity, Undecided
+from scoring.rule import Answer, rule, should
+
+
+@rule(
+    "process-outlives-stdin",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="The process goes on after its input was closed",
+    since="2026.2",
+    version=1,
+    checks=should("IO-03", "E", "basic/transports/stdio#shutdown"),
+    good=[conversation(stdio("close", revision="E", ended=True))],
+    bad=[conversation(stdio("close", revision="E", ended=False))],
+    unjudged=[conversation(stdio("close", revision="E")), conversation(stdio("close", ended=False))],
+)
+def process_outlives_stdin(talk: Conversation) -> Iterator[Answer]:
+    """A client ends a server by closing its input. A process that goes on has to be killed, or stays behind unnoticed.
+
+    Leave the main loop at the end of input; timers and open connections must not keep the process alive.
+    """
+    told = [one for one in talk.asked("close") if one.ended is not None]
+    if not told:
+        raise Undecided("the end was not watched")
+    for exchange in told:
+        if not exchange.ended:
+            yield exchange, "still running 5 seconds after its input was closed"

@@ -1,0 +1,64 @@
+"""Rule `stdio-answer-malformed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.canonical import Json
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, stdio
+from scoring.outcome import Severity, Undecided
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "stdio-answer-malformed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="An answer over stdio is no JSON-RPC response",
+    since="2026.2",
+    version=1,
+    checks=must("IO-05", "ABCDE", "basic#responses"),
+    good=[
+        conversation(stdio("ping", sent={"id": 1, "method": "ping"}, result={})),
+        conversation(
+            stdio("unknown-method", sent={"id": "a"}, message={"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}})
+        ),
+    ],
+    bad=[
+        conversation(stdio("ping", sent={"id": 1}, message={"id": 1, "result": {}})),
+        conversation(stdio("ping", sent={"id": 1}, message={"jsonrpc": "2.0", "id": "1", "result": {}})),
+        conversation(stdio("ping", sent={"id": 1}, message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})),
+    ],
+    unjudged=[
+        conversation(legacy("ping", result={})),
+        conversation(stdio("ping", sent={"id": 1}, failure=("timeout", "no answer"))),
+        conversation(stdio("initialized", sent={"method": "notifications/initialized"})),
+    ],
+)
+def stdio_answer_malformed(talk: Conversation) -> Iterator[Answer]:
+    """Over stdio answers of many requests share one line-up, and only their id says which is which.
+
+    Each has `jsonrpc: "2.0"`, the id of the request with its type, and either a result or an error.
+    """
+    told = [one for one in talk.over_stdio if isinstance(one.sent, Mapping) and "id" in one.sent and not one.unclear]
+    answered = [
+        (one, one.sent["id"], one.answer.members) for one in told if isinstance(one.sent, Mapping) and one.answer
+    ]
+    if not answered:
+        raise Undecided("nothing was answered")
+    for exchange, expected, answer in answered:
+        if answer.get("jsonrpc") != "2.0":
+            yield exchange, 'jsonrpc is not "2.0"'
+        if not _same(answer.get("id"), expected):
+            yield exchange, "the id is not that of the request"
+        if ("result" in answer) == ("error" in answer):
+            yield exchange, "both a result and an error"
+
+
+def _same(found: Json, expected: Json) -> bool:
+    """Equal, and of one type; JSON knows only one type of number."""
+    if isinstance(found, bool) or isinstance(expected, bool) or isinstance(found, str) != isinstance(expected, str):
+        return False
+    return found == expected

@@ -1,0 +1,76 @@
+"""Rule `stdout-message-broken`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from evidence.canonical import NotJson, parse_json
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, stdio
+from scoring.outcome import Severity, Undecided
+from scoring.rule import Answer, must, rule
+
+_MOST: Final = 64
+"""Lines that a broken message is looked for in."""
+
+
+@rule(
+    "stdout-message-broken",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A message is spread over several lines",
+    since="2026.2",
+    version=1,
+    checks=must("IO-02", "ABCDE", "basic/transports/stdio"),
+    good=[
+        conversation(stdio("initialize", result={})),
+        conversation(stdio("initialize", received=[{"text": "{ starting"}, {"text": "up }"}])),
+    ],
+    bad=[
+        conversation(
+            stdio("initialize", received=[{"text": "{"}, {"text": '"jsonrpc": "0.0", "method": "x"'}, {"text": "}"}])
+        )
+    ],
+    unjudged=[
+        conversation(legacy("initialize", result={})),
+        conversation(stdio("initialize", failure=("timeout", "no answer"))),
+    ],
+)
+def stdout_message_broken(talk: Conversation) -> Iterator[Answer]:
+    """A message is one line; a newline inside cuts it in two, and neither half can be read.
+
+    Write JSON without indentation, and let the JSON library escape newlines in texts.
+    """
+    told = [one for one in talk.over_stdio if not one.unclear]
+    if not told:
+        raise Undecided("nothing was answered")
+    for exchange in told:
+        if _has_broken([one.text if one.message is None else None for one in exchange.received]):
+            yield exchange, "a message with a newline inside"
+
+
+def _has_broken(lines: Sequence[str | None]) -> bool:
+    """True when consecutive lines that are no messages make one together; None stands for a message."""
+    starts = (at for at, line in enumerate(lines[:_MOST]) if line is not None and line.lstrip().startswith("{"))
+    return any(_joins(lines[start:_MOST]) for start in starts)
+
+
+def _joins(lines: Sequence[str | None]) -> bool:
+    text = ""
+    for count, line in enumerate(lines):
+        if line is None:
+            return False
+        text += f" {line}"  # a blank may stand between tokens, and in a text where the newline was
+        if count and line.rstrip().endswith("}") and _is_message(text):
+            return True
+    return False
+
+
+def _is_message(text: str) -> bool:
+    try:
+        value = parse_json(text.encode("utf-8", "replace"))
+    except NotJson:
+        return False
+    return isinstance(value, Mapping) and "jsonrpc" in value
