@@ -25,7 +25,8 @@ STEPS: Final[Mapping[str, str]] = {
 }
 """The questions of a core probe and the steps under which they are recorded (evidence/kinds/exchanges.py)."""
 
-_PASSING: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
+PASSING: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
+"""Statuses that are likely gone on a second try."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +167,7 @@ class Dialogue:
         if asked_for is not None:
             self._courtesy.defer(self._host, asked_for)
             return asked_for if self._courtesy.accepts(asked_for) else None
-        passing = reply.failure.passing if reply.failure else reply.status in _PASSING
+        passing = reply.failure.passing if reply.failure else reply.status in PASSING
         return self.limits.retry_pause if passing else None
 
     def _notice(self, reply: Reply) -> None:

@@ -38,6 +38,7 @@ class Walk:
     error: bytes | str | None = None
     pages: list[bytes] = field(default_factory=list)
     items: list[Json] = field(default_factory=list)
+    paged: bool = False
 
 
 class Walker:
@@ -78,6 +79,7 @@ class Walker:
             walk.items += _items(page.get(name))
             items = len(walk.items)
             cursor = page.get("nextCursor")
+            walk.paged |= isinstance(cursor, str)
             if stop := self._stop(name, page, cursors, len(walk.pages), items):
                 walk.end, walk.error = stop
             cursors.add(str(cursor))
@@ -123,6 +125,11 @@ class Walker:
             if await self._reopen():
                 return await self._dialogue.turn_page(method, params, era, page=page)
         return reply
+
+
+def paged_method(lists: Mapping[str, Walk]) -> str | None:
+    """The method of the first list that named a next cursor."""
+    return next((METHODS[name] for name, walk in lists.items() if walk.paged), None)
 
 
 def is_declared(capabilities: Mapping[str, Json] | None, name: str) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import nullcontext
 from typing import Final
 
 from crawler.collectors.protocol.access import look_at_access
-from crawler.collectors.protocol.dialogue import Dialogue
+from crawler.collectors.protocol.inquiries import Facts
+from crawler.collectors.protocol.interview import Interview
+from crawler.collectors.protocol.lists import paged_method
 from crawler.collectors.protocol.opening import SSE_FALLBACK, Opened, Refused, discover, initialize
 from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
+from crawler.collectors.protocol.questioning import Questioning
 from crawler.collectors.protocol.verdict import absence
 from crawler.wire.address import parse_url
 from crawler.wire.failures import InvalidTarget
@@ -19,6 +23,7 @@ from crawler.wire.streamable import Post, StreamableHttp
 from crawler.wire.transcript import Link, Reply
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 
+_SPARED: Final = 0.1  # share of the time for one server in which no inquiry begins, so that sessions can be ended
 _TELLING: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
 )
@@ -31,6 +36,7 @@ class RemoteProbe(Probe):
         super().__init__(means, manner)
         self._engine = engine
         self._own = False
+        self._ends = 0.0
 
     async def run(self, target: Target) -> Probed:
         """Open and list the target, and ask what the manner asks for."""
@@ -41,6 +47,7 @@ class RemoteProbe(Probe):
         async with self._engine.visit(seconds=self.limits.total) as visit:
             self._own = await visit.is_private(origin)
             async with nullcontext() if self._own else self.courtesy.visit(origin.host):
+                self._ends = asyncio.get_running_loop().time() + self.limits.total
                 content = await self._visit(target, visit)
         return self.result(target, content)
 
@@ -53,10 +60,33 @@ class RemoteProbe(Probe):
         other = await self._open_other_era(opened)
         await self._look_at_access(target, visit)
         await self.try_tools(opened)
+        if self.manner.is_full:
+            await self._inquire(opened, other)
         await opened.dialogue.channel.close()
         if other is not None:
-            await other.channel.close()
+            await other.dialogue.channel.close()
         return content
+
+    async def _inquire(self, opened: Opened, other: Opened | None) -> None:
+        """Ask everything that only a full probe asks."""
+        ends = self._ends - self.limits.total * _SPARED
+        interview = Interview(
+            self.transcript,
+            self.budget,
+            self.courtesy,
+            ends=ends,
+            pause=opened.dialogue.limits.retry_pause,
+        )
+        for era in (one for one in (opened, other) if one is not None):
+            channel, link = era.dialogue.channel, era.dialogue.link(era.era)
+            if not isinstance(channel, StreamableHttp):
+                continue
+            facts = Facts(
+                era=era.era, capabilities=era.capabilities, dual=other is not None, paged=paged_method(self.lists)
+            )
+            questioning = Questioning(channel.post, interview, self.transcript, self.client_version)
+            ask = questioning.ask_modern if era.era is Era.MODERN else questioning.ask_legacy
+            await ask(channel, link, facts)
 
     async def _look_at_access(self, target: Target, visit: Visit) -> None:
         self.access = await look_at_access(
@@ -118,17 +148,18 @@ class RemoteProbe(Probe):
             credential=self.manner.credential,
         )
 
-    async def _open_other_era(self, opened: Opened) -> Dialogue | None:
-        """Ask a modern server whether it is dual-era; the legacy dialogue when it is."""
+    async def _open_other_era(self, opened: Opened) -> Opened | None:
+        """Ask a modern server whether it is dual-era, and open it in the legacy era too when it is."""
         self.notes["eras"] = [opened.era.value]
         channel = opened.dialogue.channel
         if opened.era is not Era.MODERN or not isinstance(channel, StreamableHttp):
             return None
         dialogue = self.dialogue(StreamableHttp(channel.post, self.client_version), channel.post)
-        if not isinstance(await initialize(dialogue, self.client_version), Opened):
+        other = await initialize(dialogue, self.client_version)
+        if isinstance(other, Refused):
             return None
         self.notes["eras"] = [opened.era.value, Era.LEGACY.value]
-        return dialogue
+        return other
 
 
 def _sse_link() -> Link:

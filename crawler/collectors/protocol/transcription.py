@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from crawler.collectors.protocol.inquiries import NO_SESSION
 from crawler.collectors.protocol.lists import Walk
 from crawler.wire.scrub import mask
 from crawler.wire.streamable import is_session
@@ -49,11 +50,7 @@ class _Writer:
         self._lists = lists
         self._find_equal = find_equal
         self._known: dict[str, int] = {}
-        self._sessions = [
-            (link.session, f"session {number}")
-            for number, link in enumerate(transcript.links)
-            if link.session and len(link.session) >= _SHORTEST_SESSION
-        ]
+        self._sessions = _sessions(transcript)
 
     def row(self, index: int, row: Row) -> bytes:
         """One element of `exchanges`."""
@@ -123,14 +120,28 @@ class _Writer:
         return {"same_as": _own(first)} if first < index else None
 
     def _clean(self, data: bytes) -> bytes:
-        for session, name in self._sessions:
+        for session, name in self._sessions.items():
             data = data.replace(session.encode("utf-8", "replace"), name.encode())
         return data
 
     def _without_sessions(self, text: str) -> str:
-        for session, name in self._sessions:
+        for session, name in self._sessions.items():
             text = text.replace(session, name)
         return text
+
+
+def _sessions(transcript: Transcript) -> dict[str, str]:
+    """What to write instead of each session id: the connection that it was assigned to, if any."""
+    names = {
+        link.session: f"session {number}"
+        for number, link in reversed(list(enumerate(transcript.links)))
+        if link.session and len(link.session) >= _SHORTEST_SESSION
+    }
+    for row in transcript.rows:
+        session = row.exchange.header("mcp-session-id")
+        if session and session != NO_SESSION:
+            names.setdefault(session, "another session")
+    return names
 
 
 def _link(links: Sequence[Link], number: int) -> Json:

@@ -1,0 +1,124 @@
+"""The inquiries of the modern era over HTTP (2026-07-28): its headers, its envelope, its methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from crawler.collectors.protocol.inquiries import (
+    NO_ORIGIN,
+    NO_OTHER,
+    NO_SESSION,
+    NO_VERSION,
+    NOTHING,
+    NOWHERE,
+    TEXT_ID,
+    Facts,
+    Inquiry,
+    Number,
+    changed,
+    cut_short,
+    message,
+    ordinary,
+)
+from crawler.wire.mcp import MODERN_VERSION, modern_params
+from crawler.wire.streamable import encoded_text, modern_headers
+from evidence.canonical import Json
+
+_DISCOVER: Final = "server/discover"
+_META: Final = "io.modelcontextprotocol"
+_METHOD: Final = "mcp-method"
+_NAME: Final = "mcp-name"
+_VERSION: Final = "mcp-protocol-version"
+
+
+def modern_inquiries(facts: Facts, client_version: str, number: Number) -> Iterator[Inquiry]:
+    """All of them in the order in which they are asked; `number` hands out request ids."""
+    maker = _Maker(client_version, number)
+    yield from _envelopes(maker)
+    yield from _headers(maker, facts)
+    for question in ordinary(facts):
+        identifier = TEXT_ID if question.text_id else None
+        yield maker.make(question.step, question.method, question.params, identifier=identifier)
+    yield maker.make("removed-ping", "ping", {})
+    yield maker.make("removed-logging", "logging/setLevel", {"level": "info"})
+    yield maker.make("removed-subscribe", "resources/subscribe", {"uri": NOWHERE})
+    if facts.declares("tools"):
+        yield maker.make("list-tools-again", "tools/list", {}, again=True)
+    if not facts.dual:
+        stream = (("accept", "text/event-stream"), (_VERSION, MODERN_VERSION))
+        yield Inquiry(step="get", verb="GET", label="GET", headers=stream)
+        yield Inquiry(step="delete", verb="DELETE", label="DELETE", headers=stream[1:])
+    cut = cut_short(number(), _DISCOVER)
+    yield Inquiry(step="malformed", label=_DISCOVER, body=cut, headers=tuple(modern_headers(_DISCOVER, {})))
+
+
+def elsewhere(client_version: str, number: Number) -> Inquiry:
+    """The tools once more, for a connection of their own."""
+    return _Maker(client_version, number).make("list-tools-elsewhere", "tools/list", {}, again=True)
+
+
+class _Maker:
+    """Puts questions into the modern envelope."""
+
+    def __init__(self, client_version: str, number: Number) -> None:
+        self._client_version = client_version
+        self._number = number
+
+    def make(
+        self,
+        step: str,
+        method: str,
+        params: Mapping[str, Json],
+        *,
+        identifier: Json = None,
+        version: str = MODERN_VERSION,
+        without: str | None = None,
+        meta: bool = True,
+        headers: Mapping[str, str | None] | None = None,
+        again: bool = False,
+    ) -> Inquiry:
+        """A request. `without` leaves a member of `_meta` out; `headers` replaces headers, and None leaves one out."""
+        number = self._number()
+        enveloped = modern_params(params, self._client_version)
+        inner = {**enveloped["_meta"], f"{_META}/protocolVersion": version}  # type: ignore[dict-item]
+        inner.pop(f"{_META}/{without}", None)
+        sent = {**params, "_meta": inner} if meta else dict(params)
+        return Inquiry(
+            step=step,
+            label=method,
+            body=message(identifier or number, method, sent),
+            headers=changed(tuple(modern_headers(method, params, version=version)), headers or {}),
+            again=again,
+        )
+
+    def discover(self, step: str, **changes: object) -> Inquiry:
+        """A `server/discover` that differs in one thing."""
+        return self.make(step, _DISCOVER, {}, **changes)  # type: ignore[arg-type]
+
+
+def _envelopes(maker: _Maker) -> Iterator[Inquiry]:
+    yield maker.discover("discover-version-unknown", version=NO_VERSION)
+    yield maker.discover("discover-meta-missing", meta=False)
+    yield maker.discover("discover-capabilities-missing", without="clientCapabilities")
+    yield maker.discover("discover-client-missing", without="clientInfo")
+
+
+def _headers(maker: _Maker, facts: Facts) -> Iterator[Inquiry]:
+    yield maker.discover("discover-version-mismatch", headers={_VERSION: NO_VERSION})
+    yield maker.discover("discover-method-mismatch", headers={_METHOD: "tools/list"})
+    yield maker.discover("discover-method-missing", headers={_METHOD: None})
+    yield maker.discover("discover-version-missing", headers={_VERSION: None})
+    yield maker.discover("discover-session-faked", headers={"mcp-session-id": NO_SESSION})
+    yield maker.discover("discover-origin", headers={"origin": NO_ORIGIN})
+    shouted = maker.discover("discover-headers-uppercase")
+    yield Inquiry(
+        step=shouted.step,
+        label=shouted.label,
+        body=shouted.body,
+        headers=tuple((name.upper(), value) for name, value in shouted.headers or ()),
+    )
+    if facts.declares("tools"):
+        call: Mapping[str, Json] = {"name": NOTHING, "arguments": {}}
+        yield maker.make("call-name-mismatch", "tools/call", call, headers={_NAME: NO_OTHER})
+        yield maker.make("call-name-encoded", "tools/call", call, headers={_NAME: encoded_text(NOTHING)})

@@ -1,0 +1,119 @@
+"""The full depth over streamable HTTP: both eras, with the headers and bodies that the inquiries choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from crawler.collectors.protocol.inquiries import Facts, Headers, Inquiry
+from crawler.collectors.protocol.inquiries_legacy import (
+    BATCHING,
+    after_end,
+    batch,
+    ending,
+    header_inquiries,
+    legacy_inquiries,
+    malformed,
+    openings,
+)
+from crawler.collectors.protocol.inquiries_modern import elsewhere, modern_inquiries
+from crawler.collectors.protocol.interview import Interview
+from crawler.wire import rpc
+from crawler.wire.connection import Limits
+from crawler.wire.mcp import MODERN_VERSION, Era
+from crawler.wire.receiving import WATCHED
+from crawler.wire.streamable import CONTENT, Post, StreamableHttp, is_session, shortened
+from crawler.wire.transcript import Link, Reply, Transcript
+
+_PATIENCE: Final = 10.0  # seconds until the first byte of an answer to an inquiry
+_PLACELESS: Final = frozenset({"GET", "DELETE"})
+
+
+class Questioning:
+    """Puts the inquiries of a full probe to a server over `post`."""
+
+    def __init__(self, post: Post, interview: Interview, transcript: Transcript, client_version: str) -> None:
+        self._post = post
+        self._interview = interview
+        self._transcript = transcript
+        self._client_version = client_version
+
+    async def ask_modern(self, channel: StreamableHttp, link: int, facts: Facts) -> None:
+        """Everything of the modern era, on the connection `link`; the tools once more on another one."""
+        self._post.tail = WATCHED
+        for inquiry in modern_inquiries(facts, self._client_version, channel.number):
+            await self._interview.ask(link, inquiry, self._send)
+        if facts.declares("tools"):
+            self._post.visit.close()  # nothing is in flight: the next request opens a connection of its own
+            other = Link(channel.transport, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
+            number = self._transcript.connect(other)
+            await self._interview.ask(number, elsewhere(self._client_version, channel.number), self._send)
+
+    async def ask_legacy(self, channel: StreamableHttp, link: int, facts: Facts) -> None:
+        """Everything of the legacy era; ends the session of `channel`."""
+        self._post.tail = WATCHED
+        version = self._transcript.links[link].negotiated or ""
+
+        async def send(inquiry: Inquiry) -> Reply:
+            own = tuple(channel.legacy_headers(inquiry.label))
+            return await self._send(inquiry, own)
+
+        for inquiry in legacy_inquiries(facts, channel.number, lists=facts.dual):
+            await self._interview.ask(link, inquiry, send)
+        for inquiry in header_inquiries(facts, channel.number, channel.legacy_headers(facts.question), version):
+            await self._interview.ask(link, inquiry, send)
+        for offered, inquiry in openings(self._client_version):
+            await self._open(channel.transport, offered, inquiry)
+        await self._interview.ask(link, malformed(channel.number), send)
+        if channel.session is not None:
+            await self._end(channel, link, facts)
+
+    async def _open(self, transport: str, offered: str, inquiry: Inquiry) -> None:
+        """One more opening on a connection of its own, whose session is ended again."""
+        link = Link(transport, Era.LEGACY.value, offered)
+        number = self._transcript.connect(link)
+        reply = await self._interview.ask(number, inquiry, self._send)
+        result = reply.result.value if reply and reply.result else None
+        if reply is None or not isinstance(result, Mapping):
+            return
+        named = result.get("protocolVersion")
+        link.opened, link.negotiated = True, named[:100] if isinstance(named, str) else None
+        link.session = reply.exchange.header("mcp-session-id") or None
+        headers = _headers(link)
+        if link.negotiated == BATCHING == offered:
+            told = rpc.notification("notifications/initialized")
+            await self._interview.ask(number, Inquiry(step="initialized", body=told, headers=headers), self._send)
+            await self._interview.ask(number, batch(headers), self._send)
+        if link.session and is_session(link.session):
+            limits = self._limits()
+            await self._interview.leave(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))
+
+    async def _end(self, channel: StreamableHttp, link: int, facts: Facts) -> None:
+        headers = channel.legacy_headers(facts.question)
+        reply = await self._interview.ask(link, ending(headers), self._send)
+        if reply is None:
+            return
+        channel.session = None
+        if reply.status is not None and reply.status < 300:
+            await self._interview.ask(link, after_end(facts, channel.number, headers), self._send)
+
+    async def _send(self, inquiry: Inquiry, own: Headers = CONTENT) -> Reply:
+        answered = inquiry.verb not in _PLACELESS and inquiry.step != "initialized"
+        return await self._post.send(
+            inquiry.verb,
+            inquiry.label or inquiry.step,
+            inquiry.body,
+            own if inquiry.headers is None else inquiry.headers,
+            number=1 if answered else 0,
+            limits=self._limits(),
+            head_only=inquiry.verb == "GET",
+        )
+
+    def _limits(self) -> Limits | None:
+        return shortened(self._post.visit.engine.limits, _PATIENCE)
+
+
+def _headers(link: Link) -> Headers:
+    version = (("mcp-protocol-version", link.negotiated),) if link.negotiated else ()
+    session = (("mcp-session-id", link.session),) if link.session and is_session(link.session) else ()
+    return (*CONTENT, *version, *session)
