@@ -1,8 +1,8 @@
 """Which tools may be called at all: the class of every tool before the first call, and doubts on top of it.
 
-The class trusts `readOnlyHint: true` unless the name is an evident deed. Before a call a claim is doubted further:
-names that hide a deed in spelling, titles and descriptions that contradict the hint, actions to choose from, doubled
-names.
+The class trusts `readOnlyHint: true` unless the name is an evident deed. Before a call a claim is doubted further: by
+any deed in the name, also one hidden by its spelling, by titles and descriptions that contradict the hint, by actions
+to choose from, and by two tools of one name.
 """
 
 from __future__ import annotations
@@ -59,13 +59,14 @@ def policy_for(chosen: Policy, runtime: str) -> Policy:
 
 def classed(tools: Sequence[Json]) -> tuple[Classed, ...]:
     """Every tool with its class, in the order of the listing; one that is doubted is unknown."""
-    counts = Counter(_text(tool, "name") for tool in tools)
+    names = [_text(tool, "name") for tool in tools]
+    counts, prefix = Counter(names), authority.shared_prefix(names)
     return tuple(
         Classed(
             index=index,
-            name=_text(tool, "name"),
+            name=names[index],
             raw=tool if isinstance(tool, Mapping) else {},
-            found=_doubted(tool, found, alone=counts[_text(tool, "name")] == 1),
+            found=_doubted(tool, found, prefix, alone=counts[names[index]] == 1),
             annotated=_annotations(tool).get("readOnlyHint") is True,
         )
         for index, (tool, found) in enumerate(zip(tools, authority.classify_all(tools), strict=True))
@@ -83,15 +84,15 @@ def why_not(tool: Classed, policy: Policy) -> str:
     return "not_annotated" if policy is Policy.ANNOTATED and not tool.annotated else ""
 
 
-def _doubted(tool: Json, found: Classification, *, alone: bool) -> Classification:
+def _doubted(tool: Json, found: Classification, prefix: str, *, alone: bool) -> Classification:
     if found.authority is not Authority.READ:
         return found
-    doubt = _doubt(tool, alone=alone)
+    doubt = _doubt(tool, prefix, alone=alone)
     return Classification(Authority.UNKNOWN, doubt[0], doubt[1]) if doubt else found
 
 
-def _doubt(tool: Json, *, alone: bool) -> tuple[Basis, str] | None:
-    if odd := _doubt_about_name(_text(tool, "name"), alone=alone):
+def _doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | None:
+    if odd := _doubt_about_name(_text(tool, "name"), prefix, alone=alone):
         return Basis.NAME, odd
     titles = (_text(tool, "title"), _text(_annotations(tool), "title"))
     if any(dummies.names_destruction(title[:_LOOKED_AT]) for title in titles):
@@ -104,13 +105,15 @@ def _doubt(tool: Json, *, alone: bool) -> tuple[Basis, str] | None:
     return None
 
 
-def _doubt_about_name(name: str, *, alone: bool) -> str:
+def _doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
     if not _NAME.fullmatch(name):
         return "the name is outside the protocol's grammar"
     if not alone:
         return "another tool has the same name"
     if any(dummies.names_destruction(spelled) for spelled in (name, name.lower().translate(_LOOKALIKES))):
         return "the name holds a word for destroying"
+    if authority.classify({"name": name}, prefix=prefix).authority.is_deed:
+        return "the name is that of a deed"
     return ""
 
 

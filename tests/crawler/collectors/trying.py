@@ -1,0 +1,95 @@
+"""How these tests try tools: a recording server of its own process, opened and listed as a probe does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from crawler.collectors.protocol.trials import Bounds, Policy, try_tools
+from crawler.wire.mcp import Era, initialize_params
+from crawler.wire.stdio import StdioChannel
+from crawler.wire.transcript import Reply, Transcript
+from evidence.canonical import Json
+from evidence.kinds.trials import Trials
+from evidence.model import Absent, Observed
+from tests.crawler.collectors.launching import PipeLauncher, module
+
+
+class Tried:
+    """What a trial gave, and every call that the server saw."""
+
+    def __init__(self, content: Observed | Absent, observation: Mapping[str, Json], calls: Path) -> None:
+        self.content = content
+        self.observation = observation
+        self.calls = [json.loads(line) for line in calls.read_text().splitlines()] if calls.exists() else []
+
+    @property
+    def called(self) -> list[str]:
+        return [call["name"] for call in self.calls]
+
+    @property
+    def view(self) -> Trials:
+        assert isinstance(self.content, Observed), self.content
+        return Trials.parse(self.content.body)
+
+    @property
+    def absent(self) -> Absent:
+        assert isinstance(self.content, Absent), self.content
+        return self.content
+
+
+def trying(
+    folder: Path,
+    *tools: dict[str, Any],
+    policy: Policy = Policy.READ,
+    opted_out: bool = False,
+    bounds: Bounds | None = None,
+) -> Tried:
+    """Try the tools of a server that lists these."""
+    listing, calls = folder / "listing.json", folder / "calls.jsonl"
+    listing.write_text(json.dumps(tools), "utf-8")
+    calls.unlink(missing_ok=True)
+
+    async def run() -> tuple[Observed | Absent, Mapping[str, Json]]:
+        launched = await PipeLauncher().launch(module("tests.servers.recording", str(calls), str(listing)))
+        assert not isinstance(launched, Absent)
+        channel = StdioChannel(launched, Transcript(), "0", seconds=30, total=100, line_bytes=1 << 22)
+        try:
+            assert (await channel.ask("initialize", initialize_params("0"), Era.LEGACY)).result
+            await channel.tell("notifications/initialized")
+
+            async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
+                return await channel.ask(method, params, Era.LEGACY, seconds=seconds)
+
+            return await try_tools(
+                ask,
+                await _listed(channel),
+                policy=policy,
+                opted_out=opted_out,
+                tick=time.monotonic,
+                bounds=bounds,
+            )
+        finally:
+            await channel.close()
+
+    content, observation = asyncio.run(run())
+    return Tried(content, observation, calls)
+
+
+async def _listed(channel: StdioChannel) -> Sequence[Json]:
+    reply = await channel.ask("tools/list", {}, Era.LEGACY)
+    assert reply.result
+    assert isinstance(reply.result.value, dict)
+    found = reply.result.value["tools"]
+    assert isinstance(found, list)
+    return found
+
+
+def reads(name: str = "get_note", *, properties: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
+    """A tool that says that it reads; its properties are all required."""
+    schema = {"type": "object", "properties": properties or {}, "required": list(properties or {})}
+    return {"name": name, "annotations": {"readOnlyHint": True}, "inputSchema": schema, **members}
