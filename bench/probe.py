@@ -1,8 +1,9 @@
 """What one core probe costs: `python -m bench.probe [--servers N] [--json FILE]`.
 
-A fleet of scripted servers runs in its own process on loopback, over HTTP and HTTPS. Our collector (all guards on, its
-listing body built) and the default client of the official SDK read the same servers in the same run; CPU is that of
-this process. Only servers that both can list are counted.
+A fleet of scripted servers runs in its own process on loopback, over HTTP and HTTPS. Three clients read the same
+servers in the same run: our collector (all guards on, all records built), the default client of the official SDK, and
+bare httpx making the same requests with one TLS context for all; CPU is that of this process. Only servers that all
+can list are counted.
 """
 
 from __future__ import annotations
@@ -23,22 +24,28 @@ from pathlib import Path
 from typing import Any
 
 import certifi
+import httpx
 import uvloop
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from crawler.collectors.protocol import ProtocolCollector
+from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
+from crawler.wire.mcp import MODERN_VERSION, initialize_params, modern_params
 from evidence.model import Dossier, Observed, Server, Target, TargetType
 from tests.crawler.wire.certificates import Authority
 from tests.servers.scripted_answers import Script
 
+MODERN_HEADERS = {"mcp-protocol-version": MODERN_VERSION}
+META = modern_params({}, "0")
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 CONCURRENCY = 50
 SEED = 1
+WHO = ("hallmark", "sdk default", "bare httpx")
 
 
 def main() -> None:
@@ -52,8 +59,9 @@ def main() -> None:
     for row in rows:
         print(f"{row['what']:28} {row['probes']:6} probes  {row['cpu_ms']:8.2f} ms CPU  {row['wall_ms']:7.2f} ms wall")
     for scheme in ("http", "https"):
-        ours, sdk = (next(r for r in rows if r["what"] == f"{scheme} {who}") for who in ("hallmark", "sdk default"))
-        print(f"{scheme}: the SDK's default client takes {sdk['cpu_ms'] / ours['cpu_ms']:.1f} times our CPU")
+        ours, *others = (next(row for row in rows if row["what"] == f"{scheme} {who}") for who in WHO)
+        for who, other in zip(WHO[1:], others, strict=True):
+            print(f"{scheme}: {who} takes {other['cpu_ms'] / ours['cpu_ms']:.1f} times our CPU")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
 
@@ -80,12 +88,13 @@ def measure(options: argparse.Namespace, folder: Path, *, secure: bool) -> list[
     ]
     with subprocess.Popen([*command, "--seed", str(SEED)], stdout=subprocess.DEVNULL) as fleet:
         try:
-            base = f"{'https' if secure else 'http'}://localhost:{_port(port_file)}"
+            base = f"{'https' if secure else 'http'}://localhost:{port_of(port_file)}"
             good = [f"{base}/s/{n}/mcp" for n in range(count) if Script(SEED, n).fault is None]
             scheme = base.partition(":")[0]
             ours = _timed(f"{scheme} hallmark", good[: options.servers], _ours(authority.trusting()))
             sdk = _timed(f"{scheme} sdk default", good[: options.sdk_servers], _sdk)
-            return [ours, sdk]
+            bare = _timed(f"{scheme} bare httpx", good[: options.servers], _bare(authority.trusting()))
+            return [ours, sdk, bare]
         finally:
             fleet.kill()
 
@@ -118,13 +127,65 @@ def _ours(tls: ssl.SSLContext) -> Callable[[str], Awaitable[None]]:
     async def probe(url: str) -> None:
         if not state:
             engine = Engine(user_agent="Hallmark/bench", guard=Guard(allow_private=True), tls=tls)
-            state["it"] = ProtocolCollector(engine, None, Courtesy(), lambda: NOW)
+            state["it"] = ProtocolCollector(engine, None, Courtesy(), lambda: NOW, policy=Policy.OFF)
         target = Target(type=TargetType.STREAMABLE_HTTP, identifier=url)
         server = Server(ref=url, name=url, targets=(target,))
-        [record] = await state["it"].collect(server, Dossier(server=server, as_of=NOW))
-        assert isinstance(record.content, Observed), record.content
+        listed, *_ = await state["it"].collect(server, Dossier(server=server, as_of=NOW))
+        assert isinstance(listed.content, Observed), listed.content
 
     return probe
+
+
+def _bare(tls: ssl.SSLContext) -> Callable[[str], Awaitable[None]]:
+    """The requests of our core probe without guard, records or tolerance; a client of its own for each server."""
+
+    async def probe(url: str) -> None:
+        async with httpx.AsyncClient(verify=tls, trust_env=False) as client:
+            opened = await _call(client, url, "server/discover", MODERN_HEADERS, META)
+            modern = "result" in opened
+            headers = MODERN_HEADERS if modern else {}
+            if not modern or "2025-11-25" in opened["result"].get("supportedVersions", []):
+                answer = await _post(
+                    client, url, {"id": 2, "method": "initialize", "params": initialize_params("0")}, {}
+                )
+                opened = opened if modern else json.loads(_text(answer))
+                session = answer.headers.get("mcp-session-id")
+                headers = headers or ({"mcp-session-id": session} if session else {})
+                await _post(client, url, {"method": "notifications/initialized"}, headers)
+            declared = opened["result"]["capabilities"]
+            for name, method in (
+                ("tools", "tools/list"),
+                ("resources", "resources/list"),
+                ("resources", "resources/templates/list"),
+                ("prompts", "prompts/list"),
+            ):
+                cursor: dict[str, Any] | None = {} if name in declared else None
+                while cursor is not None:
+                    page = await _call(client, url, method, headers, {**cursor, **(META if modern else {})})
+                    following = page.get("result", {}).get("nextCursor")
+                    cursor = {"cursor": following} if following else None
+
+    return probe
+
+
+async def _call(
+    client: httpx.AsyncClient, url: str, method: str, headers: dict[str, str], params: dict[str, Any]
+) -> dict[str, Any]:
+    named = {**headers, "mcp-method": method} if "mcp-protocol-version" in headers else headers
+    answer = await _post(client, url, {"id": 1, "method": method, "params": params}, named)
+    found: dict[str, Any] = json.loads(_text(answer))
+    return found
+
+
+async def _post(
+    client: httpx.AsyncClient, url: str, message: dict[str, Any], headers: dict[str, str]
+) -> httpx.Response:
+    accept = {"accept": "application/json, text/event-stream"}
+    return await client.post(url, json={"jsonrpc": "2.0", **message}, headers={**accept, **headers})
+
+
+def _text(answer: httpx.Response) -> str:
+    return answer.text.partition("data: ")[2] if answer.text.startswith("event:") else answer.text
 
 
 def _public_authorities() -> bytes:
@@ -146,7 +207,8 @@ async def _sdk(url: str) -> None:
         raise SystemExit(f"the SDK did not open {url}") from failure
 
 
-def _port(file: Path) -> int:
+def port_of(file: Path) -> int:
+    """The port that a starting fleet wrote down; exits when it does not start within 20 s."""
     deadline = time.monotonic() + 20
     while not file.exists():
         if time.monotonic() > deadline:
