@@ -97,7 +97,7 @@ def _credential(key: str, entry: Any, folder: Path, variable: Callable[[str], st
     if not isinstance(entry, Mapping):
         raise InvalidCredentials(f"{key}: {_SHAPE} expected")
     headers = tuple(_headers(key, entry, folder, variable))
-    secrets = frozenset(secret for _, value in headers for secret in _secrets(value))
+    secrets = frozenset(secret for _, value in headers for secret in _secrets(value) if len(secret) >= SHORTEST)
     return Credential(below, headers, Redaction(secrets))
 
 
@@ -148,12 +148,12 @@ def _value(key: str, source: Any, folder: Path, variable: Callable[[str], str | 
     if value is None:
         raise InvalidCredentials(f"{key}: {where} is not there or cannot be read")
     value = value.strip()
-    if any(len(secret) < SHORTEST for secret in _secrets(value)) or not value:
+    if not value.isascii() or not value.isprintable():
+        raise InvalidCredentials(f"{key}: {where} holds characters that no header allows")
+    if len(next(_secrets(value))) < SHORTEST:
         raise InvalidCredentials(
             f"{key}: {where} holds fewer than {SHORTEST} characters, which could not be told from ordinary text"
         )
-    if not value.isascii() or not value.isprintable():
-        raise InvalidCredentials(f"{key}: {where} holds characters that no header allows")
     return value
 
 

@@ -15,7 +15,7 @@ MASK: Final = "[credential]"
 SHORTEST: Final = 8  # characters; a shorter value cannot be told from ordinary text
 
 _MASK: Final = MASK.encode()
-_LINE_END: Final = re.compile(rb"[\r\n]")
+_NAMED: Final = {"&": (b"amp",), "<": (b"lt",), ">": (b"gt",), '"': (b"quot",), "'": (b"apos",)}
 
 
 class Redaction:
@@ -84,20 +84,27 @@ class Stream:
 
 
 def _spellings(secret: str) -> Iterable[bytes]:
-    yield b"".join(_letter(letter) for letter in secret.encode("utf-8").decode("latin-1"))
-    for raw in {secret.encode("utf-8"), secret.encode("latin-1", "replace")}:
-        for encoded in (base64.b64encode(raw), base64.urlsafe_b64encode(raw)):
-            yield re.escape(encoded.rstrip(b"="))
+    yield b"".join(_letter(letter) for letter in secret)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        yield re.escape(encode(secret.encode("utf-8")).rstrip(b"="))
 
 
 def _letter(letter: str) -> bytes:
-    """One byte of a secret in any of the spellings that text formats know."""
-    code = ord(letter)
-    escaped = b"" if letter not in '"\\/' else rb"|\\" + re.escape(letter.encode("latin-1"))
-    plain = re.escape(letter.encode("latin-1"))
-    hexadecimal = b"".join(
-        b"[%c%c]" % (digit, digit - 32) if digit >= 97 else b"%c" % digit for digit in b"%02x" % code
-    )
-    return b"(?:%s%s|%%%s|\\\\u00%s|&#x0{0,4}%s;|&#0{0,4}%d;)" % (
-        plain, escaped, hexadecimal, hexadecimal, hexadecimal, code,
-    )  # fmt: skip
+    """One letter of a secret as it is and in each of the spellings that text formats have for it."""
+    code, raw = ord(letter), letter.encode("utf-8")
+    spellings = [
+        re.escape(raw),
+        b"".join(b"%" + _hexadecimal(byte, 2) for byte in raw),
+        b"\\\\u" + _hexadecimal(code, 4),
+        b"&#x0{0,6}" + _hexadecimal(code, 1) + b";",
+        b"&#0{0,6}%d;" % code,
+        *(re.escape(b"\\" + raw) for _ in range(letter in '"\\/')),
+        *(b"&%s;" % name for name in _NAMED.get(letter, ())),
+    ]
+    return b"(?:" + b"|".join(spellings) + b")"
+
+
+def _hexadecimal(number: int, width: int) -> bytes:
+    """A pattern for the digits of a number, whatever their case."""
+    digits = f"{number:0{width}x}"
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits).encode()

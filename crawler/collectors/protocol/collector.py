@@ -13,6 +13,7 @@ from crawler.collectors.protocol.process import StdioProbe
 from crawler.collectors.protocol.remote import RemoteProbe
 from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
+from crawler.credentials import Credentials
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launcher
 from evidence.canonical import Json
@@ -50,6 +51,7 @@ class ProtocolCollector:
         client_version: str = "0",
         depth: str = "core",
         policy: Policy = Policy.ANNOTATED,
+        credentials: Credentials | None = None,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
@@ -59,10 +61,11 @@ class ProtocolCollector:
         )
         self._depth = depth
         self._policy = policy
+        self._credentials = credentials or Credentials()
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One record per kind of the first target that opens, else of the first one and why it did not."""
-        manner = Manner(depth=self._depth, policy=self._policy)
+        manner = Manner(depth=self._depth, policy=self._policy, credentials=self._credentials)
         first: Probed | None = None
         for position, candidate in enumerate(target.targets):
             probed = await self._probe(candidate, manner)

@@ -17,7 +17,7 @@ from crawler.collectors.protocol.lists import Walk, Walker
 from crawler.collectors.protocol.opening import Opened, initialize
 from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
-from crawler.credentials import Credential
+from crawler.credentials import Credentials
 from crawler.wire.mcp import Channel
 from crawler.wire.streamable import Post
 from crawler.wire.transcript import Reply, Transcript
@@ -33,7 +33,7 @@ Finding: TypeAlias = tuple[Observed | Absent, Mapping[str, Json]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """How to look at one target: how deep, which tools may be called, and with what credential.
+    """How to look at one target: how deep, which tools may be called, and with what credentials.
 
     `depth` is that of the exchanges, `core` or `full`. `opted_out`: nobody may call this server's tools.
     """
@@ -41,7 +41,7 @@ class Manner:
     depth: str = transcription.CORE
     policy: Policy = Policy.ANNOTATED
     opted_out: bool = False
-    credential: Credential | None = None
+    credentials: Credentials = field(default_factory=Credentials)
 
     @property
     def is_full(self) -> bool:

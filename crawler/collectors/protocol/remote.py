@@ -14,6 +14,7 @@ from crawler.collectors.protocol.opening import SSE_FALLBACK, Opened, Refused, d
 from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
 from crawler.collectors.protocol.questioning import Questioning
 from crawler.collectors.protocol.verdict import absence
+from crawler.credentials import Credential
 from crawler.wire.address import parse_url
 from crawler.wire.failures import InvalidTarget
 from crawler.wire.http import Engine, Visit
@@ -36,17 +37,21 @@ class RemoteProbe(Probe):
         super().__init__(means, manner)
         self._engine = engine
         self._own = False
+        self._credential: Credential | None = None
         self._ends = 0.0
 
     async def run(self, target: Target) -> Probed:
         """Open and list the target, and ask what the manner asks for."""
         try:
-            origin = parse_url(target.identifier).origin
+            url = parse_url(target.identifier)
         except InvalidTarget as error:
             return self.result(target, error.absent())
         async with self._engine.visit(seconds=self.limits.total) as visit:
-            self._own = await visit.is_private(origin)
-            async with nullcontext() if self._own else self.courtesy.visit(origin.host):
+            self._own = await visit.is_private(url.origin)
+            self._credential = self.manner.credentials.find(url, private=self._own)
+            if self._credential:
+                self.notes["credentials"] = "configured"
+            async with nullcontext() if self._own else self.courtesy.visit(url.origin.host):
                 self._ends = asyncio.get_running_loop().time() + self.limits.total
                 content = await self._visit(target, visit)
         return self.result(target, content)
@@ -96,7 +101,7 @@ class RemoteProbe(Probe):
             courtesy=self.courtesy,
             gapless=self._own,
             client_version=self.client_version,
-            credential=self.manner.credential,
+            credential=self._credential,
         )
 
     async def _open(self, target: Target, visit: Visit) -> Opened | Refused:
@@ -145,7 +150,7 @@ class RemoteProbe(Probe):
             headers=target.headers,
             transport=transport,
             gapless=self._own,
-            credential=self.manner.credential,
+            credential=self._credential,
         )
 
     async def _open_other_era(self, opened: Opened) -> Opened | None:
