@@ -24,6 +24,9 @@ NO_ORIGIN: Final = "https://hallmark-probe.invalid"
 NO_VERSION: Final = "1900-01-01"
 TEXT_ID: Final = "hallmark-id"
 
+MALFORMED: Final = "malformed"
+"""The one step whose request is no JSON text."""
+
 _UNDECLARED: Final = ("tools", "resources", "prompts")
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from crawler.collectors.protocol.inquiries import (
+    MALFORMED,
     NO_ORIGIN,
     NO_SESSION,
     NO_VERSION,
@@ -48,7 +49,7 @@ def legacy_inquiries(facts: Facts, number: Number, *, lists: bool) -> Iterator[I
 
 def malformed(number: Number) -> Inquiry:
     """A text that is cut off."""
-    return Inquiry(step="malformed", label="ping", body=cut_short(number(), "ping"))
+    return Inquiry(step=MALFORMED, label="ping", body=cut_short(number(), "ping"))
 
 
 def header_inquiries(facts: Facts, number: Number, own: Sequence[tuple[str, str]], version: str) -> Iterator[Inquiry]:

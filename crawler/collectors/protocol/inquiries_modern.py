@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from crawler.collectors.protocol.inquiries import (
+    MALFORMED,
     NO_ORIGIN,
     NO_OTHER,
     NO_SESSION,
@@ -27,6 +28,7 @@ from evidence.canonical import Json
 
 _DISCOVER: Final = "server/discover"
 _META: Final = "io.modelcontextprotocol"
+_OF_A_PROCESS: Final = frozenset({"unknown-method", "call-nonexistent"})
 _METHOD: Final = "mcp-method"
 _NAME: Final = "mcp-name"
 _VERSION: Final = "mcp-protocol-version"
@@ -50,7 +52,16 @@ def modern_inquiries(facts: Facts, client_version: str, number: Number) -> Itera
         yield Inquiry(step="get", verb="GET", label="GET", headers=stream)
         yield Inquiry(step="delete", verb="DELETE", label="DELETE", headers=stream[1:])
     cut = cut_short(number(), _DISCOVER)
-    yield Inquiry(step="malformed", label=_DISCOVER, body=cut, headers=tuple(modern_headers(_DISCOVER, {})))
+    yield Inquiry(step=MALFORMED, label=_DISCOVER, body=cut, headers=tuple(modern_headers(_DISCOVER, {})))
+
+
+def process_inquiries(facts: Facts, client_version: str, number: Number) -> Iterator[Inquiry]:
+    """What is asked of a process, which sees no headers."""
+    maker = _Maker(client_version, number)
+    for question in ordinary(facts):
+        if question.step in _OF_A_PROCESS:
+            identifier = TEXT_ID if question.text_id else None
+            yield maker.make(question.step, question.method, question.params, identifier=identifier)
 
 
 def elsewhere(client_version: str, number: Number) -> Inquiry:

@@ -131,7 +131,7 @@ class Probe:
             self.notes["oddities"] = sorted(opened.dialogue.oddities)
         return Observed(listing_body(target, opened, sandbox, self.lists))
 
-    async def try_tools(self, opened: Opened) -> None:
+    async def try_tools(self, opened: Opened, policy: Policy) -> None:
         """Try what may be tried of the tools that were listed."""
 
         async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
@@ -140,7 +140,7 @@ class Probe:
         self.trials = await trials.try_tools(
             ask,
             self.lists["tools"].items if "tools" in self.lists else [],
-            policy=self.manner.policy,
+            policy=policy,
             opted_out=self.manner.opted_out,
             tick=asyncio.get_running_loop().time,
         )

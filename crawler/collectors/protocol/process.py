@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Final
+
+from crawler.collectors.protocol.caution import policy_for
+from crawler.collectors.protocol.inquiries import MALFORMED, Facts, Inquiry
+from crawler.collectors.protocol.inquiries_legacy import legacy_inquiries, malformed
+from crawler.collectors.protocol.inquiries_modern import process_inquiries
+from crawler.collectors.protocol.interview import Interview
+from crawler.collectors.protocol.lists import paged_method
 from crawler.collectors.protocol.opening import Opened, Refused, discover, initialize
 from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
 from crawler.collectors.protocol.verdict import exited
 from crawler.wire.launch import Launched, Launcher
+from crawler.wire.mcp import Era
 from crawler.wire.scrub import scrub
 from crawler.wire.stdio import StdioChannel
+from crawler.wire.transcript import Reply
 from evidence.model import Absent, Observed, Target
+
+_PATIENCE: Final = 10.0  # seconds until an inquiry is answered
+_BROKEN_PATIENCE: Final = 2.0  # a line that cannot be read need not be answered
+_LEAVING: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 
 
 class StdioProbe(Probe):
-    """Probes one package or command."""
+    """Probes one package or command; a full probe starts a second process, for the other era."""
 
     def __init__(self, launcher: Launcher, means: Means, manner: Manner) -> None:
         super().__init__(means, manner)
@@ -35,6 +50,8 @@ class StdioProbe(Probe):
         if isinstance(content, Refused):
             noise = b"\n".join(channel.noise)
             return self.result(target, exited(channel.exit, launched.facts, noise, content.reply, content.asked))
+        if self.manner.is_full and self.notes["eras"] == [Era.LEGACY.value]:
+            await self._meet_modern(target)
         return self.result(target, content)
 
     def _channel(self, launched: Launched) -> StdioChannel:
@@ -47,7 +64,7 @@ class StdioProbe(Probe):
             line_bytes=self.limits.line_bytes,
         )
 
-    async def _talk(self, target: Target, channel: StdioChannel, sandbox: str) -> Observed | Absent | Refused:
+    async def _talk(self, target: Target, channel: StdioChannel, runtime: str) -> Observed | Absent | Refused:
         dialogue = self.dialogue(channel)
         opened = await initialize(dialogue, self.client_version)
         if isinstance(opened, Refused) and opened.reply.answer is not None:
@@ -55,8 +72,54 @@ class StdioProbe(Probe):
             opened = modern if isinstance(modern, Opened) else opened
         if isinstance(opened, Refused):
             return opened
-        content = await self.read(target, opened, sandbox)
-        await self.try_tools(opened)
+        self.notes["eras"] = [opened.era.value]
+        content = await self.read(target, opened, runtime)
+        await self.try_tools(opened, policy_for(self.manner.policy, runtime))
+        if self.manner.is_full:
+            await self._inquire(opened, channel)
         if channel.noise:
             self.notes["noise_lines"] = len(channel.noise)
         return content
+
+    async def _meet_modern(self, target: Target) -> None:
+        """Start a second process and open it in the modern era, whatever became of the first one."""
+        launched = await self._launcher.launch(target)
+        if isinstance(launched, Absent):
+            return
+        channel = self._channel(launched)
+        try:
+            dialogue = self.dialogue(channel)
+            opened = await discover(dialogue, retry=False)
+            if isinstance(opened, Opened):
+                self.notes["eras"] = [Era.LEGACY.value, Era.MODERN.value]
+                if _facts(opened, None).declares("tools"):
+                    await dialogue.ask("tools/list", {}, Era.MODERN, retry=False)
+                await self._inquire(opened, channel)
+        finally:
+            await channel.close()
+
+    async def _inquire(self, opened: Opened, channel: StdioChannel) -> None:
+        """Ask a process everything that only a full probe asks, and let it go."""
+        ends = asyncio.get_running_loop().time() + self.limits.total / 2
+        interview = Interview(self.transcript, self.budget, self.courtesy, ends=ends, pause=0)
+        link = opened.dialogue.link(opened.era)
+
+        async def send(inquiry: Inquiry) -> Reply:
+            seconds = _BROKEN_PATIENCE if inquiry.step == MALFORMED else _PATIENCE
+            return await channel.put(inquiry.label, inquiry.body, seconds=seconds)
+
+        if opened.era is Era.MODERN:
+            for inquiry in process_inquiries(_facts(opened, None), self.client_version, channel.number):
+                await interview.ask(link, inquiry, send)
+        else:
+            facts = _facts(opened, paged_method(self.lists))
+            for inquiry in legacy_inquiries(facts, channel.number, lists=False):
+                await interview.ask(link, inquiry, send)
+            await interview.ask(link, malformed(channel.number), send)
+        since = len(self.transcript.exchanges)
+        await channel.leave(_LEAVING)
+        self.transcript.name(since, "close", 0, link)
+
+
+def _facts(opened: Opened, paged: str | None) -> Facts:
+    return Facts(era=opened.era, capabilities=opened.capabilities, paged=paged)

@@ -1,11 +1,11 @@
-"""The full depth over streamable HTTP: both eras, with the headers and bodies that the inquiries choose."""
+"""The full depth over HTTP: both eras, with the headers and bodies that the inquiries choose."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from crawler.collectors.protocol.inquiries import Facts, Headers, Inquiry
+from crawler.collectors.protocol.inquiries import MALFORMED, Facts, Headers, Inquiry
 from crawler.collectors.protocol.inquiries_legacy import (
     BATCHING,
     after_end,
@@ -22,10 +22,12 @@ from crawler.wire import rpc
 from crawler.wire.connection import Limits
 from crawler.wire.mcp import MODERN_VERSION, Era
 from crawler.wire.receiving import WATCHED
+from crawler.wire.sse import SseChannel
 from crawler.wire.streamable import CONTENT, Post, StreamableHttp, is_session, shortened
 from crawler.wire.transcript import Link, Reply, Transcript
 
 _PATIENCE: Final = 10.0  # seconds until the first byte of an answer to an inquiry
+_BROKEN_PATIENCE: Final = 3.0  # a text that cannot be read need not be answered on a stream
 _PLACELESS: Final = frozenset({"GET", "DELETE"})
 
 
@@ -111,6 +113,18 @@ class Questioning:
 
     def _limits(self) -> Limits | None:
         return shortened(self._post.visit.engine.limits, _PATIENCE)
+
+
+async def ask_over_stream(channel: SseChannel, interview: Interview, link: int, facts: Facts) -> None:
+    """Everything that HTTP+SSE carries, which is the legacy era without headers."""
+
+    async def send(inquiry: Inquiry) -> Reply:
+        seconds = _BROKEN_PATIENCE if inquiry.step == MALFORMED else _PATIENCE
+        return await channel.put(inquiry.label, inquiry.body, seconds=seconds)
+
+    for inquiry in legacy_inquiries(facts, channel.number, lists=False):
+        await interview.ask(link, inquiry, send)
+    await interview.ask(link, malformed(channel.number), send)
 
 
 def _headers(link: Link) -> Headers:

@@ -7,12 +7,13 @@ from contextlib import nullcontext
 from typing import Final
 
 from crawler.collectors.protocol.access import look_at_access
+from crawler.collectors.protocol.caution import policy_for
 from crawler.collectors.protocol.inquiries import Facts
 from crawler.collectors.protocol.interview import Interview
 from crawler.collectors.protocol.lists import paged_method
 from crawler.collectors.protocol.opening import SSE_FALLBACK, Opened, Refused, discover, initialize
 from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
-from crawler.collectors.protocol.questioning import Questioning
+from crawler.collectors.protocol.questioning import Questioning, ask_over_stream
 from crawler.collectors.protocol.verdict import absence
 from crawler.credentials import Credential
 from crawler.wire.address import parse_url
@@ -64,7 +65,7 @@ class RemoteProbe(Probe):
         content = await self.read(target, opened, "")
         other = await self._open_other_era(opened)
         await self._look_at_access(target, visit)
-        await self.try_tools(opened)
+        await self.try_tools(opened, policy_for(self.manner.policy, ""))
         if self.manner.is_full:
             await self._inquire(opened, other)
         await opened.dialogue.channel.close()
@@ -84,11 +85,13 @@ class RemoteProbe(Probe):
         )
         for era in (one for one in (opened, other) if one is not None):
             channel, link = era.dialogue.channel, era.dialogue.link(era.era)
-            if not isinstance(channel, StreamableHttp):
-                continue
             facts = Facts(
                 era=era.era, capabilities=era.capabilities, dual=other is not None, paged=paged_method(self.lists)
             )
+            if isinstance(channel, SseChannel):
+                await ask_over_stream(channel, interview, link, facts)
+            if not isinstance(channel, StreamableHttp):
+                continue
             questioning = Questioning(channel.post, interview, self.transcript, self.client_version)
             ask = questioning.ask_modern if era.era is Era.MODERN else questioning.ask_legacy
             await ask(channel, link, facts)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from crawler.collectors.protocol.inquiries import NO_SESSION
+from crawler.collectors.protocol.inquiries import MALFORMED, NO_SESSION
 from crawler.collectors.protocol.lists import Walk
 from crawler.wire.scrub import mask
 from crawler.wire.streamable import is_session
@@ -17,8 +17,6 @@ from evidence.model import Reason, Target
 
 CORE: Final = "core"
 FULL: Final = "full"
-MALFORMED: Final = "malformed"
-"""The one step whose request is no JSON text."""
 
 # Headers about which a rule can ask and which are the same every night.
 _TOLD: Final = (
