@@ -17,6 +17,7 @@ from scoring.rule import Rule
 
 ENGINE_MODULES: Final = (
     "evidence.authority",
+    "evidence.derive.orders",
     "evidence.derive.poisoning",
     "evidence.kinds.exchanges",
     "evidence.kinds.listing",

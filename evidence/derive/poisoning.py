@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
-from typing import Final
+from itertools import accumulate, islice
+from typing import Final, TypeAlias
 
 from evidence.canonical import Json
+from evidence.derive.orders import gives_orders, holds_each, is_a_name, places
 from evidence.kinds.listing import LISTS, Item, Listing
 from evidence.patterns import poisoning as patterns
 from evidence.patterns.poisoning import Pattern, Threat
@@ -19,26 +20,7 @@ MAX_STRINGS: Final = 20_000
 MAX_DEPTH: Final = 64
 MAX_HITS: Final = 200
 
-_SPACE: Final = re.compile(r"\s+")
-_NAMED_ORDER: Final = (
-    # An order about a tool at the moment another tool is used.
-    r"\b(?:before|after|when(?:ever)?|prior\sto|each\stime|every\stime|any\stime|once|if)\s(?:\S{{1,20}}\s){{0,4}}?\S{{0,3}}{name}\b[^.\n]{{0,160}}?\b(?:must|always|mandatory|required|have\sto|shall|never)\b",
-    # What to do on the way to another tool.
-    r"\b(?:before|when(?:ever)?|prior\sto|while)\s(?:using|calling|invoking|running|executing)\s(?:the\s)?\S{{0,2}}{name}\S{{0,2}}(?:\stool|\sfunction)?,\s(?:you\s)?(?:should\s|first\s|please\s){{0,2}}(?:append|replace|override|call|execute|run|invoke|send|read|write|copy|export|change|set|add|skip)\b",
-    # An order to the other tool itself.
-    r"\b{name}\S{{0,3}}\s(?:tool\s|function\s)?(?:must|shall|should|has\sto|is\srequired\sto|needs\sto)\s(?:\w{{1,10}}\s){{0,2}}(?:send|use|pass|route|redirect|include|forward|go|bcc|add|set|copy|append|change|be)\b",
-    # Another tool is talked down, or forbidden.
-    r"\b(?:do\snot|don'?t|never|stop|avoid|instead\sof)\s(?:ever\s)?(?:us|call|invok|run|trust)\w{{0,4}}\s(?:the\s)?\S{{0,2}}{name}\b[^.\n]{{0,120}}?\b(?:always|must|only|never|instead)\b",
-    r"\b{name}\S{{0,3}}\s(?:tool\s|function\s)?(?:is|has\sbeen)\s(?:\w{{1,8}}\s)?(?:deprecated|disabled|broken|unsafe|insecure|compromised|obsolete|unavailable|replaced)\b",
-)
-_ORDER_NEEDS: Final = (
-    ("must", "always", "mandatory", "required", "have to", "shall", "never"),
-    (", ",),
-    ("must ", "shall ", "should ", "has to ", "is required to ", "needs to "),
-    ("do not ", "don't ", "dont ", "never ", "stop ", "avoid ", "instead of "),
-    ("deprecated", "disabled", "broken", "unsafe", "insecure", "compromised", "obsolete", "unavailable", "replaced"),
-)
-"""For each order words of which it holds at least one."""
+_BETWEEN: Final = "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,71 +33,109 @@ class Hit:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """What one text says wherever it stands, and which orders about a tool its folded form may give."""
+Place: TypeAlias = "tuple[Place | None, str]"
+"""Where a text stands: the place around it and the last segment, so that a path is only written for a hit."""
 
-    found: tuple[tuple[Threat, str, str], ...]
-    folded: str
-    orders: tuple[int, ...]
+Said: TypeAlias = tuple[Place, str, str]
+"""A place, the name of the tool that it belongs to, and the text there."""
+
+
+class _Texts:
+    """Distinct texts one after the other, in which a word of any of them is found at once."""
+
+    def __init__(self, texts: Sequence[str], words: Iterable[str] = ()) -> None:
+        self.texts = texts
+        self.whole = _BETWEEN.join(texts)
+        self._words = " ".join(set(words)) or self.whole
+        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
+
+    def holding(self, pattern: Pattern) -> Iterator[int]:
+        """Which texts may hold a wording: those with each of its needs in reach of the first, in rising order."""
+        found: set[int] = set()
+        if pattern.unbroken:
+            found.update(at for at, text in enumerate(self.texts) if _is_unbroken(text, pattern.unbroken))
+        first, *others = pattern.needs
+        for need in first:
+            if _stem(need) in self._words:
+                found.update(self._near(need, others, pattern.reach))
+        return iter(sorted(found))
+
+    def places(self, word: str) -> Iterator[tuple[int, int]]:
+        """Each place of a word: the text, and where in the whole."""
+        return ((bisect_right(self._starts, at) - 1, at) for at in places(word, self.whole))
+
+    def _near(self, need: str, others: Sequence[Sequence[str]], reach: int) -> Iterator[int]:
+        for text, at in self.places(need):
+            start, end = self._starts[text], self._starts[text + 1]
+            if holds_each(self.whole[max(start, at - reach) : min(end, at + reach)], others):
+                yield text
+
+
+@lru_cache(maxsize=4096)
+def _stem(need: str) -> str:
+    """The longest word of a need: where that is missing in all words, the need is."""
+    return max(need.split(), key=len)
 
 
 def scan(listing: Listing) -> tuple[Hit, ...]:
     """Every hit in the listing, in its order; at most MAX_HITS."""
     names = tuple(item.name for item in listing.tools.items if item.name)
-    return tuple(islice(_hits(texts(listing), names), MAX_HITS))
-
-
-def _hits(said: Iterable[tuple[str, str, str]], names: Sequence[str]) -> Iterator[Hit]:
-    """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
-    places = list(said)
-    distinct = list(dict.fromkeys(text for _, _, text in places))
-    heard = dict(zip(distinct, _hear(distinct), strict=True))
-    for at, owner, text in places:
-        for threat, pattern, title in heard[text].found:
-            yield Hit(threat, pattern, title, at)
-        if owner and heard[text].orders and _orders_about(heard[text], owner, names):
-            yield Hit(Threat.CROSS_TOOL, "named-tool", "Gives orders about another tool of the server", at)
-
-
-def _hear(said: Sequence[str]) -> Iterator[_Heard]:
-    """What each text says. Wordings that all the texts together cannot hold are not looked for in any of them."""
-    sent = [text[: patterns.MAX_TEXT] for text in said]
-    folded = [fold(text) for text in sent]
-    secrets, wordings = _within(sent, patterns.SECRETS), _within(folded, patterns.PATTERNS)
-    for text, plain in zip(sent, folded, strict=True):
-        hidden = (
-            (Threat.HIDDEN, "hidden-characters", f"Contains hidden characters: {kind}") for kind in hidden_in(text)
-        )
-        matched = [each for each in secrets if _holds_credential(text, each)]
-        matched += [each for each in wordings if each.possible(plain) and each.matches(plain)]
-        named = ((each.threat, each.id, each.title) for each in matched)
-        yield _Heard((*hidden, *named), plain, _possible_orders(plain))
-
-
-def _within(said: Sequence[str], wordings: Iterable[Pattern]) -> list[Pattern]:
-    together = "\n".join(said)
-    return [found for found in (each.within(together) for each in wordings) if found]
-
-
-def texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
-    """Every string that a client may show to a model: its path, the name of the tool that it belongs to, the text."""
-    yield from (("server/instructions", "", listing.instructions),) if listing.instructions else ()
-    for member, value in listing.server_info.items():
-        yield from _strings(f"server/{member}", "", value)
-    for name in LISTS:
-        for item in listing.list_of(name).items:
-            owner = item.name if name == "tools" else ""
-            yield from _strings(f"{name}/{_label(item)}", owner, item.raw)
+    return tuple(islice(_hits(_said(listing), names), MAX_HITS))
 
 
 def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
     """The hits in one text, each pattern once."""
-    return _hits([(at, owner, text)], names)
+    return _hits([((None, at), owner, text)], names)
+
+
+def texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
+    """Every string that a client may show to a model: its path, the name of the tool that it belongs to, the text."""
+    return ((_path(place), owner, text) for place, owner, text in _said(listing))
+
+
+def _hits(said: Iterable[Said], names: Sequence[str]) -> Iterator[Hit]:
+    """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
+    places = list(said)
+    distinct = list(dict.fromkeys(text for _, _, text in places))
+    sent = [text[: patterns.MAX_TEXT] for text in distinct]
+    plain = _Texts(*_fold_all(sent))
+    heard = dict(zip(distinct, _heard(sent, plain), strict=True))
+    ordered = {distinct[at]: about for at, about in _ordered(plain, names).items()}
+    if not ordered and not any(heard.values()):
+        return
+    for place, owner, text in places:
+        for threat, pattern, title in heard[text]:
+            yield Hit(threat, pattern, title, _path(place))
+        if owner and any(name != owner for name in ordered.get(text, ())):
+            yield Hit(Threat.CROSS_TOOL, "named-tool", "Gives orders about another tool of the server", _path(place))
+
+
+def _heard(sent: Sequence[str], plain: _Texts) -> list[list[tuple[Threat, str, str]]]:
+    """What each text says wherever it stands."""
+    heard: list[list[tuple[Threat, str, str]]] = [[] for _ in sent]
+    for at, text in enumerate(sent):
+        if not text.isascii():
+            heard[at] += (
+                (Threat.HIDDEN, "hidden-characters", f"Contains hidden characters: {kind}") for kind in hidden_in(text)
+            )
+    as_sent = _Texts(sent)
+    for each in patterns.SECRETS:
+        for at in as_sent.holding(each):
+            if _holds_credential(sent[at], each):
+                heard[at].append((each.threat, each.id, each.title))
+    for each in patterns.PATTERNS:
+        for at in plain.holding(each):
+            if each.matches(plain.texts[at]):
+                heard[at].append((each.threat, each.id, each.title))
+    return heard
+
+
+def _is_unbroken(text: str, length: int) -> bool:
+    return len(text) >= length and max(map(len, text.split()), default=0) >= length
 
 
 def _holds_credential(text: str, pattern: Pattern) -> bool:
-    found = pattern.expression.search(text) if pattern.possible(text) else None
+    found = pattern.expression.search(text)
     return found is not None and not patterns.is_placeholder(found[0])
 
 
@@ -123,12 +143,24 @@ def fold(text: str) -> str:
     """The text as it is read: compatibility forms, lower case, single spaces, without hidden characters."""
     plain = patterns.HIDDEN.sub("", text) if not text.isascii() else text
     plain = unicodedata.normalize("NFKC", plain).replace("’", "'") if not plain.isascii() else plain
-    return _SPACE.sub(" ", plain.lower())
+    return " ".join(f"|{plain.lower()}|".split())[1:-1]
+
+
+def _fold_all(said: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Each text folded, what is ASCII all at once; and all words between spaces, some of different texts as one."""
+    ascii_only = [text for text in said if text.isascii() and _BETWEEN not in text]
+    words = f"{_BETWEEN}{_BETWEEN.join(ascii_only)}{_BETWEEN}".lower().split()
+    plain = iter(" ".join(words).split(_BETWEEN)[1:-1])
+    folded = [next(plain) if text.isascii() and _BETWEEN not in text else fold(text) for text in said]
+    if len(ascii_only) < len(said):
+        others = (each for text, each in zip(said, folded, strict=True) if not text.isascii() or _BETWEEN in text)
+        words += (word for text in others for word in text.split())
+    return folded, words
 
 
 def hidden_in(text: str) -> Iterator[str]:
     """Kinds of hidden characters that no script and no emoji explains."""
-    if text.isascii():
+    if text.isascii() or not patterns.HIDDEN.search(text):
         return
     without = patterns.FLAG.sub("", text)
     for title, run in patterns.SUSPICIOUS_RUNS:
@@ -146,61 +178,56 @@ def _unexplained(text: str, at: int) -> bool:
     return before.isascii() and after.isascii() and before.isalnum() and after.isalnum()
 
 
-def _possible_orders(folded: str) -> tuple[int, ...]:
-    """Which orders the text may give, whichever tool they are about: each holds a space and one of its needs."""
-    if " " not in folded:
-        return ()
-    return tuple(index for index, needs in enumerate(_ORDER_NEEDS) if any(map(folded.__contains__, needs)))
-
-
-def _orders_about(heard: _Heard, owner: str, names: Sequence[str]) -> bool:
-    for name in names:
-        plain = name.lower()
-        if name == owner or len(plain) < 4 or plain not in heard.folded or not _is_a_name(plain, heard.folded):
+def _ordered(plain: _Texts, names: Sequence[str]) -> dict[int, list[str]]:
+    """The tools about which a text gives orders, for each text that does, whichever tool the text belongs to."""
+    found: dict[int, list[str]] = {}
+    for name in dict.fromkeys(names):
+        lower = name.lower()
+        if len(lower) < 4 or lower not in plain.whole:
             continue
-        orders = _orders(plain)
-        if any(orders[index].search(heard.folded) for index in heard.orders):
-            return True
-    return False
+        for at in dict.fromkeys(text for text, _ in plain.places(lower)):
+            text = plain.texts[at]
+            if is_a_name(lower, text) and gives_orders(lower, text):
+                found.setdefault(at, []).append(name)
+    return found
 
 
-@lru_cache(maxsize=4096)
-def _orders(name: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(order.format(name=re.escape(name))) for order in _NAMED_ORDER)
+def _said(listing: Listing) -> Iterator[Said]:
+    yield from (((None, "server/instructions"), "", listing.instructions),) if listing.instructions else ()
+    for member, value in listing.server_info.items():
+        yield from _strings((None, f"server/{member}"), "", value)
+    for name in LISTS:
+        for item in listing.list_of(name).items:
+            owner = item.name if name == "tools" else ""
+            yield from _strings((None, f"{name}/{_label(item)}"), owner, item.raw)
 
 
-def _is_a_name(name: str, folded: str) -> bool:
-    """Whether the text means the tool: names of one common word only count in quotes or before "tool"."""
-    if any(mark in name for mark in "_-./") or any(mark.isdigit() for mark in name):
-        return True
-    return _meant(name).search(folded) is not None
-
-
-@lru_cache(maxsize=4096)
-def _meant(name: str) -> re.Pattern[str]:
-    return re.compile(rf"[`'\"]{re.escape(name)}[`'\"]|\b{re.escape(name)}\s(?:tool|function)\b")
-
-
-def _strings(at: str, owner: str, value: Json) -> Iterator[tuple[str, str, str]]:
+def _strings(place: Place, owner: str, value: Json) -> Iterator[Said]:
     """Strings and keys of a value, breadth first within bounds."""
-    level: list[tuple[str, Json]] = [(at, value)]
+    level: list[tuple[Place, Json]] = [(place, value)]
     seen = 0
     for _ in range(MAX_DEPTH):
-        following: list[tuple[str, Json]] = []
-        for path, part in level:
+        following: list[tuple[Place, Json]] = []
+        for here, part in level:
             seen += 1
             if seen > MAX_STRINGS:
                 return
             if isinstance(part, str):
-                yield path, owner, part
-            elif isinstance(part, Mapping):
+                yield here, owner, part
+            elif isinstance(part, dict):
                 for key, inner in part.items():
                     if len(key) > 24 or not key.isascii():
-                        yield path, owner, key
-                    following.append((f"{path}/{_segment(key)}", inner))
+                        yield here, owner, key
+                    following.append(((here, key), inner))
             elif isinstance(part, list):
-                following += [(path, inner) for inner in part]
+                following += [(here, inner) for inner in part]
         level = following
+
+
+def _path(place: Place) -> str:
+    """The place as a path. Its beginning is one already; what was read beneath it is escaped."""
+    around, segment = place
+    return segment if around is None else f"{_path(around)}/{_segment(segment)}"
 
 
 def _label(item: Item) -> str:
