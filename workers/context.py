@@ -9,11 +9,21 @@ from typing import Protocol
 
 from crawler.collector import Collector
 from crawler.registries.registry import Registry
+from evidence.kinds.samples import Sample
+from evidence.model import Target
 from evidence.store import Store, open_store
 from workers import pins
 from workers.clock import Clock, clock_at
 from workers.log import Log, get_log
 from workers.settings import Settings
+
+
+class Sampling(Protocol):
+    """Takes samples of connection stability. `crawler.collectors.protocol.light.Sampler` is the real one."""
+
+    async def sample(self, target: Target) -> Sample | None:
+        """One attempt to connect; None when it says nothing of the server's stability."""
+        ...
 
 
 class Outside(Protocol):
@@ -30,6 +40,10 @@ class Outside(Protocol):
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
         """One registry per source: those of the settings by name, others as written: `starter`, a path, a URL ..."""
+        ...
+
+    async def sampler(self) -> Sampling:
+        """What takes samples of remotes between two runs."""
         ...
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from evidence.model import Run, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage
-from workers import pins, pipeline, schedule
+from workers import light_checks, pins, pipeline, schedule
 from workers.broker import Queues, Turn
 from workers.context import Context
 from workers.flow import Halt
@@ -41,6 +41,21 @@ async def plan_due(ctx: Context, turn: Turn) -> None:
         if mine:
             run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, _options(ctx), run_id=run_id)
             await pipeline.discover(ctx, run)
+
+
+async def light_check(ctx: Context, turn: Turn, stopping: Stopping = never) -> None:
+    """Take samples of the remotes that are due until the task's time is over, unless another worker is at it."""
+    async with turn("light-check") as mine:
+        if not mine:
+            return
+        halt = Halt()
+        watching = asyncio.create_task(_halt_when(stopping, halt))
+        ending = asyncio.get_running_loop().call_later(ctx.settings.shard_time.total_seconds(), halt.set)
+        try:
+            await light_checks.check(ctx, halt=halt)
+        finally:
+            ending.cancel()
+            watching.cancel()
 
 
 async def sweep(ctx: Context, queues: Queues) -> None:

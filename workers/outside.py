@@ -12,6 +12,8 @@ import httpx
 
 from crawler.collector import Collector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.collectors.protocol.light import Sampler
+from crawler.collectors.protocol.probe import Means
 from crawler.courtesy import Courtesy
 from crawler.patience import queueing
 from crawler.registries.registry import Registry
@@ -66,6 +68,16 @@ class Network:
             self._collectors = (await self._protocol(),)
         return self._collectors
 
+    async def sampler(self) -> Sampler:
+        """Takes samples of remotes between two runs."""
+        means = Means(
+            courtesy=self._courtesy,
+            clock=self._clock.now,
+            limits=_probe_limits(self._settings),
+            client_version=code_version(),
+        )
+        return Sampler(self._wire(), means)
+
     async def close(self) -> None:
         """Close connections and the sandbox."""
         await self._built.aclose()
@@ -76,7 +88,7 @@ class Network:
             await self._launcher(),
             self._courtesy,
             self._clock.now,
-            ProbeLimits(total=self._settings.server_timeout, retry_pause=self._settings.retry_pause),
+            _probe_limits(self._settings),
             client_version=code_version(),
         )
 
@@ -125,10 +137,14 @@ class _Packages:
 def _limits(settings: Settings) -> Limits:
     return Limits(
         connect=settings.connect_timeout,
-        first_byte=settings.read_timeout,
+        first_byte=settings.first_byte_timeout,
         between_bytes=settings.read_timeout,
         total=settings.server_timeout,
     )
+
+
+def _probe_limits(settings: Settings) -> ProbeLimits:
+    return ProbeLimits(total=settings.server_timeout, retry_pause=settings.retry_pause)
 
 
 def _source(setting: RegistrySetting) -> Source:

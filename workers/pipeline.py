@@ -21,6 +21,7 @@ from publish import snapshot
 from workers import pins, receipts
 from workers.context import Context
 from workers.flow import Halt, flow
+from workers.light_checks import carried, with_samples
 from workers.log import frames
 from workers.options import RunOptions, choose
 from workers.progress import Tally, Unwatched
@@ -175,7 +176,7 @@ async def _cases(ctx: Context, run: Run, pull: Pull) -> Sequence[Case]:
 
 def _read_cases(ctx: Context, run: Run, ids: Sequence[ServerId]) -> list[Case]:
     refs = ctx.store.refs(ids)
-    earlier = ctx.store.earlier(run.id, ids)
+    earlier = with_samples(ctx.store, ctx.store.earlier(run.id, ids), ctx.clock.now())
     return [
         Case(server, tuple(refs.get(server.id, ())), earlier.get(server.id) or Dossier(server=server, as_of=run.as_of))
         for server in ctx.store.servers(ids)
@@ -222,6 +223,7 @@ def _record(ctx: Context, case: Case, by: pins.Versioned, kind: str, content: Ob
         collector_version=by.version,
         observed_at=ctx.clock.now(),
         content=content,
+        observation=carried(case.earlier, kind),
     )
 
 

@@ -12,6 +12,7 @@ SWEEP: Final = "hallmark.sweep"
 PROBE_SHARD: Final = "hallmark.probe_shard"
 SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
+LIGHT_CHECK: Final = "hallmark.light_check"
 
 PROBE: Final = "probe"
 SCORE: Final = "score"
@@ -20,7 +21,14 @@ PUBLISH: Final = "publish"
 # Queues follow scarce resources (DESIGN 5). Those without a task yet are declared so that deployments name them once.
 QUEUES: Final = (PROBE, "github", "scan", "sandbox", SCORE, PUBLISH, "retest")
 
-ROUTES: Final = {PLAN_RUN: PROBE, PROBE_SHARD: PROBE, SCORE_SHARD: SCORE, SWEEP: PUBLISH, PUBLISH_RUN: PUBLISH}
+ROUTES: Final = {
+    PLAN_RUN: PROBE,
+    PROBE_SHARD: PROBE,
+    LIGHT_CHECK: PROBE,
+    SCORE_SHARD: SCORE,
+    SWEEP: PUBLISH,
+    PUBLISH_RUN: PUBLISH,
+}
 
 
 def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
@@ -28,6 +36,7 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     return {
         "plan-run": _entry(PLAN_RUN, settings.plan_every),
         "sweep": _entry(SWEEP, settings.sweep_every),
+        "light-check": _entry(LIGHT_CHECK, settings.plan_every),
     }
 
 

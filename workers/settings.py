@@ -97,7 +97,12 @@ class Settings(BaseSettings):
         default=0.6, ge=0, description="Seconds between two requests to one host. Always 0 for loopback addresses."
     )
     connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect, TLS handshake included.")
-    read_timeout: float = Field(default=20.0, gt=0, description="Seconds without a byte before an answer is given up.")
+    first_byte_timeout: float = Field(
+        default=30.0, gt=0, description="Seconds to the first byte of an answer: a server may have to be woken."
+    )
+    read_timeout: float = Field(
+        default=15.0, gt=0, description="Seconds without a byte in the middle of an answer before it is given up."
+    )
     server_timeout: float = Field(
         default=120.0, gt=0, description="Seconds one collector may spend on one remote server, everything included."
     )
@@ -142,6 +147,16 @@ class Settings(BaseSettings):
     sweep_every: Duration = Field(
         default=timedelta(seconds=30),
         description="How often beat issues tasks for servers that are due, and publishes what is done.",
+    )
+    light_every: Duration = Field(
+        default=timedelta(hours=8),
+        description="How often a remote is connected to between nights, give or take a quarter. 0: never.",
+    )
+    light_batch: int = Field(
+        default=500,
+        ge=1,
+        le=20_000,
+        description="Remotes connected to in one round of light checks; beat asks for one as often as for a plan.",
     )
     run_deadline: Duration = Field(
         default=timedelta(hours=20), description="A nightly run is published as it is after this long."

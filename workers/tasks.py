@@ -47,6 +47,12 @@ def plan_run() -> None:
     _do(lambda ctx: nightly.plan_due(ctx, turn(settings())), migrate=True)
 
 
+@_task(schedule.LIGHT_CHECK)
+def light_check() -> None:
+    """Connect once to the remotes that are due, unless another worker is at it."""
+    _do(lambda ctx: nightly.light_check(ctx, turn(settings()), is_stopping))
+
+
 @_task(schedule.SWEEP)
 def sweep() -> None:
     """Issue tasks for what is due."""

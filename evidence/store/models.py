@@ -179,7 +179,7 @@ class EvidenceRecordTable(Tables, table=True):
 
 
 class SampleTable(Tables, table=True):
-    """One attempt to connect between two runs; dropped when every run that could read it has."""
+    """One visit between two runs; dropped when every run that could read it has. See samples.NO_SAMPLE."""
 
     __tablename__ = "sample"
 

@@ -1,9 +1,10 @@
-"""Samples taken between runs, until the next run has rolled them into its records."""
+"""Visits between runs and the samples they gave, until the next run has rolled them into its records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import Connection, delete, func, select
 
@@ -13,13 +14,21 @@ from evidence.store.bulk import batches, insert
 from evidence.store.keys import server_keys
 from evidence.store.models import SAMPLE, SERVER
 
+NO_SAMPLE: Final = "none"
+"""In place of a failure: a visit that says nothing of the server's stability, kept so that it is not repeated soon."""
+
 _COLUMNS = ("server_key", "at", "failure", "cold_ms", "warm_ms")
 
 
-def put_samples(connection: Connection, samples: Sequence[tuple[ServerId, Sample]]) -> None:
-    """Store samples; the first of a server at one moment stays."""
-    keys = server_keys(connection, {server for server, _ in samples})
-    rows = [(keys[server], one.at, one.failure, one.cold_ms, one.warm_ms) for server, one in samples]
+def put_visits(connection: Connection, visits: Sequence[tuple[ServerId, Sample | None]], at: datetime) -> None:
+    """Store what visits gave, `at` for those that gave no sample; the first of a server at one moment stays."""
+    keys = server_keys(connection, {server for server, _ in visits})
+    rows = [
+        (keys[server], one.at, one.failure, one.cold_ms, one.warm_ms)
+        if one
+        else (keys[server], at, NO_SAMPLE, None, None)
+        for server, one in visits
+    ]
     insert(connection, SAMPLE, _COLUMNS, rows, unique=["server_key", "at"])
 
 
@@ -28,7 +37,7 @@ def read_samples(connection: Connection, ids: Sequence[ServerId], since: datetim
     query = (
         select(SERVER.c.id, SAMPLE)
         .join(SAMPLE, SAMPLE.c.server_key == SERVER.c.key)
-        .where(SAMPLE.c.at > since)
+        .where(SAMPLE.c.at > since, SAMPLE.c.failure != NO_SAMPLE)
         .order_by(SAMPLE.c.at)
     )
     found: dict[ServerId, list[Sample]] = {}
@@ -39,13 +48,13 @@ def read_samples(connection: Connection, ids: Sequence[ServerId], since: datetim
     return found
 
 
-def last_sampled(connection: Connection) -> dict[ServerId, datetime]:
-    """When each server that has samples was sampled last."""
+def last_visits(connection: Connection) -> dict[ServerId, datetime]:
+    """When each server that was visited between runs was visited last."""
     newest = func.max(SAMPLE.c.at)
     query = select(SERVER.c.id, newest).join(SAMPLE, SAMPLE.c.server_key == SERVER.c.key).group_by(SERVER.c.id)
     return dict(connection.execute(query).all())
 
 
-def forget_samples(connection: Connection, before: datetime) -> None:
-    """Drop the samples taken before a moment."""
+def forget_visits(connection: Connection, before: datetime) -> None:
+    """Drop the visits before a moment."""
     connection.execute(delete(SAMPLE).where(SAMPLE.c.at < before))

@@ -222,27 +222,27 @@ class Store:
         with self._database.reading() as connection:
             return read_unchanged(connection, run_id, servers)
 
-    # Samples between runs
+    # Visits between runs
 
-    def put_samples(self, samples: Sequence[tuple[ServerId, Sample]]) -> None:
-        """Store attempts to connect; the first of a server at one moment stays."""
+    def put_visits(self, visits: Sequence[tuple[ServerId, Sample | None]], at: datetime) -> None:
+        """Store attempts to connect, `at` for those that gave no sample; the first of a server at one moment stays."""
         with self._database.writing() as connection:
-            between_runs.put_samples(connection, samples)
+            between_runs.put_visits(connection, visits, at)
 
     def samples(self, servers: Sequence[ServerId], since: datetime) -> dict[ServerId, list[Sample]]:
-        """Attempts to connect after a moment, of those servers that have any, oldest first."""
+        """The samples after a moment of those servers that have any, oldest first."""
         with self._database.reading() as connection:
             return between_runs.read_samples(connection, servers, since)
 
-    def last_sampled(self) -> dict[ServerId, datetime]:
-        """When each server that has samples was sampled last."""
+    def last_visits(self) -> dict[ServerId, datetime]:
+        """When each server that was visited between runs was visited last."""
         with self._database.reading() as connection:
-            return between_runs.last_sampled(connection)
+            return between_runs.last_visits(connection)
 
-    def forget_samples(self, before: datetime) -> None:
+    def forget_visits(self, before: datetime) -> None:
         """Drop attempts to connect before a moment."""
         with self._database.writing() as connection:
-            between_runs.forget_samples(connection, before)
+            between_runs.forget_visits(connection, before)
 
     # Scorecards
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from crawler.collector import Collector
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
 from evidence.kinds import listing
+from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Observed, Record, Server, ServerRef, Status, Target, TargetType
-from workers.context import Context, open_context
+from workers.context import Context, Sampling, open_context
 from workers.pins import Versioned
 from workers.settings import Settings
 
@@ -97,11 +98,24 @@ class ScriptedCollector:
 
 
 @dataclass
+class ScriptedSampler:
+    """Answers with what `answer` makes of a target, and writes down whom it visited."""
+
+    answer: Callable[[Target], Sample | None] = lambda _: Sample(at=NIGHT)
+    visited: list[str] = field(default_factory=list)
+
+    async def sample(self, target: Target) -> Sample | None:
+        self.visited.append(target.identifier)
+        return self.answer(target)
+
+
+@dataclass
 class World:
     """Registries by name, and collectors."""
 
     known: Sequence[Registry]
     looking: Sequence[Collector] = field(default_factory=lambda: [ScriptedCollector()])
+    sampling: Sampling = field(default_factory=ScriptedSampler)
     closed: bool = False
 
     @property
@@ -113,6 +127,9 @@ class World:
 
     async def collectors(self) -> Sequence[Collector]:
         return self.looking
+
+    async def sampler(self) -> Sampling:
+        return self.sampling
 
     async def close(self) -> None:
         self.closed = True

@@ -10,7 +10,7 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
-DOCUMENTS: Final = ("scan", "show", "sandbox", "version")
+DOCUMENTS: Final = ("scan", "samples", "show", "sandbox", "version")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
 JSON_LINES: Final = ("run", "list", "runs", "explain", "rescore", "registry", "doctor", "settings")
@@ -39,6 +39,7 @@ _WORK, _READ, _CARE = "Measure", "Read what was measured", "Look after the insta
 SUBCOMMANDS: Final = {
     "run": Subcommand("run", "Discover, collect, score and publish every server of the registries.", _WORK),
     "scan": Subcommand("scan", "Measure one server now and print its receipt.", _WORK),
+    "samples": Subcommand("samples", "Connect once to every remote that is due.", _WORK),
     "list": Subcommand("servers", "List the servers of a run with their scores.", _READ),
     "show": Subcommand("show", "Show one server's receipts, line by line.", _READ),
     "explain": Subcommand("explain", "Explain a rule, a rubric or a server's score.", _READ),

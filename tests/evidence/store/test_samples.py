@@ -1,4 +1,4 @@
-"""Samples between runs are kept once, read per server and dropped when they are old."""
+"""Visits between runs are kept once, read per server and dropped when they are old."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from evidence.kinds.samples import Sample
 from evidence.store import Store, UnknownServer
-from tests.evidence.store.build import AS_OF, planned, server
+from tests.evidence.store.build import AS_OF, LATER, planned, server
 
 HOUR = timedelta(hours=1)
 
@@ -17,7 +17,7 @@ def test_samples_come_back_as_they_were_oldest_first(store: Store) -> None:
     one, two = known(store)
     late = Sample(at=AS_OF + HOUR, failure="5xx", cold_ms=12.5)
     early = Sample(at=AS_OF, cold_ms=0.1, warm_ms=3.0)
-    store.put_samples([(one, late), (two, early), (one, early)])
+    store.put_visits([(one, late), (two, early), (one, early)], LATER)
 
     assert store.samples([one, two], AS_OF - HOUR) == {one: [early, late], two: [early]}
     assert store.samples([one, two], AS_OF) == {one: [late]}
@@ -26,27 +26,34 @@ def test_samples_come_back_as_they_were_oldest_first(store: Store) -> None:
 
 def test_a_replay_changes_nothing(store: Store) -> None:
     one, _ = known(store)
-    store.put_samples([(one, Sample(at=AS_OF))])
-    store.put_samples([(one, Sample(at=AS_OF, failure="timeout"))])
+    store.put_visits([(one, Sample(at=AS_OF))], LATER)
+    store.put_visits([(one, Sample(at=AS_OF, failure="timeout"))], LATER)
     assert store.samples([one], AS_OF - HOUR) == {one: [Sample(at=AS_OF)]}
 
 
 def test_who_was_sampled_last_and_when(store: Store) -> None:
     one, _ = known(store)
-    store.put_samples([(one, Sample(at=AS_OF)), (one, Sample(at=AS_OF + HOUR))])
-    assert store.last_sampled() == {one: AS_OF + HOUR}
+    store.put_visits([(one, Sample(at=AS_OF)), (one, Sample(at=AS_OF + HOUR))], LATER)
+    assert store.last_visits() == {one: AS_OF + HOUR}
+
+
+def test_a_visit_without_a_sample_is_remembered_and_not_told(store: Store) -> None:
+    one, _ = known(store)
+    store.put_visits([(one, None)], LATER)
+    assert store.last_visits() == {one: LATER}
+    assert store.samples([one], AS_OF) == {}
 
 
 def test_old_samples_are_dropped(store: Store) -> None:
     one, _ = known(store)
-    store.put_samples([(one, Sample(at=AS_OF)), (one, Sample(at=AS_OF + HOUR))])
-    store.forget_samples(AS_OF + HOUR)
+    store.put_visits([(one, Sample(at=AS_OF)), (one, Sample(at=AS_OF + HOUR))], LATER)
+    store.forget_visits(AS_OF + HOUR)
     assert store.samples([one], AS_OF - HOUR) == {one: [Sample(at=AS_OF + HOUR)]}
 
 
 def test_a_sample_of_an_unknown_server_is_refused(store: Store) -> None:
     with pytest.raises(UnknownServer):
-        store.put_samples([(server(9).id, Sample(at=AS_OF))])
+        store.put_visits([(server(9).id, Sample(at=AS_OF))], LATER)
 
 
 def known(store: Store) -> tuple[str, str]:
