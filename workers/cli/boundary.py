@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from pydantic import ValidationError
 
+from crawler.credentials import InvalidCredentials
 from crawler.registries.registry import RegistryUnavailable
 from crawler.registries.sources import UnknownSource
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
@@ -23,7 +24,7 @@ def explained() -> Iterator[None]:
         yield
     except ValidationError as error:
         fail(_settings(error), Exit.USAGE)
-    except (UnknownSource, FolderTaken) as error:
+    except (UnknownSource, FolderTaken, InvalidCredentials) as error:
         fail(str(error), Exit.USAGE)
     except RegistryUnavailable as error:
         fail(str(error), Exit.NOTHING)
