@@ -17,6 +17,9 @@ MAX_NODES: Final = 50_000
 DEFAULT_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """The dialect of a schema that names none, by MCP 2025-11-25."""
 
+NOT_UNICODE: Final = "a key is not valid Unicode"
+"""The complaint about a schema that cannot be validated for its lone surrogates."""
+
 DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
     DEFAULT_DIALECT: jsonschema_rs.Draft202012Validator,
     "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
@@ -38,7 +41,7 @@ def complaint(schema: Json) -> str | None:
 
     The meta-schemas are the ones inside the validator: nothing that a schema says makes it fetch anything.
     """
-    if not _within_bounds(schema):
+    if not is_within_bounds(schema):
         return f"more than {MAX_DEPTH} levels or {MAX_NODES} values: clients cannot be expected to read it"
     validator = _validator(dialect(schema) or DEFAULT_DIALECT)
     try:
@@ -46,7 +49,7 @@ def complaint(schema: Json) -> str | None:
             return None
         first = next(validator.iter_errors(schema))
     except UnicodeEncodeError:
-        return "a key is not valid Unicode"
+        return NOT_UNICODE
     where = "/".join(str(part) for part in first.instance_path)
     return f"{clip(where or 'the root')}: {clip(first.message, 160)}"
 
@@ -56,8 +59,8 @@ def _validator(name: str) -> jsonschema_rs.Validator:
     return DIALECTS[name]({"$ref": name if "2020" in name or "2019" in name else f"{name}#"})
 
 
-def _within_bounds(schema: Json) -> bool:
-    """Breadth first, so that neither depth nor size costs more than the caps."""
+def is_within_bounds(schema: Json) -> bool:
+    """Whether a schema keeps to MAX_DEPTH and MAX_NODES; neither depth nor size costs more than those."""
     level: list[Json] = [schema]
     seen = 0
     for _ in range(MAX_DEPTH):

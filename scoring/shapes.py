@@ -195,7 +195,7 @@ def _complaints(kind: str, value: Json, revision: str, at: str) -> Iterator[str]
     elif kind[0] == "{" and isinstance(value, Mapping):
         for name, part in value.items():
             yield from _complaints(kind[1:-1], part, revision, path.join(at, path.clip(path.escape(name))))
-    elif not _is(kind, value):
+    elif not fits(kind, value):
         yield f"{at or 'it'} is {_named(value)}, {_expected(kind)} expected"
 
 
@@ -214,7 +214,8 @@ def _members(rows: tuple[Row, ...], value: Json, revision: str, at: str) -> Iter
             yield f"{here} is missing"
 
 
-def _is(kind: str, value: Json) -> bool:  # noqa: PLR0911 - one return a kind
+def fits(kind: str, value: Json) -> bool:  # noqa: PLR0911 - one return a kind
+    """Whether a value is of a type that is neither a shape nor made of others."""
     if kind[0] == "=":
         return isinstance(value, str) and value in kind[1:].split("|")
     match kind:

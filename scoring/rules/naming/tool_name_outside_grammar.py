@@ -9,7 +9,7 @@ from typing import Final
 from scoring.examples import tool
 from scoring.javascript import trim
 from scoring.outcome import Severity
-from scoring.rule import rule
+from scoring.rule import rule, should
 from scoring.scope import Tool
 
 _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
@@ -23,17 +23,21 @@ _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
     title="Tool name breaks the naming rules of the protocol",
     since="2026.1",
     version=1,
+    checks=should("TOOL-05", "DE", "server/tools#tool-names", blank=True),
     good=[tool(name="get_user.v2"), tool(name=" ")],
     bad=[tool(name="get user"), tool(name="récupérer"), tool(name="x" * 129)],
 )
-def tool_name_outside_grammar(tool: Tool, maximum: int = 128) -> Iterator[str]:
+def tool_name_outside_grammar(tool: Tool, maximum: int = 128, blank: bool = False) -> Iterator[str]:
     """The specification names the characters of a tool name: ASCII letters, digits, `_`, `-` and `.`, 1 to 128 of them.
 
-    Clients and model APIs refuse others.
+    Clients and model APIs refuse others. An empty name, or one of white space, is only judged with `blank`; a tool
+    without a name is a matter of `tool-name-missing`.
     """
-    if not trim(tool.name):
+    if not trim(tool.name) and not (blank and isinstance(tool.get("name"), str)):
         return
-    if not _GRAMMAR.fullmatch(tool.name):
+    if not tool.name:
+        yield "empty"
+    elif not _GRAMMAR.fullmatch(tool.name):
         yield "characters other than ASCII letters, digits, _, - and ."
     elif len(tool.name) > maximum:
         yield f"{len(tool.name)} characters, at most {maximum} expected"

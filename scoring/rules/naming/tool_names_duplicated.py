@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from scoring.examples import tool, toolset
-from scoring.outcome import Severity
+from scoring.outcome import Inapplicable, Severity
 from scoring.path import clip
-from scoring.rule import rule
+from scoring.rule import rule, should
 from scoring.scope import Toolset
 
 
@@ -20,12 +20,19 @@ from scoring.scope import Toolset
     title="Two tools have the same name",
     since="2026.1",
     version=1,
+    checks=should("TOOL-06", "DE", "server/tools#tool-names", named=True),
     good=[toolset(tool(name="get"), tool(name="Get")), toolset()],
     bad=[toolset(tool(name="get"), tool(name="get"))],
 )
-def tool_names_duplicated(toolset: Toolset) -> Iterator[str]:
-    """A tool is called by its name, so of two tools with the same name only one can be reached."""
-    counts = Counter(tool.name for tool in toolset.tools)
+def tool_names_duplicated(toolset: Toolset, named: bool = False) -> Iterator[str]:
+    """A tool is called by its name, so of two tools with the same name only one can be reached.
+
+    With `named`, only tools that have a name are counted, and without any nothing is judged.
+    """
+    names = [tool.name for tool in toolset.tools if not named or isinstance(tool.get("name"), str)]
+    if named and not names:
+        raise Inapplicable("no named tools")
+    counts = Counter(names)
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
         yield "more than once: " + clip(", ".join(repeated), 200)

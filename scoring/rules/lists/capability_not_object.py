@@ -1,0 +1,55 @@
+"""Rule `capability-not-object`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from scoring import shapes
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "capability-not-object",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A declared capability is not an object",
+    since="2026.2",
+    version=1,
+    checks=must("CAP-05", "ABCDE", "schema#servercapabilities"),
+    good=[
+        conversation(legacy("initialize", result={"capabilities": {"tools": {}, "logging": {}, "house/own": True}})),
+        conversation(legacy("initialize", revision="A", result={"capabilities": {"completions": True}})),
+    ],
+    bad=[
+        conversation(legacy("initialize", result={"capabilities": {"tools": True}})),
+        conversation(modern("discover", result={"capabilities": {"prompts": None}})),
+        conversation(legacy("initialize", result={"capabilities": {"completions": []}})),
+    ],
+    unjudged=[
+        conversation(legacy("initialize", result={"capabilities": None})),
+        conversation(legacy("initialize", error={"code": -32603})),
+    ],
+)
+def capability_not_object(talk: Conversation) -> Iterator[Answer]:
+    """A capability is declared with an object, an empty one if there is nothing more to say: `"tools": {}`.
+
+    Not true, which strict clients refuse together with everything else the server said on opening, and not null, which
+    some read as declared and others as not. Leave out what you do not have. Names that the revision does not define are
+    not judged.
+    """
+    declared = [
+        (exchange, capabilities)
+        for exchange in talk.results("initialize", "discover")
+        if isinstance(capabilities := exchange.fields.get("capabilities"), Mapping)
+    ]
+    if not declared:
+        raise Inapplicable("no capabilities")
+    for exchange, capabilities in declared:
+        for row in shapes.SHAPES["ServerCapabilities"]:
+            value = capabilities.get(row.name, {})
+            if exchange.connection.revision in row.revisions and not isinstance(value, Mapping):
+                yield exchange, f"capability {row.name} is no object"

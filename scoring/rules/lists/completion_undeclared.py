@@ -1,0 +1,61 @@
+"""Rule `completion-undeclared`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from scoring import pages
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, info, rule
+
+_PROMPTS: Final = legacy("list-prompts", result={"prompts": [{"name": "sum", "arguments": [{"name": "day"}]}]})
+
+
+@rule(
+    "completion-undeclared",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.INFO,
+    title="Arguments could be completed, and completion is not declared",
+    since="2026.2",
+    version=1,
+    checks=info("CAP-04", "ABCDE", "server/utilities/completion#capabilities"),
+    good=[
+        conversation(legacy("initialize", result={"capabilities": {"completions": {}}}), _PROMPTS),
+    ],
+    bad=[
+        conversation(legacy("initialize", result={"capabilities": {"prompts": {}}}), _PROMPTS),
+        conversation(
+            legacy("initialize", result={}),
+            legacy("list-resourceTemplates", result={"resourceTemplates": [{"uriTemplate": "memo://{day}"}]}),
+        ),
+    ],
+    unjudged=[
+        conversation(legacy("initialize", revision="A", result={}), legacy("list-prompts", revision="A", result={})),
+        conversation(legacy("initialize", result={}), legacy("list-prompts", result={"prompts": [{"name": "sum"}]})),
+        conversation(legacy("initialize", result={})),
+    ],
+)
+def completion_undeclared(talk: Conversation) -> Iterator[Answer]:
+    """A server that completes the arguments of prompts and resource templates declares `completions`.
+
+    Whether an undeclared one answers `completion/complete` all the same could only be told by completing a real
+    argument, which may cost the server something. So this is information, no requirement: there are arguments, and no
+    help with them. Revision 2024-11-05 has no such capability.
+    """
+    listed = [one for one in talk.results("list-prompts", "list-resourceTemplates") if one.connection.revision != "A"]
+    takers = [one for one in listed if any(_takes_arguments(entry) for entry in pages.entries(one, pages.member(one)))]
+    if not takers:
+        raise Inapplicable("nothing takes arguments")
+    for exchange in takers:
+        if "completions" not in talk.capabilities(exchange.connection.era):
+            yield exchange, "there are arguments to complete, and completions is not declared"
+
+
+def _takes_arguments(entry: Json) -> bool:
+    members = entry if isinstance(entry, Mapping) else {}
+    return bool(members.get("arguments")) or "{" in str(members.get("uriTemplate", ""))

@@ -1,0 +1,44 @@
+"""Rule `cursor-invented-served`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Severity, Tolerated
+from scoring.replies import INVALID_PARAMS, read_by_server, reply
+from scoring.rule import Answer, rule, should
+
+
+@rule(
+    "cursor-invented-served",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.SUGGESTION,
+    title="A cursor that the server never gave is served",
+    since="2026.2",
+    version=1,
+    checks=should("PAGE-01", "ABCDE", "server/utilities/pagination#error-handling"),
+    good=[
+        conversation(legacy("cursor-invented", error={"code": -32602})),
+    ],
+    bad=[
+        conversation(legacy("cursor-invented", result={"tools": []})),
+        conversation(legacy("cursor-invented", error={"code": -32603})),
+    ],
+    unjudged=[
+        conversation(legacy("list-tools", result={"tools": []})),
+        conversation(legacy("cursor-invented", status=500)),
+    ],
+)
+def cursor_invented_served(talk: Conversation) -> Iterator[Answer]:
+    """A cursor that the server does not know is answered with error -32602.
+
+    Otherwise a client whose cursor has expired gets the first page again, or an empty one, and never learns that its
+    list is not whole. It is asked of servers only that gave a cursor themselves, and costs nothing: the libraries that
+    most servers are built on ignore unknown cursors.
+    """
+    for exchange in read_by_server(talk.clear("cursor-invented"), talk.talk):
+        if exchange.code != INVALID_PARAMS:
+            yield Tolerated(f"{reply(exchange)}, error {INVALID_PARAMS} expected", exchange)

@@ -1,0 +1,54 @@
+"""Rule `list-cache-scope-changed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring import pages
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, modern
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "list-cache-scope-changed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="Pages of one list have different cache scopes",
+    since="2026.2",
+    version=1,
+    checks=must("CACHE-02", "E", "server/utilities/caching#interaction-with-pagination"),
+    good=[
+        conversation(
+            modern("list-tools", result={"nextCursor": "2", "cacheScope": "public"}),
+            modern("list-tools", page=1, result={"cacheScope": "public"}),
+            modern("list-prompts", result={"cacheScope": "private"}),
+        ),
+    ],
+    bad=[
+        conversation(
+            modern("list-tools", result={"nextCursor": "2", "cacheScope": "private"}),
+            modern("list-tools", page=1, result={"cacheScope": "public"}),
+        ),
+    ],
+    unjudged=[
+        conversation(modern("list-tools", result={"cacheScope": "public"}), modern("list-prompts", result={})),
+        conversation(modern("list-tools", result={}), modern("list-tools", page=1, result={"cacheScope": "public"})),
+    ],
+)
+def list_cache_scope_changed(talk: Conversation) -> Iterator[Answer]:
+    """All pages of a list have the same `cacheScope`.
+
+    When the first page is private and the second public, a shared cache hands the second one to users who were not
+    meant to see it. If one page is private, all are. Pages without a scope are a matter of `list-cache-hints-missing`.
+    """
+    paged = False
+    for walk in pages.walks(talk.results(*pages.STEPS)):
+        scopes = [scope for one in walk if isinstance(scope := one.fields.get("cacheScope"), str)]
+        paged = paged or len(scopes) > 1
+        if len(set(scopes)) > 1:
+            yield walk[-1], "some pages are public and others private"
+    if not paged:
+        raise Inapplicable("no list with more than one page")

@@ -1,0 +1,55 @@
+"""Rule `list-unlike-its-capability`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Severity
+from scoring.replies import METHOD_NOT_FOUND
+from scoring.rule import Answer, must, rule
+
+
+@rule(
+    "list-unlike-its-capability",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A list and its capability contradict each other",
+    since="2026.2",
+    version=1,
+    checks=(
+        must("CAP-01", "ABCDE", "server/tools#capabilities", name="tools"),
+        must("CAP-02", "ABCDE", "server/prompts#capabilities", name="prompts"),
+        must("CAP-03", "ABCDE", "server/resources#capabilities", name="resources"),
+    ),
+    good=[
+        conversation(legacy("list-tools", result={"tools": []})),
+        conversation(legacy("list-tools", error={"code": -32603, "message": "no database"})),
+        conversation(legacy("list-tools-undeclared", error={"code": -32601})),
+        conversation(modern("list-tools-undeclared", status=404, error={"code": -32601})),
+    ],
+    bad=[
+        conversation(legacy("list-tools", error={"code": -32601, "message": "Method not found"})),
+        conversation(modern("list-tools", result={"tools": []}), legacy("list-tools-undeclared", result={"tools": []})),
+    ],
+    unjudged=[
+        conversation(legacy("initialize", result={}), depth="core"),
+        conversation(legacy("list-tools", failure=("response_too_large", "5 MiB"))),
+        conversation(legacy("list-prompts", error={"code": -32601})),
+    ],
+)
+def list_unlike_its_capability(talk: Conversation, name: str = "tools") -> Iterator[Answer]:
+    """A capability is a promise, and its absence is one too: a list is declared exactly when it is answered.
+
+    A client believes the declaration. What is declared and answered with -32601 breaks it, and what is answered without
+    being declared is never asked for, so nobody finds it. Declare `tools`, `prompts` or `resources` when you handle the
+    list, and only then. Other errors are not judged here. Resource templates have no capability of their own.
+    """
+    promised, undeclared = f"list-{name}", f"list-{name}-undeclared"
+    for exchange in talk.clear(promised, undeclared):
+        if exchange.step == promised and exchange.code == METHOD_NOT_FOUND:
+            yield exchange, f"{name} is declared, and listing it answers {METHOD_NOT_FOUND} (method not found)"
+        elif exchange.step == undeclared and exchange.succeeded:
+            yield exchange, f"{name} is not declared, and listing it is answered"

@@ -1,0 +1,80 @@
+"""Rule `list-walks-in-circles`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from evidence.kinds.exchanges import Exchange
+from scoring import pages
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Severity, Tolerated, Undecided
+from scoring.rule import Answer, rule, should
+
+_FIRST: Final = legacy("list-tools", result={"tools": [{"name": "a"}], "nextCursor": "2"})
+
+
+def _second(*names: str, **members: Any) -> dict[str, Any]:
+    return legacy("list-tools", page=1, result={"tools": [{"name": name} for name in names], **members})
+
+
+@rule(
+    "list-walks-in-circles",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="The pages of a list lead around in a circle",
+    since="2026.2",
+    version=1,
+    checks=should("PAGE-02", "ABCDE", "server/utilities/pagination#pagination-flow"),
+    good=[
+        conversation(_FIRST, _second("b")),
+        conversation(legacy("list-tools", result={"tools": [], "nextCursor": ""}), _second("b")),
+        conversation(_FIRST, _second("b", nextCursor=None)),
+    ],
+    bad=[
+        conversation(_FIRST, _second("b", nextCursor="2")),
+        conversation(_FIRST, _second("a", nextCursor="3")),
+        conversation(_FIRST, _second("a")),
+    ],
+    unjudged=[
+        conversation(_FIRST),
+        conversation(_FIRST, legacy("list-tools", page=1, failure=("timeout", "no answer in 15 s"))),
+        conversation(legacy("list-tools", error={"code": -32603})),
+    ],
+)
+def list_walks_in_circles(talk: Conversation) -> Iterator[Answer]:
+    """Following `nextCursor` page by page comes to an end.
+
+    A cursor that comes back leads around in a circle, and so does a walk on whose later pages everything has been seen
+    before: a client that trusts it never finishes listing. An entry that is met on two pages is only mentioned, since a
+    list may change while it is read. The empty string is a cursor like any other.
+    """
+    judged = False
+    for walk in pages.walks(talk.results(*pages.STEPS)):
+        cursors = [cursor for one in walk if isinstance(cursor := one.fields.get("nextCursor"), str)]
+        met, fresh = _met(walk)
+        if len(set(cursors)) < len(cursors):
+            yield walk[-1], "a cursor came back"
+        elif "nextCursor" in walk[-1].fields and len(cursors) == len(walk):
+            if fresh or not met:
+                continue
+            yield walk[-1], "later pages hold nothing that was not on earlier ones"
+        elif met:
+            yield Tolerated(f"{met} entries are on more than one page", walk[-1])
+        judged = True
+    if not judged:
+        raise Undecided("not read to the end")
+
+
+def _met(walk: Sequence[Exchange]) -> tuple[int, int]:
+    """How many entries of the later pages were on an earlier one, and how many were not."""
+    met = fresh = 0
+    known: set[str] = set()
+    for exchange in walk:
+        labels = {pages.label(entry) for entry in pages.entries(exchange, pages.member(exchange))} - {""}
+        met += len(labels & known)
+        fresh += len(labels - known) if exchange is not walk[0] else 0
+        known |= labels
+    return met, fresh

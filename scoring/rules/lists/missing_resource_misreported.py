@@ -1,0 +1,58 @@
+"""Rule `missing-resource-misreported`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy, modern
+from scoring.outcome import Severity, Tolerated, Undecided
+from scoring.replies import INVALID_PARAMS, read_by_server, reply
+from scoring.rule import Answer, must, rule
+
+_RESOURCE_NOT_FOUND: Final = -32002
+
+
+@rule(
+    "missing-resource-misreported",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="A resource that does not exist is not reported as missing",
+    since="2026.2",
+    version=1,
+    checks=must("RES-02", "ABCDE", "server/resources#error-handling"),
+    good=[
+        conversation(modern("read-nonexistent", error={"code": -32602})),
+        conversation(legacy("read-nonexistent", error={"code": -32002})),
+    ],
+    bad=[
+        conversation(modern("read-nonexistent", result={"contents": []})),
+        conversation(modern("read-nonexistent", error={"code": -32002})),
+        conversation(modern("read-nonexistent", error={"code": 0})),
+        conversation(legacy("read-nonexistent", error={"code": -32602})),
+        conversation(legacy("read-nonexistent", result={"contents": []})),
+    ],
+    unjudged=[
+        conversation(modern("discover", result={})),
+        conversation(modern("read-nonexistent", result={"resultType": "input_required", "requestState": "1"})),
+        conversation(modern("read-nonexistent", status=500)),
+    ],
+)
+def missing_resource_misreported(talk: Conversation) -> Iterator[Answer]:
+    """Reading a resource that does not exist is an error: -32602 from 2026-07-28 on, -32002 before.
+
+    An empty `contents` can mean an empty resource, so a client cannot tell the two apart. Before 2026-07-28 the code is
+    a SHOULD that hardly any library keeps, so anything else is only mentioned there.
+    """
+    read = [one for one in talk.clear("read-nonexistent") if one.fields.get("resultType") != "input_required"]
+    if not read:
+        raise Undecided("input was asked for")
+    for exchange in read_by_server(read, talk.talk):
+        is_modern = exchange.connection.revision == "E"
+        expected = INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND
+        if exchange.code == expected:
+            continue
+        message = f"{reply(exchange)}, error {expected} expected"
+        yield (exchange, message) if is_modern else Tolerated(message, exchange)

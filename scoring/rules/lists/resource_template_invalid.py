@@ -1,0 +1,66 @@
+"""Rule `resource-template-invalid`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scoring import pages
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, legacy
+from scoring.outcome import Inapplicable, Severity, Tolerated
+from scoring.rule import Answer, must, rule
+from scoring.uris import template_flaws
+
+
+def _listed(*templates: Any) -> Conversation:
+    entries = [{"name": "memo", "uriTemplate": template} for template in templates]
+    return conversation(legacy("list-resourceTemplates", result={"resourceTemplates": entries}))
+
+
+@rule(
+    "resource-template-invalid",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="The address of a resource template cannot be parsed",
+    since="2026.2",
+    version=1,
+    checks=must("RES-03", "ABCDE", "schema#resourcetemplate"),
+    good=[
+        _listed("memo://{topic}/text", "file:///{+path}{?from,to*}", "memo://{topic:3}{#part}", "memo://fixed"),
+    ],
+    bad=[
+        _listed("memo://{topic"),
+        _listed("memo://{}"),
+        _listed("memo://{a b}"),
+        _listed("memo://to pic"),
+        _listed("memo://{user-id}"),
+        _listed(None),
+    ],
+    unjudged=[
+        _listed(),
+        conversation(legacy("list-resourceTemplates", result={"resourceTemplates": ["memo"]})),
+        conversation(legacy("ping", result={})),
+    ],
+)
+def resource_template_invalid(talk: Conversation) -> Iterator[Answer]:
+    """`uriTemplate` is a URI template by RFC 6570: text that may stand in a URI, and expressions such as `{topic}`.
+
+    A client that cannot parse it cannot fill it in, so nothing behind the template can be read. Variables are named
+    with letters, digits, underscores and dots. A hyphen in a name is only mentioned: most libraries take it.
+    """
+    judged = False
+    for exchange in talk.results("list-resourceTemplates"):
+        for place, entry in pages.places(exchange, "resourceTemplates"):
+            if not isinstance(entry, Mapping):
+                continue
+            judged = True
+            template = entry.get("uriTemplate")
+            if not isinstance(template, str):
+                yield place, "no uriTemplate"
+                continue
+            for flaw in template_flaws(template):
+                yield Tolerated(flaw.message, place.at) if flaw.tolerated else (place, flaw.message)
+    if not judged:
+        raise Inapplicable("no templates")

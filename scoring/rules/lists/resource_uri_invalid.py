@@ -1,0 +1,55 @@
+"""Rule `resource-uri-invalid`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.kinds.listing import UNDEFINED, Item
+from scoring.examples import resource
+from scoring.outcome import Inapplicable, Severity, Tolerated
+from scoring.rule import Answer, must, rule
+from scoring.scope import Resource
+from scoring.uris import uri_flaw
+
+
+@rule(
+    "resource-uri-invalid",
+    scope=Resource,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="The address of a resource is not a URI",
+    since="2026.2",
+    version=1,
+    checks=must("RES-01", "ABCDE", "server/resources#custom-uri-schemes"),
+    good=[
+        resource(uri="file:///notes/2026%20plans.txt"),
+        resource(uri="memo:today"),
+        resource(uri="git+ssh://[::1]:22/x?y#z"),
+    ],
+    bad=[
+        resource(uri="notes/today"),
+        resource(uri="file:///notes/2026 plans.txt"),
+        resource(uri="memo://{topic}"),
+        resource(uri="memo://100%"),
+        resource(uri="memo://a#b#c"),
+        resource(uri="memo://caf\u00e9"),
+        resource(uri=UNDEFINED),
+        resource(uri=7),
+    ],
+    unjudged=[
+        Resource(item=Item("notes://today", 0)),
+    ],
+)
+def resource_uri_invalid(resource: Resource) -> Iterator[Answer]:
+    """The `uri` of a resource is a URI by RFC 3986: a scheme, a colon, and no blanks or braces.
+
+    Clients parse it before they read the resource, and strict ones refuse the whole list when they cannot. Write blanks
+    and other characters with percent signs. Characters beyond ASCII are only mentioned: clients encode them.
+    """
+    if not isinstance(resource.item.raw, Mapping):
+        raise Inapplicable("the resource is no object")
+    uri = resource.get("uri")
+    if not isinstance(uri, str):
+        yield "no uri"
+    elif flaw := uri_flaw(uri):
+        yield Tolerated(flaw.message) if flaw.tolerated else flaw.message

@@ -1,0 +1,87 @@
+"""Rule `tool-header-annotation-invalid`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.canonical import Json
+from scoring.examples import taking, tool
+from scoring.outcome import Inapplicable, Severity, Tolerated
+from scoring.rule import Answer, must, rule
+from scoring.scope import Tool
+from scoring.subschemas import Position, positions
+
+_KEYWORD: Final = "x-mcp-header"
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_PRIMITIVE: Final = frozenset({"integer", "string", "boolean"})
+_REGION: Final = {"type": "string", _KEYWORD: "Region"}
+
+
+@rule(
+    "tool-header-annotation-invalid",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A parameter cannot be sent in the header it names",
+    since="2026.2",
+    version=1,
+    checks=must("TOOL-10", "E", "server/tools#x-mcp-header"),
+    good=[
+        taking(region=_REGION, dry={"type": "boolean", _KEYWORD: "Dry-Run"}),
+        taking(place={"type": "object", "properties": {"region": _REGION}}),
+    ],
+    bad=[
+        taking(region={**_REGION, _KEYWORD: ""}),
+        taking(region={**_REGION, _KEYWORD: "Re gion"}),
+        taking(region={**_REGION, _KEYWORD: 7}),
+        taking(region={**_REGION, "type": "number"}),
+        taking(region={**_REGION, "type": ["string", "object"]}),
+        taking(region={**_REGION, "type": ["string", "null"]}),
+        taking(region={_KEYWORD: "Region"}),
+        taking(first=_REGION, second={**_REGION, _KEYWORD: "REGION"}),
+        taking(regions={"type": "array", "items": _REGION}),
+        taking(region={"anyOf": [_REGION, {"type": "null"}]}),
+        tool(inputSchema={"type": "object", _KEYWORD: "Region"}),
+    ],
+    unjudged=[
+        taking(region={"type": "string"}),
+        tool(inputSchema=None),
+        taking(region={"const": {_KEYWORD: ""}}),
+    ],
+)
+def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:
+    """`x-mcp-header` names the header that carries a string, an integer or a boolean, by a token used once.
+
+    The parameter is reached from the root through `properties` alone, not through lists, unions or references. A client
+    over HTTP leaves out a tool that breaks this, without a word to its user. A parameter that may also be null, or has
+    no type, is only mentioned: the text does not forbid it, and the official clients refuse it.
+    """
+    marked = [position for position in positions(tool.schema) if _KEYWORD in position.schema]
+    if not marked:
+        raise Inapplicable("no parameter names a header")
+    seen: set[str] = set()
+    for position in marked:
+        header = position.schema[_KEYWORD]
+        name = header.lower() if isinstance(header, str) else ""
+        if complaint := _complaint(position, header) or (f"header {name} is named twice" if name in seen else ""):
+            yield position.name, complaint
+        elif not _is_plain(position.schema.get("type")):
+            yield Tolerated("no single primitive type", position.name)
+        seen.add(name)
+
+
+def _complaint(position: Position, header: Json) -> str:
+    if not position.reachable:
+        return f"{_KEYWORD} is not on a parameter that is reached through properties alone"
+    if not isinstance(header, str) or not _TOKEN.fullmatch(header):
+        return f"{_KEYWORD} is no token for a header name"
+    kind = position.schema.get("type", [])
+    kinds = kind if isinstance(kind, list) else [kind]
+    allowed = all(isinstance(one, str) and (one in _PRIMITIVE or one == "null") for one in kinds)
+    return "" if allowed and kinds != ["null"] else "the parameter is not a string, an integer or a boolean"
+
+
+def _is_plain(kind: Json) -> bool:
+    return isinstance(kind, str) and kind in _PRIMITIVE

@@ -1,0 +1,54 @@
+"""Rule `tool-header-exposes-secret`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import taking
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, rule, should
+from scoring.scope import Tool
+from scoring.secret_names import is_secret_name
+from scoring.subschemas import positions
+
+_KEYWORD: Final = "x-mcp-header"
+
+
+@rule(
+    "tool-header-exposes-secret",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="A secret parameter is sent in a header",
+    since="2026.2",
+    version=1,
+    checks=should("TOOL-11", "E", "server/tools#x-mcp-header"),
+    good=[
+        taking(region={"type": "string", _KEYWORD: "Region"}, token={"type": "string"}),
+        taking(max_tokens={"type": "integer", _KEYWORD: "Limit"}),
+    ],
+    bad=[
+        taking(api_key={"type": "string", _KEYWORD: "Key"}),
+        taking(value={"type": "string", _KEYWORD: "Access-Token"}),
+        taking(value={"type": "string", "format": "password", _KEYWORD: "Value"}),
+    ],
+    unjudged=[
+        taking(token={"type": "string"}),
+    ],
+)
+def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
+    """A password, a token or a key does not belong into a header.
+
+    Headers are what proxies log and gateways look at, and `x-mcp-header` puts the parameter there with every call.
+    Leave the annotation off; better still, take no secrets as parameters, since a model has to know them to pass them
+    on.
+    """
+    marked = [position for position in positions(tool.schema) if _KEYWORD in position.schema]
+    if not marked:
+        raise Inapplicable("no parameter names a header")
+    for position in marked:
+        header = position.schema[_KEYWORD]
+        names = [position.name, header if isinstance(header, str) else ""]
+        if position.schema.get("format") == "password" or any(map(is_secret_name, names)):
+            yield position.name, "a secret by its name or format"

@@ -1,0 +1,49 @@
+"""Rule `tool-hint-not-boolean`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.examples import tool
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+from scoring.scope import Tool
+
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+@rule(
+    "tool-hint-not-boolean",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A hint about the tool is not true or false",
+    since="2026.2",
+    version=1,
+    checks=must("TOOL-12", "BCDE", "schema#toolannotations"),
+    good=[
+        tool(annotations={"readOnlyHint": True, "title": "Get record"}),
+    ],
+    bad=[
+        tool(annotations={"readOnlyHint": "true"}),
+        tool(annotations={"destructiveHint": None}),
+    ],
+    unjudged=[
+        tool(),
+        tool(annotations={"title": "Get record"}),
+        tool(annotations=[]),
+    ],
+)
+def tool_hint_not_boolean(tool: Tool) -> Iterator[Answer]:
+    """`readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` are true or false, or not there.
+
+    Clients decide by them whether to ask the user first. A text such as "false" counts as true in many languages, and
+    strict clients refuse the tool. Leave out what you do not know.
+    """
+    given = [name for name in _HINTS if name in tool.annotations]
+    if not given:
+        raise Inapplicable("no hints")
+    for name in given:
+        if not isinstance(tool.annotations[name], bool):
+            yield "annotations", f"{name} is neither true nor false"

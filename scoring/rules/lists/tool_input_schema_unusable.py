@@ -1,0 +1,49 @@
+"""Rule `tool-input-schema-unusable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.kinds.listing import UNDEFINED, Item
+from scoring.examples import tool
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-input-schema-unusable",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Input schema is not one of an object",
+    since="2026.2",
+    version=1,
+    checks=must("TOOL-02", "ABCDE", "server/tools#tool"),
+    good=[
+        tool(inputSchema={"type": "object"}),
+    ],
+    bad=[
+        tool(inputSchema=None),
+        tool(inputSchema=UNDEFINED),
+        tool(inputSchema=[]),
+        tool(inputSchema={}),
+        tool(inputSchema={"type": "string"}),
+        tool(inputSchema={"type": ["object", "null"]}),
+    ],
+    unjudged=[
+        Tool(item=Item("add", 0)),
+    ],
+)
+def tool_input_schema_unusable(tool: Tool) -> Iterator[Answer]:
+    """`inputSchema` is a JSON Schema whose root says `"type": "object"`, also for a tool without parameters.
+
+    Arguments are sent as an object, and nothing else. Clients refuse a tool whose schema is missing, null or of another
+    type, and strict ones the whole list. Write `{"type": "object"}` for a tool that takes nothing.
+    """
+    if not isinstance(tool.item.raw, Mapping):
+        raise Inapplicable("the tool is no object")
+    if not isinstance(tool.input_schema, Mapping):
+        yield "inputSchema is missing" if tool.input_schema is UNDEFINED else "inputSchema is no object"
+    elif tool.input_schema.get("type") != "object":
+        yield 'the root of inputSchema does not say "type": "object"'

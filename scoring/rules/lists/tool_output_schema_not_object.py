@@ -1,0 +1,47 @@
+"""Rule `tool-output-schema-not-object`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.kinds.listing import UNDEFINED
+from scoring.examples import tool
+from scoring.outcome import Inapplicable, Severity
+from scoring.rule import Answer, must, rule
+from scoring.scope import Tool
+
+
+@rule(
+    "tool-output-schema-not-object",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="Output schema is not one of an object",
+    since="2026.2",
+    version=1,
+    checks=must("TOOL-04", "CD", "server/tools#output-schema"),
+    good=[
+        tool(outputSchema={"type": "object"}),
+    ],
+    bad=[
+        tool(outputSchema={"type": "array"}),
+        tool(outputSchema=None),
+        tool(outputSchema={}),
+    ],
+    unjudged=[
+        tool(),
+    ],
+)
+def tool_output_schema_not_object(tool: Tool) -> Iterator[Answer]:
+    """In 2025-06-18 and 2025-11-25 structured output is an object, and `outputSchema` says so at its root.
+
+    Clients of those revisions refuse any other root, and with it the tool. Wrap a list into an object with one member.
+    From 2026-07-28 on the output may be anything.
+    """
+    schema = tool.get("outputSchema")
+    if schema is UNDEFINED:
+        raise Inapplicable("no outputSchema")
+    if not isinstance(schema, Mapping):
+        yield "outputSchema is no object"
+    elif schema.get("type") != "object":
+        yield 'the root of outputSchema does not say "type": "object"'

@@ -1,0 +1,61 @@
+"""Rule `tool-schema-against-dialect`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scoring import schemas
+from scoring.examples import tool
+from scoring.outcome import Inapplicable, Severity, Tolerated, Undecided
+from scoring.path import clip
+from scoring.rule import Answer, must, rule
+from scoring.scope import Tool
+
+
+def _nested(levels: int) -> dict[str, Any]:
+    return {"not": _nested(levels - 1)} if levels else {"type": "object"}
+
+
+@rule(
+    "tool-schema-against-dialect",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.ERROR,
+    title="A schema of the tool breaks the rules of its dialect",
+    since="2026.2",
+    version=1,
+    checks=must("TOOL-03", "DE", "basic#schema-validation"),
+    good=[
+        tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}),
+        tool(inputSchema={"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}),
+    ],
+    bad=[
+        tool(inputSchema={"type": "object", "properties": {"query": {"type": "strng"}}}),
+        tool(outputSchema={"type": "object", "required": "name"}),
+        tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"}),
+    ],
+    unjudged=[
+        tool(inputSchema=None),
+        tool(inputSchema={"type": "object", "\ud800": {}}),
+        tool(inputSchema=_nested(schemas.MAX_DEPTH)),
+    ],
+)
+def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
+    """A schema is valid under the dialect that it names in `$schema`, or else under 2020-12.
+
+    Clients compile it before they call the tool, and those that cannot leave the tool out. A dialect that is not one of
+    the published drafts is only mentioned: it may be right, and no client can tell. References are not followed.
+    """
+    given = {name: schema for name in ("inputSchema", "outputSchema") if isinstance(schema := tool.get(name), Mapping)}
+    if not given:
+        raise Inapplicable("no schemas")
+    if not all(schemas.is_within_bounds(schema) for schema in given.values()):
+        raise Undecided("a schema is too large to be validated")
+    for name, schema in given.items():
+        if schemas.dialect(schema) is None:
+            yield Tolerated(f"{clip(str(schema['$schema']))} is no known dialect", name)
+        elif (complaint := schemas.complaint(schema)) == schemas.NOT_UNICODE:
+            raise Undecided(complaint)
+        elif complaint:
+            yield name, complaint

@@ -1,0 +1,78 @@
+"""Rule `tool-schema-refers-to-network`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from scoring import schemas
+from scoring.examples import tool
+from scoring.outcome import Inapplicable, Severity
+from scoring.path import clip
+from scoring.rule import Answer, rule, should
+from scoring.scope import Tool
+from scoring.subschemas import positions
+from scoring.uris import joined
+
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
+
+
+@rule(
+    "tool-schema-refers-to-network",
+    scope=Tool,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="A schema of the tool refers to the network",
+    since="2026.2",
+    version=1,
+    checks=should("TOOL-09", "E", "basic#ref-resolution"),
+    good=[
+        tool(inputSchema={"type": "object", "properties": {"query": {"$ref": "#/$defs/query"}}}),
+        tool(inputSchema={"type": "object", "properties": {"$ref": {"const": {"$ref": "https://schemas.example/q"}}}}),
+        tool(inputSchema={"type": "object", "$id": "https://schemas.example/q", "not": {"$ref": "#/$defs/query"}}),
+        tool(outputSchema={"$ref": "https://schemas.example/q", "$defs": {"q": {"$id": "https://schemas.example/q"}}}),
+        tool(outputSchema={"$ref": "http://json-schema.org/draft-07/schema#"}),
+    ],
+    bad=[
+        tool(inputSchema={"type": "object", "properties": {"query": {"$ref": "https://schemas.example/query.json"}}}),
+        tool(outputSchema={"$id": "https://schemas.example/root", "allOf": [{"$ref": "other"}]}),
+        tool(outputSchema={"$ref": "http://[bad"}),
+    ],
+    unjudged=[
+        tool(inputSchema=None),
+    ],
+)
+def tool_schema_refers_to_network(tool: Tool) -> Iterator[Answer]:
+    """A `$ref` stays inside its schema: `#/$defs/query`, not an address on the network.
+
+    Clients must not fetch what a schema points to, so what it says there does not count, and many refuse the tool. Put
+    the other schema under `$defs`. Addresses of the published dialects, and of schemas that are embedded with their
+    `$id`, need no network. Nothing is ever fetched to find out.
+    """
+    given = {name: schema for name in ("inputSchema", "outputSchema") if isinstance(schema := tool.get(name), Mapping)}
+    if not given:
+        raise Inapplicable("no schemas")
+    for name, schema in given.items():
+        for target in dict.fromkeys(_targets(schema)):
+            yield name, f"refers to {clip(target)}"
+
+
+def _targets(root: Mapping[str, Json]) -> Iterator[str]:
+    bases: dict[tuple[str, ...], str] = {(): ""}
+    references: list[str] = []
+    for position in positions(root):
+        base = next(
+            bases[position.steps[:end]] for end in range(len(position.steps), -1, -1) if position.steps[:end] in bases
+        )
+        base = bases[position.steps] = _joined(base, position.schema.get("$id"))
+        references += [_joined(base, position.schema[word]) for word in _REFERENCES if word in position.schema]
+    known = {address.partition("#")[0] for address in bases.values()} | set(schemas.DIALECTS)
+    for reference in references:
+        if reference.lower().startswith(_NETWORK) and reference.partition("#")[0] not in known:
+            yield reference
+
+
+def _joined(base: str, reference: Json) -> str:
+    return joined(base, reference) if isinstance(reference, str) else base

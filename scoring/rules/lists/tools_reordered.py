@@ -1,0 +1,58 @@
+"""Rule `tools-reordered`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from scoring import pages
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, modern
+from scoring.outcome import Severity, Undecided
+from scoring.rule import Answer, rule, should
+
+_ADD: Final = {"name": "add"}
+_GREET: Final = {"name": "greet"}
+
+
+def _listed(step: str, *tools: Any) -> dict[str, Any]:
+    return modern(step, result={"tools": list(tools)})
+
+
+@rule(
+    "tools-reordered",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="The same tools come in another order when asked again",
+    since="2026.2",
+    version=1,
+    checks=should("TOOL-07", "E", "server/tools#capabilities"),
+    good=[
+        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD, _GREET)),
+        conversation(_listed("list-tools", _ADD), _listed("list-tools-again", _ADD)),
+    ],
+    bad=[
+        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _GREET, _ADD)),
+    ],
+    unjudged=[
+        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD)),
+        conversation(_listed("list-tools", _ADD)),
+        conversation(modern("list-tools", status=429), _listed("list-tools-again", _ADD)),
+    ],
+)
+def tools_reordered(talk: Conversation) -> Iterator[Answer]:
+    """While the tools stay the same, so does their order.
+
+    Clients put the list into the prompt of a model. The same list in the same order comes out of the model's cache; in
+    another order it is paid for again with every request. Sort the tools, or keep them in a list instead of a set.
+    """
+    first = next((one for one in talk.results("list-tools") if not one.page), None)
+    again = talk.results("list-tools-again")[0]
+    if first is None:
+        raise Undecided("the first page is not there")
+    before, after = (tuple(map(pages.label, pages.entries(one, "tools"))) for one in (first, again))
+    if sorted(before) != sorted(after):
+        raise Undecided("the tools changed in between")
+    if before != after:
+        yield again, f"the same {len(before)} tools in another order"

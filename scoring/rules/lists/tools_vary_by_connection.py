@@ -1,0 +1,94 @@
+"""Rule `tools-vary-by-connection`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from evidence.canonical import Json
+from evidence.kinds.exchanges import Exchange
+from scoring import pages
+from scoring.conversation import Conversation
+from scoring.conversing import conversation, modern
+from scoring.outcome import Severity, Tolerated, Undecided
+from scoring.rule import Answer, must, rule
+
+_ADD: Final = {"name": "add"}
+_GREET: Final = {"name": "greet"}
+
+
+def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
+    return modern(step, result={"tools": list(tools), **members})
+
+
+@rule(
+    "tools-vary-by-connection",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.ERROR,
+    title="Another connection is offered other tools",
+    since="2026.2",
+    version=1,
+    checks=must("TOOL-08", "E", "server/tools#capabilities"),
+    good=[
+        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-elsewhere", _GREET, _ADD)),
+        conversation(
+            _listed("list-tools", _ADD, nextCursor="2"),
+            _listed("list-tools-again", _ADD, nextCursor="3"),
+            _listed("list-tools-elsewhere", _ADD, nextCursor="4"),
+        ),
+    ],
+    bad=[
+        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-elsewhere", _ADD)),
+        conversation(
+            _listed("list-tools", _ADD),
+            _listed("list-tools-again", _ADD),
+            _listed("list-tools-elsewhere", {**_ADD, "description": "Adds."}),
+        ),
+    ],
+    unjudged=[
+        conversation(
+            _listed("list-tools", _ADD),
+            _listed("list-tools-again", _ADD, _GREET),
+            _listed("list-tools-elsewhere", _ADD, _GREET),
+        ),
+        conversation(
+            _listed("list-tools", _ADD, nextCursor="2"), _listed("list-tools-elsewhere", _GREET, nextCursor="2")
+        ),
+        conversation(_listed("list-tools", _ADD)),
+        conversation(_listed("list-tools", _ADD), modern("list-tools-elsewhere", failure=("timeout", ""))),
+    ],
+)
+def tools_vary_by_connection(talk: Conversation) -> Iterator[Answer]:
+    """Which tools there are does not depend on the connection.
+
+    There are no sessions any more: requests of one client may travel over any connection and reach any instance. A tool
+    that is offered on one and not on the other is gone when it is called. Tools that change with time, as seen on
+    asking twice over the same connection, are not judged. The same tools with other definitions are only mentioned.
+    """
+    first, other = _first_page(talk, "list-tools"), _first_page(talk, "list-tools-elsewhere")
+    again = next(iter(talk.talk.of("list-tools-again")), None)
+    if again is not None and again.succeeded and _tools(again) != _tools(first):
+        raise Undecided("the tools change on the same connection too")
+    if _tools(first).keys() != _tools(other).keys():
+        if "nextCursor" in first.fields or "nextCursor" in other.fields:
+            raise Undecided("more than one page")
+        yield other, f"{len(_tools(first).keys() ^ _tools(other).keys())} tools are on one connection only"
+    elif _tools(first) != _tools(other):
+        yield Tolerated("the same tools are defined differently", other)
+
+
+def _first_page(talk: Conversation, step: str) -> Exchange:
+    found = next(
+        (one for one in talk.results(step) if not one.page and isinstance(one.fields.get("tools"), list)), None
+    )
+    if found is None:
+        raise Undecided("the first page is not there")
+    return found
+
+
+def _tools(exchange: Exchange) -> dict[str, list[Json]]:
+    found: dict[str, list[Json]] = {}
+    for entry in pages.entries(exchange, "tools"):
+        found.setdefault(pages.label(entry), []).append(entry)
+    return found
