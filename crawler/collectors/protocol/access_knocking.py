@@ -15,7 +15,7 @@ from crawler.wire.mcp import MODERN_VERSION, Channel, Era, initialize_params
 from crawler.wire.sse import SseChannel
 from crawler.wire.streamable import Post, StreamableHttp
 from crawler.wire.transcript import Transcript
-from evidence.model import Target, TargetType
+from evidence.model import Reason, Target, TargetType
 
 _TOOLS: Final = "list-tools"
 _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
@@ -51,7 +51,10 @@ class Knocker:
         elif gate.era == Era.LEGACY.value:
             answers = await self._legacy(self._streamable(token), gate.step)
         elif gate.is_opening:
-            return await self._discover(self._streamable(token))
+            modern = await self._discover(channel := self._streamable(token))
+            let_by = modern.refusal is not None and modern.refusal.reason is Reason.NOT_MCP
+            # A legacy server behind the lock does not know the question; whether the token opened it shows here.
+            return (await self._legacy(channel, "initialize"))[0] if let_by else modern
         else:
             return await self._list(self._streamable(token), Era.MODERN, gate.step)
         return next((one for one in answers if one.step == gate.step), answers[-1])
