@@ -12,9 +12,11 @@ import httpx
 
 from crawler.collector import Collector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.collectors.protocol.caution import Policy
 from crawler.collectors.protocol.light import Sampler
 from crawler.collectors.protocol.probe import Means
 from crawler.courtesy import Courtesy
+from crawler.credentials import Credentials, read_credentials
 from crawler.patience import queueing
 from crawler.registries.registry import Registry
 from crawler.registries.sources import Source, build_all
@@ -28,7 +30,7 @@ from evidence.model import Absent, Reason, Target
 from workers.clock import Clock
 from workers.log import get_log
 from workers.pins import Pinned, Versioned
-from workers.settings import RegistrySetting, Settings, code_version, tool_environment
+from workers.settings import RegistrySetting, Settings, code_version, environment_variable, tool_environment
 
 # A catalogue in one file is larger than any answer of a server may be.
 _CATALOGUE: Final = {"wire_bytes": 16 * 1024 * 1024, "body_bytes": 32 * 1024 * 1024}
@@ -90,6 +92,10 @@ class Network:
             self._clock.now,
             _probe_limits(self._settings),
             client_version=code_version(),
+            depth=self._settings.depth,
+            policy=Policy(self._settings.trials),
+            credentials=_credentials(self._settings),
+            opted_out=self._settings.trials_opt_out,
         )
 
     def _wire(self) -> Engine:
@@ -145,6 +151,12 @@ def _limits(settings: Settings) -> Limits:
 
 def _probe_limits(settings: Settings) -> ProbeLimits:
     return ProbeLimits(total=settings.server_timeout, retry_pause=settings.retry_pause)
+
+
+def _credentials(settings: Settings) -> Credentials:
+    if settings.credentials is None:
+        return Credentials()
+    return read_credentials(settings.credentials, environment_variable)
 
 
 def _source(setting: RegistrySetting) -> Source:

@@ -85,6 +85,11 @@ class Settings(BaseSettings):
         description="JSON list of what to walk: `starter`, `official`, `docker`, a URL, the path of a file or folder "
         'of server.json documents, or `{"name": ..., "url": ..., "headers": {...}}`.',
     )
+    credentials: Path | None = Field(
+        default=None,
+        description="TOML or JSON file that says with what to enter which servers; it names variables and files, and "
+        "holds no secret itself. See the guide on credentials.",
+    )
     contact_url: str = Field(
         default="",
         description="Where a server's operator reads who is calling. Part of the User-Agent; set it before crawling.",
@@ -108,6 +113,20 @@ class Settings(BaseSettings):
     )
     retry_pause: float = Field(
         default=5.0, ge=0, description="Seconds before a request that failed in passing is asked once more."
+    )
+    depth: Literal["core", "full", "weekly"] = Field(
+        default="core",
+        description="How much a run asks of a server's protocol: `core` about 7 requests, `full` at most 60, `weekly` "
+        "full when the last full probe is a week old. A core probe keeps what a full one found for 14 days.",
+    )
+    trials: Literal["off", "annotated", "read"] = Field(
+        default="annotated",
+        description="Which tools may be called: none, those that read and say so themselves (`readOnlyHint`), or all "
+        "that are classed as reading.",
+    )
+    trials_opt_out: tuple[str, ...] = Field(
+        default=(),
+        description="JSON list of registries, servers (name or reference) and URLs whose tools are never called.",
     )
     in_flight: int = Field(default=200, ge=1, le=4000, description="Servers looked at at the same time per process.")
     sandbox: Literal["auto", "off"] = Field(
@@ -217,6 +236,11 @@ def tool_environment() -> Mapping[str, str]:
         for name, value in os.environ.items()  # noqa: TID251
         if name in _TOOL_NAMES or name.lower().startswith(_TOOL_PREFIXES)
     }
+
+
+def environment_variable(name: str) -> str | None:
+    """One variable, for a credential that the operator keeps there."""
+    return os.environ.get(name)  # noqa: TID251
 
 
 def user_environment() -> Mapping[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from crawler.collectors.protocol import carrying, transcription
 from crawler.collectors.protocol import samples as sampling
 from crawler.collectors.protocol.dialogue import ProbeLimits
 from crawler.collectors.protocol.probe import Finding, Manner, Means, Probed
@@ -17,23 +18,20 @@ from crawler.credentials import Credentials
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launcher
 from evidence.canonical import Json
-from evidence.kinds import access, exchanges, listing, samples
+from evidence.kinds import access, exchanges, listing, samples, trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
 VERSION: Final = 2
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
-_TRIALS: Final = "trials"
-_SCHEMAS: Final[Mapping[str, int]] = {
-    **{kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access)},
-    _TRIALS: 1,
-    samples.KIND: samples.SCHEMA,
-}
+_WEEKLY: Final = "weekly"
+_SCHEMAS: Final[Mapping[str, int]] = {kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, samples)}
 
 
 class ProtocolCollector:
     """Answers for what a conversation tells. `launcher` None: there is no sandbox here, so packages are not started.
 
     `depth` is `core`, `full`, or `weekly`: full when the last full probe of a server is at least seven days old.
+    `opted_out` holds registries, servers and targets whose tools nobody may call.
     """
 
     name: Final = "protocol"
@@ -52,6 +50,7 @@ class ProtocolCollector:
         depth: str = "core",
         policy: Policy = Policy.ANNOTATED,
         credentials: Credentials | None = None,
+        opted_out: Collection[str] = (),
     ) -> None:
         self._engine = engine
         self._launcher = launcher
@@ -62,10 +61,11 @@ class ProtocolCollector:
         self._depth = depth
         self._policy = policy
         self._credentials = credentials or Credentials()
+        self._opted_out = frozenset(opted_out)
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One record per kind of the first target that opens, else of the first one and why it did not."""
-        manner = Manner(depth=self._depth, policy=self._policy, credentials=self._credentials)
+        manner = self._manner(target, earlier)
         first: Probed | None = None
         for position, candidate in enumerate(target.targets):
             probed = await self._probe(candidate, manner)
@@ -74,6 +74,19 @@ class ProtocolCollector:
             first = first or probed
         nothing = Probed(listing=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
         return self._records(target, first or nothing, 0, earlier)
+
+    def _manner(self, server: Server, earlier: Dossier) -> Manner:
+        depth = self._depth
+        if depth == _WEEKLY:
+            due = carrying.is_full_due(earlier.records.get(exchanges.KIND), self._clock())
+            depth = transcription.FULL if due else transcription.CORE
+        names = {server.ref, server.name, *server.seen_in, *(target.identifier for target in server.targets)}
+        return Manner(
+            depth=depth,
+            policy=self._policy,
+            opted_out=bool(names & self._opted_out),
+            credentials=self._credentials,
+        )
 
     async def _probe(self, target: Target, manner: Manner) -> Probed:
         if target.type.is_remote:
@@ -96,12 +109,20 @@ class ProtocolCollector:
         )
         found: Mapping[str, Finding] = {
             listing.KIND: (probed.listing, {**probed.observation, "target": position}),
-            exchanges.KIND: probed.exchanges or same,
+            exchanges.KIND: self._carried(probed, earlier, at) or same,
             access.KIND: probed.access or (_no_access(server.targets[position : position + 1], same[0]), {}),
-            _TRIALS: probed.trials or same,
+            trials.KIND: probed.trials or same,
             samples.KIND: sampled,
         }
         return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]
+
+    def _carried(self, probed: Probed, earlier: Dossier, at: datetime) -> Finding | None:
+        """The exchanges, with what an earlier full probe asked beyond them."""
+        if probed.exchanges is None or not isinstance(fresh := probed.exchanges[0], Observed):
+            return probed.exchanges
+        same_lists = earlier.read(listing.KIND) == probed.listing
+        known = earlier.records.get(exchanges.KIND)
+        return carrying.carry(fresh, probed.exchanges[1], known, at, same_lists=same_lists)
 
     def _record(
         self, server: Server, kind: str, at: datetime, content: Observed | Absent, observation: Mapping[str, Json]

@@ -1,0 +1,209 @@
+"""What a core probe takes over from the last full one, so that a score never moves because of how deep we looked.
+
+A body that took something over says depth `full`. It equals the full probe's body when nothing changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from crawler.collectors.protocol.transcription import CORE, FULL
+from crawler.registries.json_spans import elements, members
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.model import Observed, Reason, Record
+
+FULL_AT: Final = "full_at"
+CARRIED_FROM: Final = "carried_from"
+LONGEST: Final = timedelta(days=14)
+WEEK: Final = timedelta(days=7)
+
+_OPENINGS: Final = frozenset({"discover", "initialize"})
+_MODERN_INFO: Final = "io.modelcontextprotocol/serverInfo"
+_LISTS_AGAIN: Final = frozenset({"list-tools-again", "list-tools-elsewhere"})
+
+_Key: TypeAlias = tuple[str, str, str, int]
+"""Transport, era, step and page: what one row answers."""
+
+
+def full_at(earlier: Record | None) -> datetime | None:
+    """When the exchanges of an earlier record were last asked for in full; None when they never were."""
+    stated = earlier.observation.get(FULL_AT) if earlier and isinstance(earlier.content, Observed) else None
+    try:
+        return datetime.fromisoformat(stated) if isinstance(stated, str) else None
+    except ValueError:
+        return None
+
+
+def is_full_due(earlier: Record | None, at: datetime) -> bool:
+    """True when the last full probe is at least a week old, or there was none."""
+    asked = full_at(earlier)
+    return asked is None or at - asked >= WEEK
+
+
+def carry(
+    fresh: Observed, note: Mapping[str, Json], earlier: Record | None, at: datetime, *, same_lists: bool
+) -> tuple[Observed, Mapping[str, Json]]:
+    """The content and the observation of a core probe, with what the last full one asked beyond it.
+
+    Nothing is taken over from a probe of more than 14 days ago, nor when the server opens differently now.
+    `same_lists`: the listing is what it was then.
+    """
+    asked = full_at(earlier)
+    if earlier is None or asked is None or not isinstance(earlier.content, Observed) or at - asked > LONGEST:
+        return fresh, note
+    try:
+        new, old = _Talk.read(fresh.body), _Talk.read(earlier.content.body)
+    except (NotJson, KeyError, TypeError):
+        return fresh, note
+    if old.depth != FULL or new.depth != CORE or not new.opens_like(old):
+        return fresh, note
+    carried_from = earlier.observation.get(CARRIED_FROM, earlier.observed_at.isoformat())
+    body = _merged(new, old, same_lists=same_lists)
+    return Observed(body), {**note, FULL_AT: asked.isoformat(), CARRIED_FROM: carried_from}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    span: bytes
+    value: Mapping[str, Json]
+    key: _Key
+
+    @property
+    def connection(self) -> int:
+        return int(str(self.value["connection"]))
+
+    def on(self, connection: int) -> bytes:
+        """The row on another connection."""
+        if connection == self.connection:
+            return self.span
+        parts = [(name, _own(connection) if name == "connection" else span) for name, span in members(self.span)]
+        return b"{" + b",".join(_own(name) + b":" + span for name, span in parts) + b"}"
+
+    def agrees(self, other: _Row) -> bool:
+        """True when nothing speaks against `other`, which may have been watched for longer."""
+        mine, theirs = dict(self.value), dict(other.value)
+        received, then = mine.pop("received"), theirs.pop("received")
+        if mine["ended"] is None:
+            mine["ended"] = theirs["ended"]
+        mine["connection"] = theirs["connection"]
+        same = isinstance(received, list) and isinstance(then, list) and then[: len(received)] == received
+        return same and mine == theirs
+
+    def uncollected(self, why: str) -> bytes:
+        """The row without its answer."""
+        failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
+        blank: Mapping[str, Json] = {"status": None, "headers": {}, "form": "none", "utf8": True, "batch": False}
+        return _own({**self.value, **blank, "ended": None, "received": [], "failure": failure})
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    parts: Mapping[str, bytes]
+    depth: str
+    links: Sequence[Mapping[str, Json]]
+    spans: Sequence[bytes]
+    rows: Sequence[_Row]
+
+    @staticmethod
+    def read(body: bytes) -> _Talk:
+        parts = dict(members(body))
+        spans = elements(parts["connections"])
+        links = [_object(parse_json(span)) for span in spans]
+        rows: list[_Row] = []
+        for span in elements(parts["exchanges"]):
+            value = _object(parse_json(span))
+            link = links[int(str(value["connection"]))]
+            key = (str(link["transport"]), str(link["era"]), str(value["step"]), int(str(value["page"])))
+            rows.append(_Row(span, value, key))
+        return _Talk(parts, str(parse_json(parts["depth"])), links, spans, rows)
+
+    def openings(self) -> dict[_Key, Json]:
+        """By question, what a server says of itself on opening."""
+        return {row.key: self._opening(row) for row in self.rows if row.key[2] in _OPENINGS}
+
+    def _opening(self, row: _Row) -> Json:
+        link = self.links[row.connection]
+        result: Mapping[str, Json] = {}
+        received = row.value["received"]
+        for one in received if isinstance(received, list) else []:
+            result = result or _object(_object(_object(one).get("message")).get("result"))
+        info = result.get("serverInfo") or _object(result.get("_meta")).get(_MODERN_INFO)
+        named = [result.get(name) for name in ("protocolVersion", "supportedVersions", "capabilities")]
+        return [link["opened"], link["negotiated"], info, *named]
+
+    def opens_like(self, old: _Talk) -> bool:
+        """True when every opening of this probe, which asked for fewer, is what it was then."""
+        mine, theirs = self.openings(), old.openings()
+        if self.parts["target"] != old.parts["target"]:
+            return False
+        return bool(mine) and all(key in theirs and theirs[key] == opening for key, opening in mine.items())
+
+
+def _merged(new: _Talk, old: _Talk, *, same_lists: bool) -> bytes:
+    places, spans = _places(new, old)
+    fresh = {row.key: row for row in new.rows}
+    asked = {key[1] for key in fresh if key[2] in _OPENINGS}
+    rows = [_row(row, fresh, asked, places, same_lists=same_lists) for row in _first_of_each(old.rows, fresh)]
+    known = {row.key for row in old.rows}
+    rows += [row.on(places[row.connection]) for row in new.rows if row.key not in known]
+    parts = {
+        **old.parts,
+        "depth": _own(FULL),
+        "connections": b"[" + b",".join(spans) + b"]",
+        "exchanges": b"[" + b",".join(rows) + b"]",
+    }
+    return b"{" + b",".join(_own(name) + b":" + span for name, span in parts.items()) + b"}"
+
+
+def _first_of_each(rows: Sequence[_Row], fresh: Mapping[_Key, _Row]) -> Iterator[_Row]:
+    """All rows; a second one under the same key, on a further connection, is left as it is."""
+    seen: set[_Key] = set()
+    for row in rows:
+        yield _Row(row.span, row.value, (*row.key[:2], "", 0)) if row.key in seen and row.key in fresh else row
+        seen.add(row.key)
+
+
+def _row(
+    row: _Row, fresh: Mapping[_Key, _Row], asked: set[str], places: Mapping[int, int], *, same_lists: bool
+) -> bytes:
+    """What stands in the place of a row of the full probe."""
+    found = fresh.get(row.key)
+    if found is not None:
+        return row.span if found.agrees(row) else found.on(places[found.connection])
+    if row.key[2].startswith("list-") and row.key[3] and row.key[1] in asked:
+        return row.uncollected("the list has fewer pages now")
+    if row.key[2] in _LISTS_AGAIN and not same_lists:
+        return row.uncollected("the list has changed since")
+    return row.span
+
+
+def _places(new: _Talk, old: _Talk) -> tuple[Mapping[int, int], Sequence[bytes]]:
+    """Where each connection of the core probe is among those of the full one; new ones come last."""
+    places: dict[int, int] = {}
+    spans = list(old.spans)
+    for index, link in enumerate(new.links):
+        alike = (at for at, other in enumerate(old.links) if at not in places.values() and _alike(link, other))
+        place = next(alike, None)
+        if place is None:
+            place = len(spans)
+            spans.append(new.spans[index])
+        else:
+            spans[place] = new.spans[index]
+        places[index] = place
+    return places, spans
+
+
+def _alike(link: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+    return all(link[name] == other[name] for name in ("transport", "era", "offered"))
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _own(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
