@@ -167,8 +167,7 @@ class Dialogue:
         if asked_for is not None:
             self._courtesy.defer(self._host, asked_for)
             return asked_for if self._courtesy.accepts(asked_for) else None
-        passing = reply.failure.passing if reply.failure else reply.status in PASSING
-        return self.limits.retry_pause if passing else None
+        return self.limits.retry_pause if failed_in_passing(reply) else None
 
     def _notice(self, reply: Reply) -> None:
         """Keep deviations that did not prevent an answer, for the observation."""
@@ -180,6 +179,11 @@ class Dialogue:
             self.oddities.add(f"result under HTTP {reply.status}")
         if reply.exchange.transport != "stdio" and not reply.exchange.utf8:
             self.oddities.add("invalid UTF-8")
+
+
+def failed_in_passing(reply: Reply) -> bool:
+    """True for a failure that is likely gone on a second try."""
+    return reply.failure.passing if reply.failure else reply.status in PASSING
 
 
 def _unasked(transport: str, method: str) -> Reply:

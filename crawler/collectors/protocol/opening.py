@@ -43,9 +43,12 @@ class Refused:
     asked: str
 
 
-async def discover(dialogue: Dialogue, *, retry: bool) -> Opened | Refused:
-    """Try the modern era. A refusal proves nothing about the legacy one unless the host was not even reached."""
-    dialogue.connect(Era.MODERN, MODERN_VERSION)
+async def discover(dialogue: Dialogue, *, retry: bool, link: int | None = None) -> Opened | Refused:
+    """Try the modern era. A refusal proves nothing about the legacy one unless the host was not even reached.
+
+    `link`: a connection that was begun already.
+    """
+    dialogue.connect(Era.MODERN, MODERN_VERSION, link=link)
     reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=dialogue.limits.discover, retry=False)
     if retry and reply.failure and not reply.failure.connected and reply.failure.passing:
         await dialogue.rest()

@@ -8,6 +8,7 @@ from typing import Final
 
 from crawler.collectors.protocol.access import look_at_access
 from crawler.collectors.protocol.caution import policy_for
+from crawler.collectors.protocol.dialogue import failed_in_passing
 from crawler.collectors.protocol.inquiries import Facts
 from crawler.collectors.protocol.interview import Interview
 from crawler.collectors.protocol.lists import paged_method
@@ -127,7 +128,12 @@ class RemoteProbe(Probe):
         modern = await discover(dialogue, retry=True)
         if isinstance(modern, Opened) or (modern.reply.failure and not modern.reply.failure.connected):
             return modern
-        return await initialize(dialogue, self.client_version)
+        legacy = await initialize(dialogue, self.client_version)
+        if isinstance(legacy, Opened) or not failed_in_passing(modern.reply) or failed_in_passing(legacy.reply):
+            return legacy
+        # It had to be woken, and what refuses the old era may still speak the new one.
+        again = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN))
+        return again if isinstance(again, Opened) else legacy
 
     async def _open_sse(self, target: Target, visit: Visit) -> Opened | Refused:
         post = self._post(target, visit, TargetType.SSE)
