@@ -66,7 +66,7 @@ class Conversation(Scope):
         if not self.exchanges:
             raise Inapplicable("nothing was said under these revisions")
         found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
-        if not found and self.exchanges and self.talk.depth == CORE:
+        if not found and self.talk.depth == CORE:
             raise Undecided(NOT_ASKED)
         return self._some(found, "not asked")
 

@@ -60,7 +60,8 @@ def answer_malformed(talk: Conversation) -> Iterator[Answer]:
     """
     checked = False
     for exchange in talk.exchanges:
-        if exchange.is_refusal or (exchange.unclear and not (exchange.answer and exchange.answer.missing)):
+        missing = exchange.answer.missing if exchange.answer else ""
+        if exchange.is_refusal or exchange.unclear != missing:
             continue
         for received in exchange.received:
             if _is_judged(exchange, received):
