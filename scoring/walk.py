@@ -16,6 +16,7 @@ from scoring import javascript, path, samples_scope, scope
 from scoring.access_scope import Access
 from scoring.conversation import Conversation
 from scoring.outcome import Skipped
+from scoring.trials_scope import Trial, trials_in
 
 ENGINE: Final = 1
 """Version of walk, scopes and shared readings; bumped when any rule may answer differently because of them."""
@@ -119,7 +120,7 @@ class Walk:
         items: ItemList = self.listing.list_of(name)
         return items.first_page if self._pages is Pages.FIRST else items.items
 
-    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: C901, PLR0911 - one return a scope
+    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: C901, PLR0911, PLR0912 - one return a scope
         if wanted is scope.Tool:
             return self.tools
         if wanted is scope.Param:
@@ -145,6 +146,8 @@ class Walk:
             return (self.conversation,)
         if wanted is Access:
             return (Access(at=access.KIND, seen=access.Access.parse(self._body(access.KIND))),)
+        if wanted is Trial:
+            return trials_in(self._body(wanted.reads))
         if wanted in samples_scope.SCOPES:
             return samples_scope.build(wanted, self._body(wanted.reads))
         return self._registered(wanted)

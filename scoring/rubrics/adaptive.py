@@ -68,6 +68,7 @@ def _protocol(*families: str) -> Iterator[Check]:
 
 
 STABILITY: Final = "stability"
+ERROR_HANDLING: Final = "error_handling"
 
 _DOWN: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR})
 
@@ -98,7 +99,15 @@ RELIABILITY: Final = Dimension(
                 "tool-required-undeclared",
             ),
         ),
-        _component("error_handling", "Error handling", awaits="trials"),
+        _component(
+            ERROR_HANDLING,
+            "Error handling",
+            _check("trial-call-failed", weight=2),
+            _check("trial-output-breaks-schema", weight=2),
+            _check("trial-invalid-type-accepted"),
+            _check("trial-missing-required-accepted"),
+            _check("trial-error-unexplained"),
+        ),
     ),
 )
 
@@ -248,6 +257,7 @@ _SETTLED: Final = (
     "HTTP-02, HTTP-03 and PAGE-01, which most servers in the field do not keep, weigh as much as a SHOULD.",
     "Checks weigh the same elsewhere, but grave signs of poisoning weigh nine tenths and the light ones share one.",
     "Connection stability is the share of attempts of 30 days that succeeded; fewer than three say nothing.",
+    "Error handling is seen in calls of reading tools; calls that fit weigh twice what mistakes and texts do.",
     "Stability alone counts for a server that is down. One that is locked or not run here stays not testable.",
     "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
     "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
@@ -335,7 +345,7 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
         if isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
         elif part.name == RELIABILITY.name and part.status == weighing.PARTIAL:
-            yield "reliability is partial: the server was reached, and none of its tools was called."
+            yield f"reliability is partial: {_untested(part)}."
     outcomes = assessment.outcomes.values()
     skipped = {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
     for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
@@ -343,6 +353,14 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
             yield f"{skip.at} could not be listed to the end ({skip.reason}); what was read is scored."
     if Skipped(samples.KIND, TOO_FEW) in skipped:
         yield "Too few attempts to connect within 30 days to say how stable the connection is."
+
+
+def _untested(dimension: DimensionScore) -> str:
+    """What of a dimension that was measured in part was not."""
+    missing = {part.name: part.result for part in dimension.components if isinstance(part.result, NotMeasured)}
+    if why := missing.get(ERROR_HANDLING):
+        return f"the server was reached, and none of its tools was called ({why.reason})"
+    return f"{', '.join(sorted(missing))} could not be measured"
 
 
 ADAPTIVE_1: Final = Rubric(

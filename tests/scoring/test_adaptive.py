@@ -91,7 +91,7 @@ def test_reached_without_calling_a_tool_is_partial() -> None:
     card = adaptive(dossier(listed=listed(GOOD_TOOL), registered=entered(GOOD_ENTRY)))
     assert part(card, "reliability").status == "partial"
     assert component(card, "reliability", "error_handling").result == NotMeasured(
-        "not_collected", "no trials evidence is collected yet"
+        "not_collected", "no trials record in this run"
     )
     assert any(caveat.startswith("reliability is partial") for caveat in card.caveats)
     assert card.facts["evidence"] == "sufficient"

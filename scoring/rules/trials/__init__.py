@@ -1,0 +1,1 @@
+"""What calling a tool that only reads came to."""

@@ -1,0 +1,76 @@
+"""Rule `trial-call-failed`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.trials import Kind, Outcome
+from scoring.outcome import Severity, Undecided
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.trials_examples import trial
+from scoring.trials_scope import Trial
+
+_INVALID_PARAMS: Final = -32602
+_INTERNAL: Final = -32603
+_PLAIN: Final = frozenset({-32700, -32601, -32600})
+_UNKNOWN_TOOL: Final = re.compile(
+    r"\b(?:unknown|no such) tool\b|\btool\W{0,6}(?:not found|does not exist)", re.IGNORECASE
+)
+_ABOUT_VALUES: Final = re.compile(
+    r"not found|no such|does not exist|doesn't exist|unknown|invalid|must be|expected|unsupported|could not|cannot"
+    r"|can't|unable|failed to|no \w+ (?:for|with|named)|\b404\b|\b400\b|example",
+    re.IGNORECASE,
+)
+
+
+@rule(
+    "trial-call-failed",
+    scope=Trial,
+    reads="trials",
+    severity=Severity.WARNING,
+    title="A reading tool answers a fitting call with a protocol error",
+    since="2026.2",
+    version=1,
+    good=[
+        trial(),
+        trial("tool_error", text="No note is called example."),
+    ],
+    bad=[
+        trial("protocol_error", code=-32601, text="Method not found"),
+        trial("protocol_error", code=-32602, text="Unknown tool: get_note"),
+        trial("protocol_error", code=-32602, text="Tool 'get_note' not found"),
+        trial("protocol_error", code=-32603, text="Internal error"),
+        trial("malformed", detail="the result is not an object"),
+    ],
+    unjudged=[
+        trial("protocol_error", code=-32602, text="Invalid time zone: example"),
+        trial("protocol_error", code=-32602, text="Tool get_note: note example not found"),
+        trial("protocol_error", code=-32603, text="Repository example/example not found"),
+        trial("protocol_error", code=-32000, text="Server error"),
+        trial("tool_error", text="Missing API key", locked=True),
+        trial("failure", reason="timeout", detail="no answer in # s"),
+        trial("failure", reason="unreachable", detail="HTTP 503 to tools/call"),
+        trial("input_required"),
+        trial("tool_error", "invalid_type", text="note: string expected"),
+    ],
+)
+def trial_call_failed(trial: Trial) -> Iterator[str]:
+    """Arguments that fit the input schema should reach the tool.
+
+    What goes wrong inside a tool belongs into a result with `isError: true`, where a model can read it and try again. A
+    protocol error says that the request itself was not understood; most clients never show it to the model.
+
+    Our arguments are made up, so an error that may be about their values is not held against a tool, whatever its form.
+    """
+    tried = trial.clear(Kind.CALL)
+    if tried.outcome is Outcome.MALFORMED:
+        yield f"answered by no result of a tool: {clip(tried.detail)}"
+    if tried.outcome is not Outcome.PROTOCOL_ERROR:
+        return
+    unknown = tried.code == _INVALID_PARAMS and _UNKNOWN_TOOL.search(tried.text.replace(tried.tool, ""))
+    if not (unknown or tried.code in _PLAIN or (tried.code == _INTERNAL and not _ABOUT_VALUES.search(tried.text))):
+        raise Undecided(f"JSON-RPC error {tried.code} may be about our values")
+    yield f"answered by JSON-RPC error {tried.code}, a result expected: {clip(tried.text) or 'no message'}"

@@ -1,0 +1,57 @@
+"""Rule `trial-error-unexplained`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scoring.outcome import Level, Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.trials_examples import mistake, trial
+from scoring.trials_scope import Trial
+
+_SAYS_NOTHING: Final = frozenset(
+    {"", "error", "an error", "internal error", "internal server error", "server error", "unknown error", "exception"}
+    | {"an error occurred", "an unexpected error occurred", "something went wrong", "failed", "failure", "oops"}
+    | {"undefined", "null", "none", "nan", "false", "true", "object object", "tool execution failed", "tool error"}
+)
+
+
+@rule(
+    "trial-error-unexplained",
+    scope=Trial,
+    reads="trials",
+    severity=Severity.WARNING,
+    title="An error does not say what went wrong",
+    since="2026.2",
+    version=1,
+    level=Level.SHOULD,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling",
+    good=[
+        trial("tool_error", text="No note is called example."),
+        mistake("protocol_error", "missing_required", code=-32602, text="note is required"),
+    ],
+    bad=[
+        trial("tool_error", text=""),
+        trial("tool_error", text="[object Object]"),
+        mistake("tool_error", "invalid_type", text="Error: undefined"),
+        trial("protocol_error", code=-32603, text="Internal error"),
+    ],
+    unjudged=[trial(), trial("failure", reason="timeout")],
+)
+def trial_error_unexplained(trial: Trial) -> Iterator[str]:
+    """An error is read by a model, which can mend its call only when the text says what was wrong with it.
+
+    "Error", "[object Object]" or nothing at all make it repeat the same call, or give up.
+    """
+    tried = trial.error()
+    if _plain(tried.text) in _SAYS_NOTHING:
+        yield f"the text of the error is {clip(tried.text)!r}" if tried.text else "the error has no text"
+
+
+def _plain(text: str) -> str:
+    """The words in small letters, without a leading "error" that something else follows."""
+    words = re.sub(r"[\W\d_]+", " ", text.lower()).strip()
+    return re.sub(r"^(?:(?:mcp )?error )+(?=\w)", "", words)

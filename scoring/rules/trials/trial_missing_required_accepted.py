@@ -1,0 +1,55 @@
+"""Rule `trial-missing-required-accepted`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.trials import Kind, Outcome
+from scoring.outcome import Level, Severity, Tolerated
+from scoring.path import clip
+from scoring.rule import Answer, rule
+from scoring.trials_examples import mistake, trial
+from scoring.trials_scope import Trial
+
+_INVALID_PARAMS: Final = -32602
+
+
+@rule(
+    "trial-missing-required-accepted",
+    scope=Trial,
+    reads="trials",
+    severity=Severity.WARNING,
+    title="A tool takes a call without a required argument",
+    since="2026.2",
+    version=1,
+    level=Level.MUST,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations",
+    good=[
+        mistake("tool_error", "missing_required", text="note: this argument is required"),
+        mistake("protocol_error", "missing_required", code=-32602, text="Invalid params"),
+    ],
+    bad=[
+        mistake("result", "missing_required"),
+        mistake("protocol_error", "missing_required", code=-32603, text="Cannot read properties of undefined"),
+    ],
+    unjudged=[
+        trial(),
+        mistake("failure", "missing_required", reason="unreachable", detail="HTTP 500 to tools/call"),
+        mistake("failure", "missing_required", reason="oauth_required", detail="HTTP 401 with a Bearer challenge"),
+        mistake("tool_error", "missing_required", text="Set NOTES_API_KEY", locked=True),
+    ],
+)
+def trial_missing_required_accepted(trial: Trial) -> Iterator[Answer]:
+    """A server has to validate what its tools are given.
+
+    An argument that the input schema requires is needed, or it should not be required. A tool that answers without it
+    guesses, and a model never learns that it forgot something.
+
+    One reading tool is called once without its first required parameter.
+    """
+    tried = trial.clear(Kind.MISSING_REQUIRED)
+    if tried.outcome is Outcome.RESULT:
+        yield f"got no value for the required {clip(tried.parameter)} and was answered as if nothing were wrong"
+    elif tried.outcome is Outcome.PROTOCOL_ERROR and tried.code != _INVALID_PARAMS:
+        yield Tolerated(f"refused by JSON-RPC error {tried.code}, {_INVALID_PARAMS} or isError expected")

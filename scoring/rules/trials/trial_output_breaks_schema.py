@@ -1,0 +1,52 @@
+"""Rule `trial-output-breaks-schema`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.trials import Kind, Outcome, Structured
+from scoring.outcome import Inapplicable, Level, Severity, Undecided
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.trials_examples import trial
+from scoring.trials_scope import Trial
+
+
+@rule(
+    "trial-output-breaks-schema",
+    scope=Trial,
+    reads="trials",
+    severity=Severity.ERROR,
+    title="A tool's result is not what its output schema promises",
+    since="2026.2",
+    version=1,
+    level=Level.MUST,
+    spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema",
+    good=[trial(structured="valid")],
+    bad=[
+        trial(structured="missing"),
+        trial(structured="invalid", complaint="properties/count/type"),
+    ],
+    unjudged=[
+        trial(structured="not_declared"),
+        trial(structured="unjudged", complaint="a reference leads out of the schema"),
+        trial("tool_error", text="No note is called example."),
+        trial("failure", reason="rate_limited", detail="HTTP 429"),
+        trial(structured="missing", kind="invalid_type"),
+    ],
+)
+def trial_output_breaks_schema(trial: Trial) -> Iterator[str]:
+    """A tool with an output schema has to answer with `structuredContent` that fits it.
+
+    Clients validate it, and the official ones throw the whole answer away when it does not fit: the tool then works
+    in the author's tests and for nobody else.
+    """
+    tried = trial.clear(Kind.CALL)
+    if tried.outcome is not Outcome.RESULT or tried.structured in {None, Structured.NOT_DECLARED}:
+        raise Inapplicable("no output schema was to be kept")
+    if tried.structured is Structured.UNJUDGED:
+        raise Undecided(tried.complaint or "the output schema cannot be applied")
+    if tried.structured is Structured.MISSING:
+        yield "structuredContent is missing although the tool declares outputSchema"
+    elif tried.structured is Structured.INVALID:
+        yield f"structuredContent breaks outputSchema at {clip(tried.complaint)}"
