@@ -1,7 +1,7 @@
-"""A server on the official SDK that writes down every call: `python -m tests.servers.recording CALLS LISTING`.
+"""A server on the official SDK that writes down every call: `python -m tests.servers.recording CALLS LISTING [http]`.
 
-It lists the tools of the JSON file LISTING whatever they claim, speaks stdio, and appends each call as a line of JSON
-to CALLS before it answers as the tool's member `answers` says.
+It lists the tools of the JSON file LISTING whatever they claim, and appends each call as a line of JSON to CALLS before
+it answers as the tool's member `answers` says. It speaks stdio, or prints the port where it serves HTTP.
 """
 
 from __future__ import annotations
@@ -63,11 +63,27 @@ def _plain(tool: dict[str, Any]) -> dict[str, Any]:
     return {"inputSchema": {"type": "object"}, **{name: tool[name] for name in tool if name != "answers"}}
 
 
-async def main(calls: str, listing: str) -> None:
-    server = serve(Path(calls), Path(listing))
+def serve_http(server: Server[Any]) -> None:
+    import socket
+
+    import uvicorn
+
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    sys.stdout.write(f"{listener.getsockname()[1]}\n")
+    sys.stdout.flush()
+    uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="warning")).run(sockets=[listener])
+
+
+async def serve_stdio(server: Server[Any]) -> None:
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    recording = serve(Path(sys.argv[1]), Path(sys.argv[2]))
+    if "http" in sys.argv:
+        serve_http(recording)
+    else:
+        asyncio.run(serve_stdio(recording))
