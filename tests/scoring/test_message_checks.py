@@ -1,0 +1,157 @@
+"""Checks of headers, messages and lists: each reads its own step, and nothing is charged to the wrong one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evidence.kinds.listing import Item
+from scoring import conformance
+from scoring.assess import ask
+from scoring.conformance import Check
+from scoring.conversing import conversation, legacy, modern
+from scoring.examples import tool, toolset
+from scoring.outcome import Finding, Inapplicable, Level, Undecided
+from scoring.scope import Scope, Tool
+
+CHECKS: dict[str, Check] = {check.requirement.id: check for check in conformance.checks()}
+SESSION = {"length": 32, "visible": True, "same_as": None}
+TOOL = {"name": "add", "inputSchema": {"type": "object"}}
+MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
+def found(check: str, thing: Scope) -> tuple[Finding, ...] | None:
+    """The findings of a check, None when it does not judge the thing."""
+    try:
+        return ask(CHECKS[check].rule, thing, "", **dict(CHECKS[check].requirement.params))
+    except (Inapplicable, Undecided):
+        return None
+
+
+def tolerated(check: str, thing: Scope) -> bool:
+    findings = found(check, thing)
+    assert findings
+    return all(finding.tolerated for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("check", "step"),
+    [
+        ("HDR-01", "discover-version-mismatch"),
+        ("HDR-02", "discover-method-mismatch"),
+        ("HDR-03", "discover-method-missing"),
+        ("HDR-04", "discover-version-missing"),
+        ("HDR-05", "call-name-mismatch"),
+    ],
+)
+def test_a_header_check_reads_its_own_question(check: str, step: str) -> None:
+    served = conversation(modern("discover", result={}), modern(step, result={}))
+    assert found(check, served)
+    assert found(check, conversation(modern(step, status=400, error={"code": -32020}))) == ()
+    assert tolerated(check, conversation(modern(step, status=400, form="other", headers={})))
+    others = {"HDR-01", "HDR-02", "HDR-03", "HDR-04", "HDR-05"} - {check}
+    assert [found(other, served) for other in sorted(others)] == [None] * 4
+
+
+def test_a_server_of_both_eras_may_assume_a_version_and_not_a_method() -> None:
+    opened = legacy("initialize", result={})
+    assert found("HDR-04", conversation(opened, modern("discover-version-missing", result={}))) is None
+    assert found("HDR-03", conversation(opened, modern("discover-method-missing", result={})))
+
+
+@pytest.mark.parametrize(("check", "name"), [("CAP-01", "tools"), ("CAP-02", "prompts"), ("CAP-03", "resources")])
+def test_a_capability_check_reads_its_own_list(check: str, name: str) -> None:
+    missing = conversation(legacy(f"list-{name}", error={"code": -32601}))
+    assert found(check, missing)
+    assert found(check, conversation(legacy(f"list-{name}-undeclared", result={name: []})))
+    assert found(check, conversation(legacy(f"list-{name}", result={name: []}))) == ()
+    assert found(check, conversation(legacy(f"list-{name}", failure=("response_too_large", "5 MiB")))) is None
+    assert [found(other, missing) for other in sorted({"CAP-01", "CAP-02", "CAP-03"} - {check})] == [None, None]
+
+
+def test_templates_need_no_capability_of_their_own() -> None:
+    assert found("CAP-03", conversation(legacy("list-resourceTemplates", error={"code": -32601}))) is None
+
+
+@pytest.mark.parametrize("check", ["JSON-04", "TOOL-13", "RES-02", "PROMPT-01"])
+def test_a_lost_session_is_no_answer_to_the_question(check: str) -> None:
+    steps = {"JSON-04": "unknown-method", "TOOL-13": "call", "RES-02": "read", "PROMPT-01": "prompt"}
+    step = steps[check] if check == "JSON-04" else f"{steps[check]}-nonexistent"
+    lost = legacy(step, session=SESSION, status=404, error={"code": -32001})
+    assert found(check, conversation(lost)) is None
+    assert found(check, conversation(lost, legacy("ping", session=SESSION, result={})))
+    assert found(check, conversation(legacy("ping", session=SESSION, result={}), lost)) is None
+
+
+def test_one_bad_tool_is_charged_to_the_check_of_its_entry() -> None:
+    talk = conversation(
+        legacy("list-tools", result={"tools": [TOOL, {**TOOL, "description": 7}, "add"]}),
+        legacy("list-prompts", result={"prompts": [{"name": 7}]}),
+    )
+    assert found("SCHEMA-01", talk) == ()
+    assert [finding.at for finding in found("TOOL-01", talk) or ()] == [
+        "exchanges/legacy/list-tools/add@1",
+        "exchanges/legacy/list-tools/@2",
+    ]
+    assert [finding.message for finding in found("PROMPT-02", talk) or ()] == [
+        "name is the number 7, a string expected"
+    ]
+
+
+def test_every_page_is_judged_under_the_revision_it_was_asked_in() -> None:
+    titled = {**TOOL, "title": 7}
+    result = {"tools": [titled]}
+    assert found("TOOL-01", conversation(legacy("list-tools", revision="B", result=result))) == ()
+    both = conversation(
+        legacy("list-tools", revision="B", result=result), modern("list-tools", result={**MODERN, **result})
+    )
+    assert [finding.at for finding in found("TOOL-01", both) or ()] == ["exchanges/modern/list-tools/add"]
+
+
+def test_a_result_that_was_not_kept_breaks_no_schema() -> None:
+    kept = legacy("list-tools", received=[{"message": {"jsonrpc": "2.0", "id": 1}, "too_large": 70_000}])
+    for check in ("SCHEMA-01", "TOOL-01", "PAGE-03"):
+        assert found(check, conversation(kept)) is None
+
+
+def test_a_missing_resource_costs_only_where_the_code_is_a_must() -> None:
+    assert tolerated("RES-02", conversation(legacy("read-nonexistent", result={"contents": []})))
+    assert not tolerated("RES-02", conversation(modern("read-nonexistent", result={"contents": []})))
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("", True), (" ", True), ("a b", True), ("add", False)])
+def test_a_name_that_is_there_has_characters_of_the_grammar(name: str, wrong: bool) -> None:
+    assert bool(found("TOOL-05", tool(name=name))) is wrong
+
+
+def test_a_tool_without_a_name_has_no_name_to_judge() -> None:
+    assert found("TOOL-05", tool(name=None)) == ()
+    assert found("TOOL-06", toolset(tool(name=None), tool(name=7), tool(name="add"))) == ()
+    assert found("TOOL-06", toolset(tool(name=None), tool(name=7))) is None
+    assert found("TOOL-06", toolset(tool(name=""), tool(name="")))
+
+
+@pytest.mark.parametrize("check", ["TOOL-02", "TOOL-03", "TOOL-04", "TOOL-09", "TOOL-10", "TOOL-11", "TOOL-12"])
+@pytest.mark.parametrize("raw", [None, 7, "add", [], ["name"]])
+def test_a_tool_that_is_no_object_is_a_matter_of_its_entry(check: str, raw: Any) -> None:
+    assert found(check, Tool(item=Item(raw, 0))) is None
+
+
+def test_lists_that_change_with_time_do_not_vary_by_connection() -> None:
+    first, more = {"tools": [TOOL]}, {"tools": [TOOL, {**TOOL, "name": "greet"}]}
+    varying = [modern("list-tools", result=first), modern("list-tools-elsewhere", result=more)]
+    assert found("TOOL-08", conversation(*varying))
+    assert found("TOOL-08", conversation(*varying, modern("list-tools-again", result=first)))
+    assert found("TOOL-08", conversation(*varying, modern("list-tools-again", result=more))) is None
+
+
+def test_codes_of_older_revisions_are_held_against_modern_servers_only() -> None:
+    old = modern("discover-version-missing", status=400, error={"code": -32000})
+    assert found("ERR-02", conversation(modern("discover", result={}), old))
+    assert found("ERR-02", conversation(legacy("initialize", result={}), modern("discover", result={}), old)) is None
+
+
+def test_the_checks_that_only_inform_say_so_in_their_level() -> None:
+    informing = {name for name, check in CHECKS.items() if check.requirement.level is Level.INFO}
+    assert {"CAP-04", "TOOL-13"} <= informing
