@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import httpx
 
 from crawler.collector import Collector
+from crawler.collectors.interop import InteropCollector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.collectors.protocol.caution import Policy
 from crawler.collectors.protocol.light import Sampler
@@ -34,6 +36,7 @@ from workers.settings import RegistrySetting, Settings, code_version, environmen
 
 # A catalogue in one file is larger than any answer of a server may be.
 _CATALOGUE: Final = {"wire_bytes": 16 * 1024 * 1024, "body_bytes": 32 * 1024 * 1024}
+_WEEK: Final = timedelta(days=7)
 
 
 class Network:
@@ -50,7 +53,9 @@ class Network:
     @property
     def versions(self) -> Sequence[Versioned]:
         """Names and versions of the collectors."""
-        return (Pinned(ProtocolCollector.name, ProtocolCollector.version),)
+        protocol = Pinned(ProtocolCollector.name, ProtocolCollector.version)
+        interop = Pinned(InteropCollector.name, InteropCollector.version)
+        return (protocol, interop) if self._meets_the_client else (protocol,)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
         """One registry per source: those of the settings by their name, others as they are written."""
@@ -67,7 +72,8 @@ class Network:
     async def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run."""
         if self._collectors is None:
-            self._collectors = (await self._protocol(),)
+            interop = [self._interop()] if self._meets_the_client else []
+            self._collectors = (await self._protocol(), *interop)
         return self._collectors
 
     async def sampler(self) -> Sampler:
@@ -96,6 +102,22 @@ class Network:
             policy=Policy(self._settings.trials),
             credentials=_credentials(self._settings),
             opted_out=self._settings.trials_opt_out,
+        )
+
+    @property
+    def _meets_the_client(self) -> bool:
+        """Whether the official client is sent to servers in runs of these settings."""
+        asked = self._settings.interop
+        return asked == "weekly" or (asked == "full" and self._settings.depth == "full")
+
+    def _interop(self) -> InteropCollector:
+        return InteropCollector(
+            self._wire(),
+            self._courtesy,
+            self._clock.now,
+            user_agent=self._settings.user_agent,
+            gap=self._settings.host_gap,
+            every=_WEEK if self._settings.interop == "weekly" and self._settings.depth != "full" else timedelta(0),
         )
 
     def _wire(self) -> Engine:

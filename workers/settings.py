@@ -119,6 +119,11 @@ class Settings(BaseSettings):
         description="How much a run asks of a server's protocol: `core` about 7 requests, `full` at most 60, `weekly` "
         "full when the last full probe is a week old. A core probe keeps what a full one found for 14 days.",
     )
+    interop: Literal["off", "full", "weekly"] = Field(
+        default="full",
+        description="When the official SDK's client is sent to a remote, in a process of its own: where `depth` is "
+        "`full`, once a week in every run, or never.",
+    )
     trials: Literal["off", "annotated", "read"] = Field(
         default="annotated",
         description="Which tools may be called: none, those that read and say so themselves (`readOnlyHint`), or all "

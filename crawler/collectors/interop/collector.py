@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.collectors.interop.errand import Errand, read_answer
@@ -22,6 +22,7 @@ from evidence.kinds.interop import KIND, SCHEMA
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target
 
 VERSION: Final = 1
+MET_AT: Final = "met_at"
 _LINE: Final = 64 * 1024
 _START: Final = 15.0  # seconds for the process to start and to end, on top of its own wall
 # Nothing of our environment; one malloc arena, so that the bound on memory is one on use.
@@ -57,21 +58,27 @@ class InteropCollector:
         *,
         user_agent: str,
         gap: float = GAP,
-        wanted: Callable[[Server, Dossier], bool] = lambda _server, _earlier: True,
+        every: timedelta = timedelta(0),
     ) -> None:
-        """`wanted` says for which servers to do it in this run; the others are recorded as not collected."""
+        """A server is met again when its last meeting is at least `every` ago; until then its record is carried."""
         self._engine = engine
         self._courtesy = courtesy
         self._clock = clock
         self._limits = limits or InteropLimits()
         self._user_agent = user_agent
         self._gap = gap
-        self._wanted = wanted
+        self._every = every
         self._slots = asyncio.Semaphore(self._limits.slots)
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One interop record, of the first remote target."""
-        content = await self._meet(target, earlier)
+        now = self._clock()
+        known = earlier.records.get(KIND)
+        met_at = _met_at(known)
+        if known is None or met_at is None or now - met_at >= self._every:
+            content, met_at = await self._meet(target), now
+        else:
+            content = known.content
         return [
             Record(
                 server=target.id,
@@ -79,17 +86,16 @@ class InteropCollector:
                 schema=SCHEMA,
                 collector=self.name,
                 collector_version=self.version,
-                observed_at=self._clock(),
+                observed_at=now,
                 content=content,
+                observation={MET_AT: met_at.isoformat()},
             )
         ]
 
-    async def _meet(self, server: Server, earlier: Dossier) -> Observed | Absent:
+    async def _meet(self, server: Server) -> Observed | Absent:
         remote = next((target for target in server.targets if target.type.is_remote), None)
         if remote is None:
             return Absent(Reason.TRANSPORT_UNSUPPORTED, "the official client is sent to remotes only")
-        if not self._wanted(server, earlier):
-            return Absent(Reason.NOT_COLLECTED, "the official client is part of a full probe")
         try:
             origin = parse_url(remote.identifier).origin
         except InvalidTarget as error:
@@ -137,6 +143,15 @@ class InteropCollector:
         if code in {-signal.SIGXCPU, -signal.SIGKILL}:
             return Absent(Reason.TOO_LARGE, f"the client needs more than {errand.cpu} s of processor time")
         return read_answer(line)
+
+
+def _met_at(known: Record | None) -> datetime | None:
+    """When the client met the server that an earlier record is about; None when that is not written there."""
+    stated = known.observation.get(MET_AT) if known else None
+    try:
+        return datetime.fromisoformat(stated) if isinstance(stated, str) else None
+    except ValueError:
+        return None
 
 
 async def _talk(process: asyncio.subprocess.Process, errand: Errand) -> bytes:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -28,20 +29,21 @@ LIMITS = InteropLimits(wall=20)
 BRISK = InteropLimits(wall=3)
 
 
-def collector(limits: InteropLimits = LIMITS, *, private: bool = True, wanted: bool = True) -> InteropCollector:
+def collector(
+    limits: InteropLimits = LIMITS, *, private: bool = True, every: timedelta = timedelta(0)
+) -> InteropCollector:
     engine = Engine(user_agent=AGENT, guard=Guard(allow_private=private))
-    return InteropCollector(
-        engine, Courtesy(), lambda: NOW, limits, user_agent=AGENT, gap=0, wanted=lambda _server, _earlier: wanted
-    )
+    return InteropCollector(engine, Courtesy(), lambda: NOW, limits, user_agent=AGENT, gap=0, every=every)
 
 
 def remote(url: str, kind: TargetType = TargetType.STREAMABLE_HTTP) -> Target:
     return Target(type=kind, identifier=url)
 
 
-async def record_of(made: InteropCollector, *targets: Target) -> Record:
+async def record_of(made: InteropCollector, *targets: Target, earlier: Record | None = None) -> Record:
     server = Server(ref="test", name="test", targets=targets)
-    [record] = await made.collect(server, Dossier(server=server, as_of=NOW))
+    records = {earlier.kind: earlier} if earlier else {}
+    [record] = await made.collect(server, Dossier(server=server, as_of=NOW, records=records))
     return record
 
 
@@ -220,9 +222,19 @@ def test_a_package_is_not_met() -> None:
     assert content.reason is Reason.TRANSPORT_UNSUPPORTED
 
 
-def test_a_server_that_is_not_due_is_not_contacted() -> None:
-    content = asyncio.run(record_of(collector(wanted=False), remote("http://127.0.0.1:9/mcp"))).content
-    assert content == Absent(Reason.NOT_COLLECTED, "the official client is part of a full probe")
+def test_a_server_that_was_met_within_the_week_is_not_contacted_again() -> None:
+    nowhere = remote("http://127.0.0.1:9/mcp")
+    weekly = collector(every=timedelta(days=7))
+    first = asyncio.run(record_of(weekly, nowhere))
+    assert isinstance(first.content, Absent)
+    told = replace(first, content=Observed(b'{"connected":true}'))
+
+    again = asyncio.run(record_of(weekly, nowhere, earlier=told))
+    assert (again.content, again.observation) == (told.content, told.observation)
+    late = replace(told, observation={"met_at": (NOW - timedelta(days=7)).isoformat()})
+    assert isinstance(asyncio.run(record_of(weekly, nowhere, earlier=late)).content, Absent)
+    unsaid = replace(told, observation={"met_at": "long ago"})
+    assert isinstance(asyncio.run(record_of(weekly, nowhere, earlier=unsaid)).content, Absent)
 
 
 @pytest.mark.parametrize("line", [b"", b"Traceback", b"[]", b'{"absent":["no_such_reason",""]}', b'{"absent":1}'])
