@@ -49,9 +49,15 @@ def is_redirect(exchange: Exchange) -> bool:
     return not exchange.failure and exchange.status is not None and 300 <= exchange.status < 400
 
 
-def lost_session(exchange: Exchange) -> bool:
-    """True for a 404 within a session: the server may have forgotten the session, which it may do at any time."""
-    return exchange.status == 404 and exchange.connection.session is not None
+def in_session(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
+    """Without those that were answered 404 within a session; Undecided when none is left.
+
+    The server may have forgotten the session, which it may do at any time.
+    """
+    kept = tuple(one for one in exchanges if one.status != 404 or one.connection.session is None)
+    if not kept:
+        raise Undecided("the session may be lost")
+    return kept
 
 
 def _is_settled(exchange: Exchange) -> bool:

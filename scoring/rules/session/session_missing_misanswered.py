@@ -39,9 +39,10 @@ def session_missing_misanswered(talk: Conversation) -> Iterator[Answer]:
     Serving it means that the session protects nothing and that nobody notices a client which forgets it. If sessions
     are not needed, do not assign any. Another refusal than 400 gets a remark only: 404 makes clients start anew.
     """
-    for exchange in streamable(talk).clear("session-missing"):
-        if exchange.connection.session is None:
-            raise Inapplicable("no session is assigned")
+    told = [one for one in streamable(talk).clear("session-missing") if one.connection.session is not None]
+    if not told:
+        raise Inapplicable("no session is assigned")
+    for exchange in told:
         if exchange.status is not None and exchange.status >= 400:
             if exchange.status != 400:
                 yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)

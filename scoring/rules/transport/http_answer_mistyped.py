@@ -50,7 +50,7 @@ def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
     report an unexpected content type or wait until they time out, although the answer is there.
     """
     asked = (one for one in streamable(talk).exchanges if one.verb == "POST" and one.is_question)
-    answers = [one for one in asked if one.status == 200 and one.failure in {"", Reason.NOT_MCP}]
+    answers = [one for one in asked if one.status == 200 and (one.failure == Reason.NOT_MCP or not one.unclear)]
     if not answers:
         raise Inapplicable("no request was answered with 200")
     for exchange in answers:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity, Undecided
+from scoring.outcome import Severity
 from scoring.replies import reply
 from scoring.rule import Answer, must, rule
-from scoring.streamable import lost_session, streamable
+from scoring.streamable import in_session, streamable
 
 
 @rule(
@@ -42,8 +42,6 @@ def http_batch_refused(talk: Conversation) -> Iterator[Answer]:
     A server that does not read arrays should not agree to that version: leave it out of the versions that it
     negotiates.
     """
-    for exchange in streamable(talk).clear("batch"):
-        if lost_session(exchange):
-            raise Undecided("the session may be lost")
+    for exchange in in_session(streamable(talk).clear("batch")):
         if not exchange.succeeded and not exchange.batch:
             yield exchange, f"{reply(exchange)}, an answer to the ping in the batch expected"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Tolerated, Undecided
+from scoring.outcome import Severity, Tolerated
 from scoring.rule import Answer, must, rule
-from scoring.streamable import lost_session, streamable
+from scoring.streamable import in_session, streamable
 
 
 @rule(
@@ -39,9 +39,7 @@ def http_notification_misanswered(talk: Conversation) -> Iterator[Answer]:
     Clients take anything else for a failure, or try to read a message where there is none. `notifications/initialized`
     ends the handshake, so a server that refuses it cannot be used. A body under 202 gets a remark only.
     """
-    for exchange in streamable(talk).clear("initialized"):
-        if lost_session(exchange):
-            raise Undecided("the session may be lost")
+    for exchange in in_session(streamable(talk).clear("initialized")):
         if exchange.status != 202:
             yield exchange, f"HTTP {exchange.status}, 202 expected"
         elif any(one.message is not None or one.text.strip() for one in exchange.received):

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity, Undecided
+from scoring.outcome import Severity
 from scoring.replies import reply
 from scoring.rule import Answer, rule, should
-from scoring.streamable import lost_session, streamable
+from scoring.streamable import in_session, streamable
 
 
 @rule(
@@ -39,8 +39,6 @@ def http_version_missing_refused(talk: Conversation) -> Iterator[Answer]:
 
     Within a session the negotiated version is known anyway. Refusing such requests locks out older clients for nothing.
     """
-    for exchange in streamable(talk).clear("version-missing"):
-        if lost_session(exchange):
-            raise Undecided("the session may be lost")
+    for exchange in in_session(streamable(talk).clear("version-missing")):
         if not exchange.succeeded and exchange.code != -32601:
             yield exchange, f"{reply(exchange)}, an answer under 2025-03-26 expected"

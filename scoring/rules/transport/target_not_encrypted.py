@@ -15,7 +15,7 @@ from scoring.outcome import Inapplicable, Severity
 from scoring.path import clip
 from scoring.rule import Answer, must, rule
 
-_REMOTE: Final = frozenset({"streamable-http", "sse"})
+_REMOTE: Final = ("streamable-http", "sse")
 _LOOPBACK: Final = re.compile(r"(.+\.)?localhost|127(\.[0-9]{1,3}){3}|::1")
 
 
