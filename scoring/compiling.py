@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final
 
 import jsonschema_rs
+import orjson
 
 from evidence.canonical import Json
 from scoring import addresses, draft07, ecma_regex, schemas
@@ -39,6 +40,13 @@ _NEWER: Final = {
     **dict.fromkeys(("dependentSchemas", "$defs", "definitions"), _Holds.NAMED),
 }
 _NAMING: Final = frozenset({"$id", "$anchor", "$dynamicAnchor"})
+_LIMITS: Final = draft07.FORMAT_LIMITS
+_REMARKABLE: Final = tuple(
+    f'"{name}'.encode()
+    for name in ('$ref"', '$id"', '$anchor"', '$dynamicAnchor"', "pattern", 'enum":[]', 'id":', 'nullable"', *_LIMITS)
+)
+"""What a schema holds, as text, that has to be looked at part by part."""
+
 _ANCHOR: Final = re.compile(r"[a-z_][-a-z0-9._]*", re.IGNORECASE | re.ASCII)
 
 
@@ -70,7 +78,9 @@ class Compiler:
 
     def _complaints(self, schema: Mapping[str, Json]) -> Iterator[str]:
         local: dict[str, Mapping[str, Json]] = {}
-        yield from self._enter(schema, local)
+        plain = _is_plain(schema)
+        if not plain:
+            yield from self._enter(schema, local)
         dialect = self._dialect(schema)
         if dialect is None:
             yield f"$schema is {clip(str(schema['$schema']))}, which is not known here"
@@ -78,8 +88,8 @@ class Compiler:
         validator = draft07.meta_schema() if self.reading is Reading.AJV else _validator(dialect)
         if complaint := _against(validator, schema):
             yield complaint
-            return
-        yield from self._compile(schema, local)
+        elif not plain:
+            yield from self._compile(schema, local)
 
     def _enter(self, schema: Mapping[str, Json], local: dict[str, Mapping[str, Json]]) -> Iterator[str]:
         """Register the `$id`s of a schema."""
@@ -211,6 +221,15 @@ def _against(validator: jsonschema_rs.Validator, schema: Json) -> str | None:
         return _against(validator, json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace")))
     where = "/".join(str(part) for part in first.instance_path)
     return f"{clip(where or 'the root')}: {clip(first.message, 160)}"
+
+
+def _is_plain(schema: Json) -> bool:
+    """Whether nothing in a schema has or needs an address, is a pattern, or is what only a compiler refuses."""
+    try:
+        text = orjson.dumps(schema)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return not any(map(text.__contains__, _REMARKABLE))
 
 
 def _names_parts(schema: Json) -> bool:

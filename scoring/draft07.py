@@ -25,7 +25,7 @@ COMPILED: Final = vocabulary(
 )
 """Keywords for which Ajv generates code. A schema without any of them is never looked into."""
 
-_FORMAT_LIMITS: Final = ("formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum")
+FORMAT_LIMITS: Final = ("formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum")
 _TYPES: Final[list[Json]] = ["array", "boolean", "integer", "null", "number", "object", "string"]
 _TYPE: Final[dict[str, Json]] = {"enum": _TYPES}
 _SELF: Final[dict[str, Json]] = {"$ref": "#"}
@@ -84,6 +84,6 @@ def refusals(schema: Mapping[str, Json]) -> Iterator[str]:
         yield "type null contradicts nullable: false"
     if "id" in schema:
         yield "id is not a keyword since draft-06; use $id"
-    for limit in _FORMAT_LIMITS:
+    for limit in FORMAT_LIMITS:
         if limit in schema and (not isinstance(schema[limit], str) or "format" not in schema):
             yield f"{limit} has to be a string beside a format"

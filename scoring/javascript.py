@@ -19,6 +19,7 @@ WHITESPACE: Final = (
 
 # A number that JSON.stringify may print differently from Python: a fraction, an exponent, beyond 2**53.
 _ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:Infinity|\d{16}|\d+[.eE])")
+_ODD_DIGITS = re.compile(r"[0-9](?:[.eE]|[0-9]{15})")  # any of them holds this or Infinity, and this is soon found
 _STRINGIFY = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
@@ -74,7 +75,7 @@ def stringified_length(value: Json | Undefined) -> int:
     if value is UNDEFINED:
         return len("undefined")
     text = _STRINGIFY(value)
-    if _ODD_NUMBER.search(text):
+    if (_ODD_DIGITS.search(text) or "Infinity" in text) and _ODD_NUMBER.search(text):
         text = _STRINGIFY(_with_plain_numbers(value))
     surrogates = 0 if text.isascii() else len(_LONE_SURROGATE.findall(text))
     return utf16_length(text) + 5 * surrogates  # a lone surrogate is printed as \udXXX

@@ -25,6 +25,9 @@ _INHERITED: Final = (
     "minimum",
     "pattern",
 )
+_LEADING: Final = frozenset({*_UNIONS, "$ref", "properties", "items"})
+"""Keywords by which a schema may have more than one place."""
+
 _REFERENCES_IN_A_ROW: Final = 16
 
 
@@ -44,17 +47,23 @@ def places(root: Mapping[str, Json], properties: Mapping[str, Json]) -> dict[str
     What is inside a part of the schema counts once, where the part is first met: linear, and no circle is endless.
     """
     seen: dict[int, Mapping[str, Json]] = {id(root): root}
-    return {
-        name: tuple(_walk(Place(name, schema, frozenset()), root, seen))
-        for name, schema in properties.items()
-        if isinstance(schema, dict)
-    }
+    return {name: _of(name, schema, root, seen) for name, schema in properties.items() if isinstance(schema, dict)}
 
 
 def where(places: Iterable[Place], wrong: Callable[[Place], bool]) -> list[str]:
     """The suffixes of the places that are wrong, each once: several branches of a union are one place."""
     found = [place.suffix for place in places if wrong(place)]
     return list(dict.fromkeys(found)) if len(found) > 1 else found
+
+
+def _of(
+    name: str, schema: Mapping[str, Json], root: Mapping[str, Json], seen: dict[int, Mapping[str, Json]]
+) -> tuple[Place, ...]:
+    """The places of one parameter. Most have nothing inside and refer to nothing."""
+    if not _LEADING.isdisjoint(schema):
+        return tuple(_walk(Place(name, schema, frozenset()), root, seen))
+    seen[id(schema)] = schema
+    return (Place(name, schema, _types(schema)),)
 
 
 def _walk(first: Place, root: Mapping[str, Json], seen: dict[int, Mapping[str, Json]]) -> Iterator[Place]:

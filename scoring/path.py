@@ -17,14 +17,16 @@ _ESCAPED = re.compile("[~/@]")
 def segments(names: Iterable[str]) -> Iterator[str]:
     """One path segment a name. A name that is empty, cut or repeated gets `@INDEX`, its place in the list."""
     names = list(names)
-    repeated = Counter(names)
+    repeated = Counter(names) if len(set(names)) < len(names) else {}
     for index, name in enumerate(names):
-        plain = bool(name) and repeated[name] == 1 and len(name) <= MAX_SEGMENT
+        plain = bool(name) and repeated.get(name, 1) == 1 and len(name) <= MAX_SEGMENT
         yield escape(name) if plain else f"{escape(name[:MAX_SEGMENT])}@{index}"
 
 
 def escape(name: str) -> str:
     """A name as one segment: `~`, `/` and `@` as ~0, ~1 and ~2, invisible characters made visible."""
+    if name.isascii() and name.isidentifier():
+        return name
     return visible(_ESCAPED.sub(lambda match: _ESCAPES[match[0]], name))
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_REMEMBERED: Final = 64
 _SECRET: Final = frozenset(
     [
         "accesskey",
@@ -35,6 +37,10 @@ _NOT_SECRET_AFTER: Final = frozenset(["count", "endpoint", "file", "id", "limit"
 
 def is_secret_name(name: str) -> bool:
     """Whether the words of a name (split at punctuation, digits and humps) name a secret, not a fact about one."""
+    return _is_short_secret(name) if len(name) <= _REMEMBERED else _is_secret(name)
+
+
+def _is_secret(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name)]
     if not words or words[-1] in _NOT_SECRET_AFTER:
         return False
@@ -44,3 +50,7 @@ def is_secret_name(name: str) -> bool:
         word in _SECRET and not (word == "token" and set(words[:at]) & _NOT_SECRET_BEFORE_TOKEN)
         for at, word in enumerate(words)
     )
+
+
+_is_short_secret = lru_cache(maxsize=4096)(_is_secret)
+"""The same for names of usual length, which several rules ask about and many servers share."""

@@ -52,12 +52,13 @@ def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Itera
     if not is_object(param.raw):
         return
     if literal:
-        text = f"{param.name} {param.description}".lower()
-        found = [] if any(word in text for word in abbreviations.EXPLAINING) else param.name_words & _MEANING.keys()
+        found = set(param.name_words & _MEANING.keys())
+        text = f"{param.name} {param.description}".lower() if found else ""
+        found = set() if any(word in text for word in abbreviations.EXPLAINING) else found
     else:
-        found = [part for part in _parts(param.name) if part in _MEANING and not _is_explained(part, param)]
+        found = {part for part in _parts(param.name) if part in _MEANING and not _is_explained(part, param)}
     if found:
-        yield f"{', '.join(sorted(set(found)))} is not explained"
+        yield f"{', '.join(sorted(found))} is not explained"
 
 
 def _parts(name: str) -> set[str]:

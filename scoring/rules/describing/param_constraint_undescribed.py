@@ -67,7 +67,7 @@ def param_constraint_undescribed(param: Param, literal: bool = False) -> Iterato
     does: it does not read "(1-100)" or "<= 9" as a limit.
     """
     description = param.get("description")
-    if not isinstance(param.raw, dict) or not (literal or truthy(description)):
+    if not isinstance(param.raw, dict) or _HINTS.keys().isdisjoint(param.raw) or not (literal or truthy(description)):
         return
     text = description if isinstance(description, str) else ""
     missing = [keyword for keyword, hint in _HINTS.items() if _is_set(param.get(keyword)) and not hint.search(text)]

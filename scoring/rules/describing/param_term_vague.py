@@ -41,14 +41,17 @@ def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
     """
     if not is_object(param.raw):
         return
+    name = param.name_words if literal else frozenset(tokens(param.name))
+    named, told = not name.isdisjoint(terms.VAGUE), not param.words.isdisjoint(terms.VAGUE)
+    if not named and not told:
+        return
     described = _company(param.description)
     context = terms.CONTEXT if literal else _CONTEXT
-    name = param.name_words if literal else frozenset(tokens(param.name))
-    if not name.isdisjoint(terms.VAGUE):
+    if named:
         around = described | _company(f"{param.tool.name} {param.name}") if literal else described | name
         if around.isdisjoint(context):
             yield "the name could mean anything, and nothing beside it says what it is"
-    if not param.words.isdisjoint(terms.VAGUE) and described.isdisjoint(context):
+    if told and described.isdisjoint(context):
         yield "the description uses a word that could mean anything, and does not say what it is"
 
 

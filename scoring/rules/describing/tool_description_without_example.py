@@ -17,6 +17,11 @@ _EXAMPLE: Final = pattern(
     r"\bexamples?\b|\be\.g\b|\beg[.:]|\bfor instance\b|\bsuch as\b|\bincluding\b|\bsamples?\b|\blike \S"
     r"|`[^`]+`|\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)"
 )
+_MARKS: Final = (
+    *("example", "e.g", "eg.", "eg:", "for instance", "such as", "including", "sample", "like "),
+    *("`", '"', "'"),
+)
+"""An example holds one of these."""
 
 
 @rule(
@@ -39,8 +44,12 @@ def tool_description_without_example(tool: Tool, literal: bool = False) -> Itera
     if not tool.description:
         return
     text = tool.item.description.lower()
-    if not (_quotes_or_names(text) if literal else _EXAMPLE.search(text)):
+    if not (_quotes_or_names(text) if literal else _gives_example(text)):
         yield "no example"
+
+
+def _gives_example(text: str) -> bool:
+    return any(map(text.__contains__, _MARKS)) and _EXAMPLE.search(text) is not None
 
 
 def _quotes_or_names(text: str) -> bool:

@@ -36,5 +36,6 @@ def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator
     if not tool.description:
         return
     text = tool.item.description.lower()
-    if not (any(phrase in text for phrase in phrases.WHEN) if literal else _WHEN.search(text)):
+    phrased = any(map(text.__contains__, phrases.WHEN if literal else _WHOLE))
+    if not phrased or not (literal or _WHEN.search(text)):
         yield "no phrase such as: use this when, useful for, if"

@@ -34,12 +34,13 @@ def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[A
 
     Say in each what the other does not do.
     """
-    described = [(tool, words) for tool in toolset.tools[:MAX_TOOLS] if (words := _words(tool))]
+    described = [(tool, words, len(words)) for tool in toolset.tools[:MAX_TOOLS] if (words := _words(tool))]
     reported: set[str] = set()
-    for (one, ours), (other, theirs) in combinations(described, 2):
-        if other.at in reported or min(len(ours), len(theirs)) * 100 < percent * max(len(ours), len(theirs)):
+    for (one, ours, few), (other, theirs, many) in combinations(described, 2):
+        if few * 100 < percent * many or many * 100 < percent * few or other.at in reported:
             continue
-        if len(ours & theirs) * 100 >= percent * len(ours | theirs):
+        common = len(ours & theirs)
+        if common * 100 >= percent * (few + many - common):
             reported.add(other.at)
             yield other, f"is described like {clip(one.name)}"
 

@@ -10,6 +10,7 @@ from scoring.examples import tool
 from scoring.outcome import Severity
 from scoring.rule import rule
 from scoring.scope import Tool
+from scoring.words import tokens
 
 _LISTS: Final = frozenset({"list", "search", "find", "query", "browse"})
 _ALL: Final = re.compile(r"\breturns? (?:a list|all)\b|\blists? (?:all|every)\b", re.IGNORECASE)
@@ -17,7 +18,6 @@ _PAGES: Final = frozenset(
     {"after", "before", "count", "cursor", "first", "last", "limit", "max", "maximum", "offset", "page", "per"}
     | {"results", "rows", "size", "skip", "take", "top"}
 )
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 @rule(
@@ -39,10 +39,12 @@ def list_without_pagination(tool: Tool) -> Iterator[str]:
 
     Take a limit and a cursor, a page or an offset.
     """
-    lists = bool(_LISTS & _words(tool.name)) or _ALL.search(tool.description[:4000]) is not None
-    if lists and not any(_PAGES & _words(name) for name in tool.properties):
+    lists = not _LISTS.isdisjoint(tokens(tool.name)) or _says_all(tool.description[:4000])
+    if lists and all(_PAGES.isdisjoint(tokens(name)) for name in tool.properties):
         yield "lists or searches, and takes no limit, page or cursor"
 
 
-def _words(name: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(name)}
+def _says_all(text: str) -> bool:
+    if text.isascii() and "return" not in (lowered := text.lower()) and "list" not in lowered:
+        return False
+    return _ALL.search(text) is not None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import walk
+from evidence.canonical import Json
 from scoring.examples import tool, toolset
 from scoring.outcome import Severity
 from scoring.rule import Answer, rule
-from scoring.scope import Param, Toolset
+from scoring.scope import Toolset
 
 _LIMITS = ("maxLength", "enum", "pattern", "format", "const", "$ref", "anyOf", "oneOf")
 
@@ -37,12 +37,10 @@ def tool_deed_unconstrained(toolset: Toolset) -> Iterator[Answer]:
     Give string parameters of tools that write, delete or administer a maxLength, an enum, a pattern or a format.
     """
     for one, authority in toolset.judged:
-        free = [param.name for param in walk.params_of(one) if _is_free(param)] if authority.is_deed else []
+        free = [name for name, schema in one.properties.items() if _is_free(schema)] if authority.is_deed else []
         if free:
             yield one, f"may {authority.value}; {len(free)} string parameters take anything"
 
 
-def _is_free(param: Param) -> bool:
-    return (
-        param.get("type") == "string" and isinstance(param.raw, dict) and not any(key in param.raw for key in _LIMITS)
-    )
+def _is_free(schema: Json) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "string" and not any(key in schema for key in _LIMITS)

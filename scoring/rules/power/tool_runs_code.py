@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring import walk
 from scoring.examples import taking, tool
 from scoring.outcome import Severity
 from scoring.rule import rule
 from scoring.scope import Tool
+from scoring.words import tokens
 
 _TAKES: Final = frozenset(
     {"bash", "cmd", "code", "command", "eval", "expression", "javascript", "script", "shell", "sql"}
 )
 _RUNS: Final = frozenset({"eval", "evaluate", "exec", "execute", "query", "run"})
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 @rule(
@@ -35,12 +33,12 @@ def tool_runs_code(tool: Tool) -> Iterator[str]:
 
     Offer the operations as tools of their own, or accept only values of a list.
     """
-    names = {word.lower() for word in _WORD.findall(tool.name)}
-    for param in walk.params_of(tool):
-        free = isinstance(param.raw, dict) and param.get("type") == "string" and "enum" not in param.raw
-        if free and param.name.lower() in _TAKES:
+    runs = not _RUNS.isdisjoint(tokens(tool.name))
+    for name, schema in tool.properties.items():
+        free = isinstance(schema, dict) and schema.get("type") == "string" and "enum" not in schema
+        if free and name.lower() in _TAKES:
             yield "a parameter takes code, a command or SQL as free text"
             return
-        if free and names & _RUNS:
+        if free and runs:
             yield "is named for running, and takes free text"
             return

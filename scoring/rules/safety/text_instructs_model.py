@@ -17,6 +17,11 @@ _ORDER: Final = re.compile(
     r"|mandatory|important:|critical:|do not (?:ask|use|call)|before (?:any|using any|calling any))\b",
     re.IGNORECASE,
 )
+_NEEDS: Final = (
+    *("always ", "must ", "call this ", "never ", "do not ", "before "),
+    *("mandatory", "important:", "critical:"),
+)
+"""An order in ASCII holds one of these."""
 
 
 @rule(
@@ -35,5 +40,6 @@ def text_instructs_model(tool: Tool) -> Iterator[str]:
 
     This is for information: only concealment, overriding and the like cost points.
     """
-    if _ORDER.search(tool.description[:4000]):
+    text = tool.description[:4000]
+    if (not text.isascii() or any(map(text.lower().__contains__, _NEEDS))) and _ORDER.search(text):
         yield "speaks to the model in the imperative"
