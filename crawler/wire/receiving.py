@@ -13,7 +13,7 @@ from crawler.wire.failures import Malformed, TimedOut, TooLarge, WireFailure
 from crawler.wire.http import Response
 from crawler.wire.redaction import Redaction
 from crawler.wire.scrub import mask
-from crawler.wire.transcript import MOST_PIECES, Form, Piece, message_piece
+from crawler.wire.transcript import Form, Piece, keep, message_piece
 
 MOST_EVENTS: Final = 2_000  # of one stream; each costs a parse
 STREAM_TAIL: Final = 0.25  # seconds for a stream to end after its answer, so that the connection can be reused
@@ -87,7 +87,7 @@ class Received:
                 raise
             return None
         self.form, self.batch = Form.JSON, rpc.is_batch(body)
-        self.pieces += [message_piece(message) for message in messages[:MOST_PIECES]]
+        keep(self.pieces, [message_piece(message) for message in messages])
         return rpc.pick(messages, number) if number else None
 
     async def _read_stream(self, response: Response, number: int) -> rpc.Answer | None:
@@ -109,7 +109,7 @@ class Received:
             if self._events > MOST_EVENTS and found is None:
                 raise TooLarge(f"more than {MOST_EVENTS} events before the answer")
             messages = read_event(event)
-            self.pieces += event_pieces(event, messages) if len(self.pieces) < MOST_PIECES else []
+            keep(self.pieces, event_pieces(event, messages))
             found = found or (rpc.pick(messages, number) if number else None)
         return found
 

@@ -17,6 +17,7 @@ DEEPEST: Final = MAX_DEPTH - 16
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _KINDS: Final = ("result", "error")
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def pick(messages: Iterable[Message], number: int, *, spent: int = 0) -> Answer 
 
 
 def _encode(message: Mapping[str, Json]) -> bytes:
-    return json.dumps(message, separators=(",", ":")).encode()
+    return _ENCODER.encode(message).encode()
 
 
 def _reject(name: str) -> Any:

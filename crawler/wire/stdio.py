@@ -12,7 +12,7 @@ from crawler.wire.failures import Malformed, TimedOut, TooLarge, Unreachable, Wi
 from crawler.wire.launch import Exit, Launched
 from crawler.wire.mcp import Era, modern_params
 from crawler.wire.receiving import is_utf8, quote
-from crawler.wire.transcript import MOST_PIECES, Exchange, Form, Piece, Reply, Transcript, message_piece
+from crawler.wire.transcript import Exchange, Form, Piece, Reply, Transcript, keep, message_piece
 from evidence.canonical import Json
 
 LINE_BYTES: Final = 4 * 1024 * 1024
@@ -164,13 +164,11 @@ class StdioChannel:
 
     def _keep(self, line: bytes, messages: Sequence[rpc.Message]) -> None:
         """Keep a line as pieces; one that is no JSON-RPC object is a text."""
-        if len(self._pieces) >= MOST_PIECES:
-            return
         if messages and all(message.method is not None or message.answer for message in messages):
             self._batch |= rpc.is_batch(line)
-            self._pieces += [message_piece(message) for message in messages]
+            keep(self._pieces, [message_piece(message) for message in messages])
         else:
-            self._pieces.append(Piece(text=quote(line)))
+            keep(self._pieces, [Piece(text=quote(line))])
 
     async def _serve(self, message: rpc.Message) -> None:
         """Answer a request of the server, which may wait for it: ping is served, anything else is refused."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -15,6 +15,7 @@ from evidence.canonical import Json, sha256
 RETAINED: Final = 1024 * 1024  # of one probe
 RETAINED_EACH: Final = 64 * 1024  # of one exchange
 MOST_PIECES: Final = 64  # of one exchange
+_SMALL: Final = 4 * 1024
 _HEADER_CAP: Final = 2048
 _KEPT: Final = frozenset(
     {"allow", "cache-control", "cf-mitigated", "content-encoding", "content-type", "date", "location"}
@@ -38,7 +39,7 @@ class Piece:
     """One thing that was received: a message as the bytes around its result and the result, or a text that is none.
 
     `result` is None for a message without one and for one too large to keep, of which `size` and `digest` (SHA-256)
-    remain. `event` and `has_id` are those of the event that brought it.
+    remain. `event` and `has_id` are those of the event that brought it. `is_answer`: it is a response.
     """
 
     before: bytes = b""
@@ -49,6 +50,7 @@ class Piece:
     text: str | None = None
     event: str = ""
     has_id: bool = False
+    is_answer: bool = False
 
     @property
     def kept(self) -> int:
@@ -60,7 +62,24 @@ def message_piece(message: Message, *, event: str = "", has_id: bool = False) ->
     """A message as a piece."""
     result = message.answer.span if message.answer and not message.answer.is_error else None
     size = len(result) if result is not None else 0
-    return Piece(before=message.before, result=result, after=message.after, size=size, event=event, has_id=has_id)
+    return Piece(
+        before=message.before,
+        result=result,
+        after=message.after,
+        size=size,
+        event=event,
+        has_id=has_id,
+        is_answer=message.answer is not None,
+    )
+
+
+def keep(pieces: list[Piece], more: Iterable[Piece]) -> None:
+    """Append pieces up to the cap; beyond it only the first answer, which must not be hidden by what came before it."""
+    for piece in more:
+        if len(pieces) < MOST_PIECES:
+            pieces.append(piece)
+        elif piece.is_answer and not any(one.is_answer for one in pieces):
+            pieces[-1] = piece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +87,9 @@ class Exchange:
     """One request and what came back. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
 
     `began` and `seconds` are on the probe's own clock. `body` is as received after content decoding; for an event
-    stream and for stdio it is everything read until the answer. Only a reply in hand has it; a transcript keeps `size`
-    and `received`. `ended`: whether a stream or process ended in time, None when that was not watched.
+    stream and for stdio it is everything read until the answer. Only a reply in hand has it: a transcript keeps what
+    was `received`, and of a large body its `size`. `ended`: whether a stream or process ended in time, None when that
+    was not watched.
     """
 
     transport: str
@@ -82,13 +102,18 @@ class Exchange:
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
-    size: int = 0
+    dropped: int = 0
     form: Form = Form.NONE
     utf8: bool = True
     batch: bool = False
     ended: bool | None = None
     received: tuple[Piece, ...] = ()
     failure: WireFailure | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body, whether kept or not."""
+        return len(self.body) + self.dropped
 
     def header(self, name: str) -> str:
         """The first value of a kept header, or the empty string."""
@@ -150,16 +175,17 @@ class Transcript:
     retained: int = 0
 
     def add(self, exchange: Exchange) -> None:
-        """Append an exchange without its body, with as much of its pieces as the bounds leave room for."""
+        """Append an exchange, without a large body and with as much of its pieces as the bounds leave room for."""
         room = min(RETAINED_EACH, RETAINED - self.retained)
-        pieces: list[Piece] = []
-        for piece in exchange.received[:MOST_PIECES]:
-            fitting = _fit(piece, room)
-            room -= fitting.kept
-            self.retained += fitting.kept
-            pieces.append(fitting)
-        size = exchange.size or len(exchange.body)
-        self.exchanges.append(replace(exchange, body=b"", size=size, received=tuple(pieces)))
+        pieces = exchange.received[:MOST_PIECES]
+        needed = sum(piece.kept for piece in pieces)
+        if needed > room:
+            pieces = tuple(_fit_all(pieces, room))
+            needed = sum(piece.kept for piece in pieces)
+        self.retained += needed
+        if pieces is not exchange.received or len(exchange.body) > _SMALL:  # replacing costs more than a small body
+            exchange = replace(exchange, body=b"", dropped=exchange.size, received=pieces)
+        self.exchanges.append(exchange)
 
     def connect(self, link: Link) -> int:
         """Number a new connection."""
@@ -196,6 +222,13 @@ def kept_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str],
     return tuple((name, value[:_HEADER_CAP]) for name, value in headers if name in _KEPT)
 
 
+def _fit_all(pieces: Iterable[Piece], room: int) -> Iterator[Piece]:
+    for piece in pieces:
+        fitting = _fit(piece, room)
+        room -= fitting.kept
+        yield fitting
+
+
 def _fit(piece: Piece, room: int) -> Piece:
     """The piece with its result left out when that does not fit, and with nothing at all when the rest does not."""
     if piece.kept <= room:
@@ -204,7 +237,7 @@ def _fit(piece: Piece, room: int) -> Piece:
         piece = replace(piece, result=None, digest=sha256(piece.result))
     if piece.kept <= room:
         return piece
-    return Piece(size=piece.kept, event=piece.event, has_id=piece.has_id)
+    return Piece(size=piece.kept, event=piece.event, has_id=piece.has_id, is_answer=piece.is_answer)
 
 
 def _summary(exchange: Exchange) -> Mapping[str, Json]:

@@ -25,18 +25,24 @@ class Call:
     @property
     def message(self) -> dict[str, Any]:
         """The JSON-RPC message, or an empty object."""
-        return json.loads(self.body) if self.body else {}
+        try:
+            message = json.loads(self.body)
+        except ValueError:
+            return {}
+        return message if isinstance(message, dict) else {}
 
     @property
     def method(self) -> str:
         """The JSON-RPC method; for other requests the verb."""
-        return self.message.get("method", self.verb)
+        return str(self.message.get("method", self.verb))
 
     async def send(self, data: bytes) -> None:
         """Write raw bytes; a client that hung up is fine."""
-        with contextlib.suppress(ConnectionError):
+        try:
             self.writer.write(data)
             await self.writer.drain()
+        except ConnectionError:
+            self.writer.close()  # so that whoever repeats himself notices
 
     async def reply(
         self, status: int = 200, body: bytes = b"", *headers: tuple[str, str], kind: str = "application/json"

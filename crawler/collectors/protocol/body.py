@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Final
 
 from crawler.collectors.protocol.lists import Walk
 from crawler.collectors.protocol.opening import Opened
 from evidence.canonical import Json
 from evidence.model import Target
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def listing_body(target: Target, opened: Opened, sandbox: str, lists: Mapping[str, Walk]) -> bytes:
@@ -37,4 +40,4 @@ def _object(members: Mapping[str, bytes]) -> bytes:
 
 
 def _own(value: Json) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _ENCODER.encode(value).encode("utf-8", "replace")

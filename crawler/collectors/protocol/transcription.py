@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import orjson
+
 from crawler.collectors.protocol.inquiries import MALFORMED, NO_SESSION
 from crawler.collectors.protocol.lists import Walk
 from crawler.wire.scrub import mask
@@ -58,22 +60,27 @@ class _Writer:
         reason, detail = (failure.reason, failure.detail) if failure else (None, "")
         if reason is None and any(_is_lost(piece) for piece in exchange.received):
             reason, detail = Reason.TOO_LARGE, "a message of more bytes than the transcript keeps"
-        return _object(
-            {
-                "step": _own(row.step),
-                "page": _own(row.page),
-                "connection": _own(row.link),
-                "verb": _own(exchange.verb),
-                "sent": self._sent(row.step, exchange),
-                "status": _own(exchange.status),
-                "headers": _own(self._headers((name, exchange.header(name)) for name in _TOLD)),
-                "form": _own(exchange.form.value),
-                "utf8": _own(exchange.utf8),
-                "batch": _own(exchange.batch),
-                "ended": _own(exchange.ended),
-                "received": _array(received),
-                "failure": _own({"reason": reason.value, "detail": detail} if reason else None),
-            }
+        told = {name: value for name, value in exchange.headers if name in _TOLD}
+        asked: Mapping[str, Json] = {"step": row.step, "page": row.page, "connection": row.link, "verb": exchange.verb}
+        answered: Mapping[str, Json] = {
+            "status": exchange.status,
+            "headers": self._headers((name, told[name]) for name in _TOLD if name in told),
+            "form": exchange.form.value,
+            "utf8": exchange.utf8,
+            "batch": exchange.batch,
+            "ended": exchange.ended,
+        }
+        last: Mapping[str, Json] = {"failure": {"reason": reason.value, "detail": detail} if reason else None}
+        return b"".join(
+            (
+                _open(asked),
+                b',"sent":',
+                self._sent(row.step, exchange),
+                b"," + _open(answered)[1:],
+                b',"received":',
+                _array(received),
+                b"," + _own(last)[1:],
+            )
         )
 
     def _sent(self, step: str, exchange: Exchange) -> bytes:
@@ -112,7 +119,8 @@ class _Writer:
         if listed and not self._find_equal:
             return {"listed": _own([name, row.page])}
         digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
-        first = self._known.setdefault(digest, index) if digest else index
+        alone = sum(one.is_answer for one in row.exchange.received) == 1  # else a reader could take the other one
+        first = self._known.setdefault(digest, index) if digest and alone else index
         if listed:
             return {"listed": _own([name, row.page])}
         return {"same_as": _own(first)} if first < index else None
@@ -188,9 +196,17 @@ def _object(members: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
 
 
+def _open(members: Mapping[str, Json]) -> bytes:
+    """An object without its closing brace."""
+    return _own(members)[:-1]
+
+
 def _array(values: Iterable[bytes]) -> bytes:
     return b"[" + b",".join(values) + b"]"
 
 
 def _own(value: Json) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a lone surrogate in what a server named
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -13,6 +13,7 @@ from crawler.wire.transcript import (
     Exchange,
     Piece,
     Transcript,
+    keep,
     message_piece,
 )
 from evidence.canonical import sha256
@@ -81,3 +82,13 @@ def test_a_question_asked_again_has_its_last_answer_and_a_followed_redirect_is_t
         transcript.name(since, "discover", 0, 0)
 
     assert {(row.step, row.exchange.status) for row in transcript.rows} == {("discover", 200), (REDIRECTED, 308)}
+
+
+def test_the_answer_is_kept_behind_any_number_of_notifications() -> None:
+    [notice] = rpc.read_messages(b'{"jsonrpc":"2.0","method":"notifications/message"}')
+    pieces: list[Piece] = []
+
+    keep(pieces, [*[message_piece(notice)] * 500, answer(10), answer(20)])
+
+    assert len(pieces) == MOST_PIECES
+    assert [piece.size for piece in pieces if piece.is_answer] == [10]
