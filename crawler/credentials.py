@@ -148,8 +148,8 @@ def _value(key: str, source: Any, folder: Path, variable: Callable[[str], str | 
     if value is None:
         raise InvalidCredentials(f"{key}: {where} is not there or cannot be read")
     value = value.strip()
-    if not value.isascii() or not value.isprintable():
-        raise InvalidCredentials(f"{key}: {where} holds characters that no header allows")
+    if not value.isascii() or not value.isprintable() or "\\" in value:
+        raise InvalidCredentials(f"{key}: {where} holds characters other than printable ASCII, or a backslash")
     if len(next(_secrets(value))) < SHORTEST:
         raise InvalidCredentials(
             f"{key}: {where} holds fewer than {SHORTEST} characters, which could not be told from ordinary text"

@@ -15,11 +15,15 @@ MASK: Final = "[credential]"
 SHORTEST: Final = 8  # characters; a shorter value cannot be told from ordinary text
 
 _MASK: Final = MASK.encode()
+_ESCAPES: Final = rb"\\{0,8}"  # JSON within JSON escapes its escapes
 _NAMED: Final = {"&": (b"amp",), "<": (b"lt",), ">": (b"gt",), '"': (b"quot",), "'": (b"apos",)}
 
 
 class Redaction:
-    """Replaces every spelling of some secrets. Never shows them, in `repr` neither."""
+    """Replaces every spelling of some secrets. Never shows them, in `repr` neither.
+
+    No secret holds a backslash: among escapes it could be read in too many ways (crawler/credentials.py refuses it).
+    """
 
     __slots__ = ("_pattern",)
 
@@ -91,17 +95,20 @@ def _spellings(secret: str) -> Iterable[bytes]:
 
 def _letter(letter: str) -> bytes:
     """One letter of a secret as it is and in each of the spellings that text formats have for it."""
+    escapes = _ESCAPES if letter in '"/' else b""
+    return b"(?:%s%s|%s)" % (escapes, re.escape(letter.encode("utf-8")), _references(letter))
+
+
+def _references(letter: str) -> bytes:
     code, raw = ord(letter), letter.encode("utf-8")
     spellings = [
-        re.escape(raw),
-        b"".join(b"%" + _hexadecimal(byte, 2) for byte in raw),
-        b"\\\\u" + _hexadecimal(code, 4),
+        b"".join(b"%(?:25){0,2}" + _hexadecimal(byte, 2) for byte in raw),
+        _ESCAPES + b"\\\\u" + _hexadecimal(code, 4),
         b"&#x0{0,6}" + _hexadecimal(code, 1) + b";",
         b"&#0{0,6}%d;" % code,
-        *(re.escape(b"\\" + raw) for _ in range(letter in '"\\/')),
         *(b"&%s;" % name for name in _NAMED.get(letter, ())),
     ]
-    return b"(?:" + b"|".join(spellings) + b")"
+    return b"|".join(spellings)
 
 
 def _hexadecimal(number: int, width: int) -> bytes:

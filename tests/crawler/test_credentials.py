@@ -134,8 +134,9 @@ ENTRY = {"bearer_env": "A"}
         ({"https://a.example": {"bearer_file": "missing"}}, "not there"),
         ({"https://a.example": {"bearer_env": "SHORT"}}, "fewer than 8"),
         ({"https://a.example": {"bearer_env": "EMPTY"}}, "fewer than 8"),
-        ({"https://a.example": {"bearer_env": "BROKEN"}}, "no header allows"),
-        ({"https://a.example": {"bearer_env": "ACCENT"}}, "no header allows"),
+        ({"https://a.example": {"bearer_env": "BROKEN"}}, "printable ASCII"),
+        ({"https://a.example": {"bearer_env": "ACCENT"}}, "printable ASCII"),
+        ({"https://a.example": {"bearer_env": "SLASH"}}, "printable ASCII"),
     ],
 )
 def test_a_wrong_entry_is_named_without_its_value(tmp_path: Path, document: Any, said: str) -> None:
@@ -144,6 +145,7 @@ def test_a_wrong_entry_is_named_without_its_value(tmp_path: Path, document: Any,
         "SHORT": "hidden7",
         "EMPTY": " ",
         "BROKEN": "hidden\r\nx: yz",
+        "SLASH": "hidden\\token",
         "ACCENT": "hidden-\u00e9\u00e9",
     }
     with pytest.raises(InvalidCredentials, match=said) as caught:
