@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from publish.check_pages import check_page
 from publish.evidence_pages import evidence_pages
 from publish.rubric_pages import parameters, rubric_page, value_text
 from publish.scan_schema import SCHEMA
@@ -35,6 +36,7 @@ def pages() -> dict[str, str]:
     rubrics = {name: list(members) for name, members in groupby(catalogue.rubrics(), key=lambda rubric: rubric.id)}
     return {
         "rules/README.md": _page(_rules_index(families)),
+        "rules/checks.md": _page(check_page()),
         **{f"rules/{family}.md": _page(_family(family, members)) for family, members in families.items()},
         "rubrics/README.md": _page(_rubrics_index()),
         **{f"rubrics/{name}.md": _page(rubric_page(members)) for name, members in rubrics.items()},
@@ -91,7 +93,8 @@ def _page(lines: Iterator[str], source: str = "scoring/") -> str:
 def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:
     yield from ("# Rules", "")
     yield f"{sum(map(len, families.values()))} rules in {len(families)} families. A rule asks one question;"
-    yield "[rubrics](../rubrics/README.md) decide what the answer costs."
+    yield "[rubrics](../rubrics/README.md) decide what the answer costs. Those about the protocol answer the"
+    yield "[checks](checks.md) of its table."
     for family, members in families.items():
         yield from ("", f"## [{family}]({family}.md)", "", _description(family), "")
         yield from ("| rule | asks about | what is wrong |", "|---|---|---|")
@@ -114,7 +117,10 @@ def _facts(rule: Rule) -> Iterator[str]:
         yield (
             "- Parameters: " + ", ".join(f"`{name}` = {value_text(value)}" for name, value in rule.params.items()) + "."
         )
-    if rule.level:
+    for check in rule.checks:
+        page = f" ([specification]({check.link}))" if check.link else ""
+        yield f"- Check {check.id}: {check.level.value} in revisions {check.revisions}{page}."
+    if rule.level and not rule.checks:
         yield f"- Requirement: {rule.level.value} ([specification]({rule.spec}))."
     elif rule.spec:
         yield f"- Background: [specification]({rule.spec})."
