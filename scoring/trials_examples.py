@@ -8,10 +8,10 @@ from typing import Any
 from scoring.trials_scope import Trial, trials_in
 
 
-def trial(outcome: str = "result", kind: str = "call", **members: Any) -> Trial:
-    """One call of `get_note`; keywords are members of its row (evidence/kinds/trials.py)."""
+def trial(outcome: str = "result", kind: str = "call", *, sandbox: str = "", **members: Any) -> Trial:
+    """One call of `get_note` in a sandbox, if any; keywords are members of its row (evidence/kinds/trials.py)."""
     row = {"tool": "get_note", "index": 0, "class": "read", "kind": kind, "outcome": outcome, **members}
-    return trials_in(json.dumps({"policy": "read", "trials": [row]}).encode())[0]
+    return trials_in(json.dumps({"policy": "read", "trials": [row]}).encode(), sandbox=sandbox)[0]
 
 
 def mistake(outcome: str, kind: str, **members: Any) -> Trial:

@@ -15,10 +15,11 @@ from scoring.scope import Scope
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(Scope):
-    """One call."""
+    """One call. `cut_off`: the server ran in our sandbox, where what it needs of the outside world is missing."""
 
     reads: ClassVar[str] = trials.KIND
     tried: Tried
+    cut_off: bool = False
 
     def clear(self, kind: Kind) -> Tried:
         """The call when it is of this kind; raise Inapplicable for another, Undecided when it tells nothing.
@@ -38,14 +39,17 @@ class Trial(Scope):
         return self.tried
 
 
-def trials_in(body: bytes) -> tuple[Trial, ...]:
-    """One scope per call in a body, in the order of the calls; raise NotJson when it is no JSON."""
-    return tuple(_trials(Trials.parse(body).trials))
+def trials_in(body: bytes, *, sandbox: str = "") -> tuple[Trial, ...]:
+    """One scope per call in a body, in the order of the calls; raise NotJson when it is no JSON.
+
+    `sandbox` is what contained the server, as its listing says.
+    """
+    return tuple(_trials(Trials.parse(body).trials, cut_off=sandbox not in {"", "none"}))
 
 
-def _trials(calls: tuple[Tried, ...]) -> Iterator[Trial]:
+def _trials(calls: tuple[Tried, ...], *, cut_off: bool) -> Iterator[Trial]:
     tools = list(dict.fromkeys((call.index, call.tool) for call in calls))
     segments = dict(zip(tools, path.segments([name for _, name in tools]), strict=True))
     for place, call in enumerate(calls):
         at = f"trials/{segments[call.index, call.tool]}/{call.kind}"
-        yield Trial(at=at, position=(place,), tried=call)
+        yield Trial(at=at, position=(place,), tried=call, cut_off=cut_off)

@@ -147,7 +147,8 @@ class Walk:
         if wanted is Access:
             return (Access(at=access.KIND, seen=access.Access.parse(self._body(access.KIND))),)
         if wanted is Trial:
-            return trials_in(self._body(wanted.reads))
+            sandbox = "" if self.absent(listing.KIND) else self.listing.sandbox
+            return trials_in(self._body(wanted.reads), sandbox=sandbox)
         if wanted in samples_scope.SCOPES:
             return samples_scope.build(wanted, self._body(wanted.reads))
         return self._registered(wanted)

@@ -45,6 +45,7 @@ _NAMES: Final[tuple[tuple[str, str], ...]] = (
     (r"lang|language|locale", "en"),
     (r"country", "US"),
     (r"currency", "USD"),
+    (r"time|start_?time|end_?time", "12:00"),
     (r"date|since|until|day|start_?date|end_?date", "2024-01-01"),
     (r"uuid|guid", "00000000-0000-4000-8000-000000000000"),
 )

@@ -50,6 +50,7 @@ _ABOUT_VALUES: Final = re.compile(
         trial("protocol_error", code=-32602, text="Tool get_note: note example not found"),
         trial("protocol_error", code=-32603, text="Repository example/example not found"),
         trial("protocol_error", code=-32000, text="Server error"),
+        trial("protocol_error", code=-32603, text="Internal error", sandbox="bubblewrap"),
         trial("tool_error", text="Missing API key", locked=True),
         trial("failure", reason="timeout", detail="no answer in # s"),
         trial("failure", reason="unreachable", detail="HTTP 503 to tools/call"),
@@ -63,7 +64,8 @@ def trial_call_failed(trial: Trial) -> Iterator[str]:
     What goes wrong inside a tool belongs into a result with `isError: true`, where a model can read it and try again. A
     protocol error says that the request itself was not understood; most clients never show it to the model.
 
-    Our arguments are made up, so an error that may be about their values is not held against a tool, whatever its form.
+    Our arguments are made up, so an error that may be about their values is not held against a tool, whatever its form;
+    neither is an internal error in our sandbox, which has no network.
     """
     tried = trial.clear(Kind.CALL)
     if tried.outcome is Outcome.MALFORMED:
@@ -71,6 +73,7 @@ def trial_call_failed(trial: Trial) -> Iterator[str]:
     if tried.outcome is not Outcome.PROTOCOL_ERROR:
         return
     unknown = tried.code == _INVALID_PARAMS and _UNKNOWN_TOOL.search(tried.text.replace(tried.tool, ""))
-    if not (unknown or tried.code in _PLAIN or (tried.code == _INTERNAL and not _ABOUT_VALUES.search(tried.text))):
-        raise Undecided(f"JSON-RPC error {tried.code} may be about our values")
+    internal = tried.code == _INTERNAL and not trial.cut_off and not _ABOUT_VALUES.search(tried.text)
+    if not (unknown or internal or tried.code in _PLAIN):
+        raise Undecided(f"JSON-RPC error {tried.code} may be about our values or our sandbox")
     yield f"answered by JSON-RPC error {tried.code}, a result expected: {clip(tried.text) or 'no message'}"
