@@ -33,6 +33,7 @@ def stream_buffering_allowed(talk: Conversation) -> Iterator[Answer]:
     told = [one for one in streams if not one.unclear]
     if not told:
         raise Inapplicable("no answer came as a stream")
-    for exchange in told:
-        if exchange.headers.get("x-accel-buffering", "").strip().lower() != "no":
-            yield exchange, "no header X-Accel-Buffering: no"
+    silent = (one for one in told if one.headers.get("x-accel-buffering", "").strip().lower() != "no")
+    # A server does so with all its streams, or with none: one of them is enough to say.
+    for exchange in sorted(silent, key=lambda one: one.at)[:1]:
+        yield exchange, "no header X-Accel-Buffering: no"
