@@ -25,7 +25,9 @@ _LOCKED: Final = re.compile(
 )
 # Counts, times and ids change from night to night; codes of HTTP and JSON-RPC do not.
 _DIGITS: Final = re.compile(
-    r"(?i)((?:\b(?:http|status|code)\b[ /:=]{1,2}|-32)\d{3}\b)|(?<![0-9a-f-])[0-9a-f-]*\d[0-9a-f]*(?:[.:,-][0-9a-f]*\d[0-9a-f]*)*"
+    r"((?:\b(?:http|status|code)\b[ /:=]{1,2}|-32)\d{3}\b)"
+    r"|(?<![0-9a-f-])[0-9a-f-]*\d[0-9a-f]*(?:[.:,-][0-9a-f]*\d[0-9a-f]*)*",
+    re.IGNORECASE,
 )
 
 
