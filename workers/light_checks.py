@@ -34,13 +34,15 @@ class Checked:
 async def check(ctx: Context, *, halt: Halt | None = None) -> Checked:
     """Sample the servers that are due, those that waited longest first, at most `light_batch` of them.
 
-    Samples are kept until every run within their window could read them. Nothing is done when `light_every` is 0.
+    Only servers of the settings' registries are visited, and nobody when `light_every` is 0. Samples are kept until
+    every run within their window could read them.
     """
     if not ctx.settings.light_every:
         return Checked(0, 0, 0)
     now = ctx.clock.now()
     await asyncio.to_thread(ctx.store.forget_visits, now - samples.WINDOW)
-    waiting = await asyncio.to_thread(_due, ctx, now)
+    registries = [registry.name for registry in await ctx.outside.registries(ctx.settings.registry_names)]
+    waiting = await asyncio.to_thread(_due, ctx, registries, now)
     feed = iter([waiting[: ctx.settings.light_batch]])
     sampler = await ctx.outside.sampler()
     taken: list[Sample] = []
@@ -97,11 +99,11 @@ def _extended(dossier: Dossier, taken: Sequence[Sample]) -> Dossier:
     return replace(dossier, records={**dossier.records, samples.KIND: longer})
 
 
-def _due(ctx: Context, now: datetime) -> list[Server]:
+def _due(ctx: Context, registries: Sequence[str], now: datetime) -> list[Server]:
     """Active servers that are reached over the network and whose time has come, the longest unseen first."""
     last = ctx.store.last_visits()
     never = now - samples.WINDOW
-    servers = ctx.store.active_servers(ctx.settings.registry_names)
+    servers = ctx.store.active_servers(registries)
     ready = [
         server
         for server in servers
