@@ -12,6 +12,7 @@ from typing import Final
 
 from evidence.model import Reason
 from scoring import arithmetic, weighing
+from scoring.access_scope import Access
 from scoring.assessment import Assessment
 from scoring.folding import fold
 from scoring.outcome import Finding, Measured, NotMeasured, Severity
@@ -54,7 +55,7 @@ POINTS: Final[Mapping[str, int]] = {check: cost for pot in POTS for check, cost 
 
 _CITED: Final[Mapping[str, tuple[Severity, tuple[str, ...]]]] = {
     "A1": (Severity.ERROR, ("registration-stdio-only",)),
-    "A2": (Severity.ERROR, ("registration-stdio-only",)),
+    "A2": (Severity.ERROR, ("registration-stdio-only", "oauth-not-offered")),
     "A3": (Severity.WARNING, ("registration-stdio-only", "setting-secret-at-start")),
     "S1": (Severity.WARNING, ("tool-input-schema-missing", "tool-input-schema-not-object")),
     "S2": (Severity.WARNING, ("tool-deed-without-required",)),
@@ -85,16 +86,15 @@ CRITERIA: Final = (
 )
 
 UNKNOWN: Final[Mapping[str, NotMeasured]] = {
-    "A2": NotMeasured("not_collected", "no access evidence is collected yet"),
     "M1": NotMeasured("not_collected", "who publishes the server is not collected yet"),
 }
-"""Checks that wait for evidence. M1 unknown costs nothing and hides nothing; A2 unknown is in the floor."""
+"""Checks that wait for evidence. M1 unknown costs nothing and hides nothing."""
 
 _SETTLED: Final = (
     "A check deducts once per server, however many tools it finds: the published averages fit nothing else.",
     "A1: no declared transport but stdio. A2: without an HTTP transport there can be no MCP OAuth.",
+    "A2 on a server that was reached over HTTP: it neither demands OAuth nor publishes its metadata (RFC 9728, 8414).",
     "A3: a secret environment variable is declared, or A1. A server that demands OAuth takes neither A2 nor A3.",
-    "A2 on a server with an HTTP transport needs access evidence, which is not collected yet.",
     "S2 and S3 look at tools that write, delete or administer. S4: code, a command or SQL as free text.",
     "P1 and P2 look at tools with several actions. P3: more than half of the descriptions name no resource or limit.",
     "L3: overriding, concealing, redirecting or exfiltrating is a hit; a mere imperative is for information.",
@@ -148,7 +148,7 @@ Found = tuple[Line, ...] | NotMeasured
 
 def _found(check: str, assessment: Assessment) -> Found:
     """The lines of one check, the first with its points; empty when it passed; NotMeasured when it was not made."""
-    if check in {"A2", "A3"} and _demands_oauth(assessment):
+    if (check in {"A2", "A3"} and _demands_oauth(assessment)) or (check == "A2" and _offers_oauth(assessment)):
         return ()
     outcomes = [(part, assessment.outcome(part.question)) for part in CRITERIA if part.cites == check]
     findings = [
@@ -162,15 +162,30 @@ def _found(check: str, assessment: Assessment) -> Found:
         if isinstance(outcome, NotMeasured):
             return outcome
         if outcome.skipped:
-            return NotMeasured("list_failed", f"{outcome.skipped[0].at}: {outcome.skipped[0].reason}")
+            return NotMeasured(
+                "inconclusive" if check == "A2" else "list_failed",
+                f"{outcome.skipped[0].at}: {outcome.skipped[0].reason}",
+            )
     if check[0] in "SPLD" and not assessment.walks[CRITERIA[0].pages].tools:
         return NotMeasured("nothing_to_check", "the server lists no tools")
     return UNKNOWN.get(check, ())
 
 
 def _demands_oauth(assessment: Assessment) -> bool:
-    absent = assessment.walks[CRITERIA[0].pages].absent("listing")
-    return absent is not None and absent.reason is Reason.OAUTH_REQUIRED
+    """Whether it does: then nothing is listed, or only for the credentials that the operator configured."""
+    walk = assessment.walks[CRITERIA[0].pages]
+    absent = walk.absent("listing")
+    if absent is not None or walk.absent("access"):
+        return absent is not None and absent.reason is Reason.OAUTH_REQUIRED
+    gates = [thing.seen.gate for thing in walk.of(Access) if isinstance(thing, Access)]
+    return any(gate is not None and gate.reason == Reason.OAUTH_REQUIRED for gate in gates)
+
+
+def _offers_oauth(assessment: Assessment) -> bool:
+    """Whether the look at access decided so; the registry has nothing to add then."""
+    part = next(part for part in CRITERIA if part.rule == "oauth-not-offered")
+    outcome = assessment.outcome(part.question)
+    return isinstance(outcome, Measured) and outcome.checked > 0 and not outcome.findings
 
 
 def _hit(found: Found) -> bool:

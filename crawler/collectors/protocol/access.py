@@ -19,7 +19,6 @@ Observed whenever an HTTP answer says something about access; Absent with the re
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from crawler.collectors.protocol.access_body import Look, access_body
 from crawler.collectors.protocol.access_door import Asked, Door, judge_door
@@ -31,14 +30,12 @@ from crawler.wire.address import Url, parse_url
 from crawler.wire.challenge import Challenge
 from crawler.wire.failures import InvalidTarget
 from crawler.wire.http import Visit
+from crawler.wire.receiving import BOGUS_BEARER
 from evidence.canonical import Json, parse_json
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Target
 
 __all__ = ["BOGUS_BEARER", "AccessLimits", "Asked", "look_at_access"]
-
-BOGUS_BEARER: Final = "hallmark-probe-bogus-token"
-"""A token that no server can have issued; the same every night, since it is part of what is asked."""
 
 
 async def look_at_access(

@@ -21,7 +21,7 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
     title="Not everybody gets in",
     since="2026.2",
     version=1,
-    checks=info("AUTH-00", "ABCDE"),
+    checks=info("AUTH-00", "BCDE"),
     good=[looked()],
     bad=[locked(), locked(step="list-tools"), looked("payment", gate=_PAYMENT), looked("blocked_by_waf")],
     unjudged=[],
