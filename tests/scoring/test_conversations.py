@@ -411,3 +411,24 @@ def test_a_redirect_says_nothing_about_the_question(status: int) -> None:
 def test_a_server_that_keeps_every_rule_fails_none(era: str) -> None:
     found = told(CHECKS, conversation(*openings(era, "streamable-http", "E" if era == MODERN else "D")))
     assert not any(found.values())
+
+
+@pytest.mark.parametrize(
+    ("location", "complaint"),
+    [
+        ("/mcp/", ""),
+        ("other?x=1", ""),
+        ("https://notes.example:443/mcp/", ""),
+        ("https://NOTES.example/mcp/", ""),
+        ("http://notes.example/mcp", "from https to http"),
+        ("https://notes.example:8443/mcp", "to another origin"),
+        ("//other.example/mcp", "to another origin"),
+        ("https://notes.example@other.example/mcp", "to another origin"),
+        ("ftp://notes.example/mcp", "to an address that is none"),
+    ],
+)
+def test_a_redirect_is_seen_from_the_address_that_was_probed(location: str, complaint: str) -> None:
+    body = body_of(modern("redirected", status=308, headers={"location": location}), modern("discover", result={}))
+    talk = Conversation(at="exchanges", talk=Exchanges.parse(json.dumps(body).encode()))
+    found = told([check for check in CHECKS if check.requirement.id == "HTTP-12"], talk)["HTTP-12"]
+    assert [message for _, message, _ in found] == [f"HTTP 308 {complaint}"] * bool(complaint)

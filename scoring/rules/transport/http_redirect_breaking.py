@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import SplitResult, urljoin, urlsplit
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern, stdio
+from scoring.origins import origin_of
 from scoring.outcome import Severity
 from scoring.rule import Answer, info, rule
 from scoring.streamable import is_redirect, streamable
+from scoring.uris import joined
 
 _OPENING: Final = ("redirected", "discover", "initialize")
-_PORTS: Final = {"http": 80, "https": 443}
 
 
 @rule(
@@ -77,16 +77,9 @@ def _complaint(base: str, status: int | None, location: str) -> str:
         return "may turn the POST into a GET, 307 or 308 expected"
     if not location:
         return "without an address"
-    try:
-        old, new = urlsplit(base), urlsplit(urljoin(base, location))
-        same = _origin(old) == _origin(new)
-    except ValueError:
-        return "to an address that is none"
-    if (old.scheme or "https", new.scheme) == ("https", "http"):
+    old, new = origin_of(base), origin_of(joined(base, location))
+    if new is None:
+        return "" if old is None and ":" not in location else "to an address that is none"
+    if new.scheme == "http" and (old is None or old.scheme == "https"):
         return "from https to http"
-    return "" if same or not new.netloc else "to another origin"
-
-
-def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port; raise ValueError on a port that is none."""
-    return address.scheme, address.hostname, address.port or _PORTS.get(address.scheme)
+    return "" if old == new else "to another origin"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from evidence.canonical import Json
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy
+from scoring.origins import origin_of
 from scoring.outcome import Inapplicable, Severity
 from scoring.path import clip
 from scoring.rule import Answer, must, rule
 
 _REMOTE: Final = ("streamable-http", "sse")
-_LOOPBACK: Final = re.compile(r"(.+\.)?localhost|127(\.[0-9]{1,3}){3}|::1")
 
 
 def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
@@ -49,10 +47,8 @@ def target_not_encrypted(talk: Conversation) -> Iterator[Answer]:
     address, kind = talk.talk.target.get("identifier"), talk.talk.target.get("type")
     if kind not in _REMOTE or not isinstance(address, str):
         raise Inapplicable("not reached by an address")
-    try:
-        parts = urlsplit(address.strip())
-        scheme, host = parts.scheme, parts.hostname or ""
-    except ValueError as error:
-        raise Inapplicable("the address is none") from error
-    if scheme == "http" and not _LOOPBACK.fullmatch(host):
+    origin = origin_of(address)
+    if origin is None:
+        raise Inapplicable("the address is none")
+    if origin.scheme == "http" and not origin.is_loopback:
         yield f"{clip(address)}, https expected"
