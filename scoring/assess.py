@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 
+from evidence.kinds import listing
 from evidence.kinds.exchanges import Exchange
 from evidence.model import Absent, Dossier
-from scoring import catalogue, path, rule
+from scoring import catalogue, path, revision, rule
 from scoring.assessment import Assessment, Question
 from scoring.outcome import Finding, Inapplicable, Measured, NotMeasured, Outcome, Skipped, Tolerated, Undecided
 from scoring.rubric import Rubric
@@ -56,8 +57,10 @@ def _ask(declared: Rule, question: Question, walk: Walk, dossier: Dossier) -> Ou
     content = dossier.read(declared.reads)
     if isinstance(content, Absent):
         return NotMeasured(content.reason.value, content.detail)
-    things = walk.of(declared.scope)
     judge, params, digest = declared.judge, dict(question.params), content.digest
+    if declared.checks and declared.reads == listing.KIND and revision.is_foreign(declared, params, walk.listing):
+        return Measured(0)
+    things = walk.of(declared.scope)
     if declared.checks or declared.unjudged:
         return _decide(declared, things, params, digest, walk.skipped(declared.scope))
     findings = tuple(_finding(declared, thing, answer, digest) for thing in things for answer in judge(thing, **params))

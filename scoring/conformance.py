@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import chain
 from typing import Final
 
-from evidence.kinds import listing
-from evidence.kinds.exchanges import MODERN, REVISIONS
 from evidence.model import Reason
 from scoring.assessment import Assessment, Question
 from scoring.outcome import Finding, Level, Measured, NotMeasured
 from scoring.rubric import Criterion
 from scoring.rule import Requirement, Rule, discover
-from scoring.walk import Pages
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Transport, streamable HTTP": ("HTTP", "HTTPM", "STRM", "SESSL"),
@@ -32,7 +29,6 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """Parts of the table of checks, with what their ids begin with; the last is ours and requires nothing."""
 
 _ORDER: Final = {prefix: place for place, prefix in enumerate(chain(*SECTIONS.values()))}
-_LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
 
 
 class Verdict(StrEnum):
@@ -105,8 +101,6 @@ def _checked(check: Check, assessment: Assessment) -> Checked:
     if isinstance(outcome, NotMeasured):
         elsewhere = outcome.reason == Reason.TRANSPORT_UNSUPPORTED  # such as access over stdio
         return Checked(check, Verdict.NOT_APPLICABLE if elsewhere else Verdict.INCONCLUSIVE, why=outcome.reason)
-    if check.rule.reads == listing.KIND and not set(check.requirement.revisions) & set(_revisions(assessment)):
-        return Checked(check, Verdict.NOT_APPLICABLE)
     if not outcome.checked:
         why = next(iter(outcome.skipped), None)
         return Checked(check, Verdict.INCONCLUSIVE if why else Verdict.NOT_APPLICABLE, why=why.reason if why else "")
@@ -118,10 +112,3 @@ def _verdict(level: Level, outcome: Measured) -> Verdict:
         return Verdict.PASS
     failed = any(not finding.tolerated for finding in outcome.findings)
     return Verdict.FAIL if failed and level is Level.MUST else Verdict.WARN
-
-
-def _revisions(assessment: Assessment) -> Iterator[str]:
-    """Letter of the revision under which the listing was read; none for a version that nobody published."""
-    known = assessment.walks[Pages.ALL].listing
-    letter = "E" if known.era == MODERN else _LETTER.get(known.protocol_version or "", "")
-    return iter(letter)

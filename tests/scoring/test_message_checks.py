@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from evidence.kinds.listing import Item
+from evidence.model import Observed
 from scoring import conformance
-from scoring.assess import ask
+from scoring.assess import ask, assess
 from scoring.conformance import Check
 from scoring.conversing import conversation, legacy, modern
 from scoring.examples import tool, toolset
-from scoring.outcome import Finding, Inapplicable, Level, Undecided
+from scoring.outcome import Finding, Inapplicable, Level, Measured, Undecided
 from scoring.scope import Scope, Tool
+from tests.scoring.dossiers import dossier, listed
 
 CHECKS: dict[str, Check] = {check.requirement.id: check for check in conformance.checks()}
 SESSION = {"length": 32, "visible": True, "same_as": None}
@@ -155,3 +158,29 @@ def test_codes_of_older_revisions_are_held_against_modern_servers_only() -> None
 def test_the_checks_that_only_inform_say_so_in_their_level() -> None:
     informing = {name for name, check in CHECKS.items() if check.requirement.level is Level.INFO}
     assert {"CAP-04", "TOOL-13"} <= informing
+
+
+@pytest.mark.parametrize(
+    ("version", "era", "judged"),
+    [
+        ("2025-03-26", "legacy", ["TOOL-02"]),
+        ("2025-11-25", "legacy", ["TOOL-02", "TOOL-03", "TOOL-04"]),
+        ("2026-07-28", "modern", ["TOOL-02", "TOOL-03", "TOOL-09"]),
+        ("1900-01-01", "legacy", []),
+    ],
+)
+def test_a_listing_is_judged_under_the_revision_it_was_read_in(version: str, era: str, judged: list[str]) -> None:
+    bad = {"name": "add", "inputSchema": {"type": "array"}, "outputSchema": {"$ref": "https://a.test/", "type": 7}}
+    body = json.loads(listed(bad).body) | {"protocolVersion": version, "era": era}
+    assessment = assess(dossier(listed=Observed(json.dumps(body).encode())))
+    wanted = ("TOOL-02", "TOOL-03", "TOOL-04", "TOOL-09")
+    outcomes = {check: assessment.outcome(CHECKS[check].question) for check in wanted}
+    assert [check for check, found in outcomes.items() if isinstance(found, Measured) and found.findings] == judged
+    assert [one.check.requirement.id for one in conformance.results(assessment) if one.findings] == judged
+
+
+def test_a_question_that_is_no_check_is_asked_under_every_revision() -> None:
+    body = json.loads(listed({"name": "add"}, {"name": "add"}).body) | {"protocolVersion": "2024-11-05"}
+    assessment = assess(dossier(listed=Observed(json.dumps(body).encode())))
+    asked = [outcome for question, outcome in assessment.outcomes.items() if question.rule == "tool-names-duplicated"]
+    assert {outcome.checked for outcome in asked if isinstance(outcome, Measured)} == {0, 1}
