@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evidence.kinds.listing import Item
 from evidence.model import Observed
@@ -15,7 +17,7 @@ from scoring.conformance import Check
 from scoring.conversing import conversation, legacy, modern
 from scoring.examples import tool, toolset
 from scoring.outcome import Finding, Inapplicable, Level, Measured, Undecided
-from scoring.scope import Scope, Tool
+from scoring.scope import Resource, Scope, Tool
 from tests.scoring.dossiers import dossier, listed
 
 CHECKS: dict[str, Check] = {check.requirement.id: check for check in conformance.checks()}
@@ -184,3 +186,29 @@ def test_a_question_that_is_no_check_is_asked_under_every_revision() -> None:
     assessment = assess(dossier(listed=Observed(json.dumps(body).encode())))
     asked = [outcome for question, outcome in assessment.outcomes.items() if question.rule == "tool-names-duplicated"]
     assert {outcome.checked for outcome in asked if isinstance(outcome, Measured)} == {0, 1}
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=8)
+WORDS = """
+    name uri type properties $ref $id $defs $schema x-mcp-header anyOf items not const enum required format annotations
+    readOnlyHint inputSchema outputSchema object string number https://a.test/b ../c #/d Region {a}
+"""
+WORD = st.sampled_from(WORDS.split()) | st.just("\ud800")
+HOSTILE = st.recursive(
+    SCALARS | WORD,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORD, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_no_entry_breaks_a_check_of_the_listing(raw: Any, schema: Any, uri: Any) -> None:
+    entry = {"name": "add", "inputSchema": schema, "outputSchema": raw, "annotations": raw, "uri": uri}
+    for item in (Item(raw, 0), Item(entry, 0)):
+        for check in CHECKS.values():
+            if check.rule.scope in (Tool, Resource):
+                thing = Tool(item=item) if check.rule.scope is Tool else Resource(item=item)
+                for finding in found(check.requirement.id, thing) or ():
+                    assert finding.message.isprintable()
+                    assert len(finding.message) < 400
