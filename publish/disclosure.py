@@ -52,6 +52,8 @@ def disclose(dossier: Dossier) -> Shown | Withheld:
     """
     if why := _why_withheld(dossier.read(listing.KIND)):
         return Withheld(why)
+    if any(record.observation.get("credentials") for record in dossier.records.values()):
+        return Withheld("it was entered with credentials of its operator, and shows others less")
     return Shown({kind: record for kind, record in sorted(dossier.records.items()) if kind in PUBLIC_KINDS})
 
 

@@ -34,3 +34,9 @@ def test_a_listing_that_cannot_be_read_back_is_withheld() -> None:
 
 def test_an_absence_is_shown() -> None:
     assert isinstance(disclose(samples.absent_dossier(Reason.OAUTH_REQUIRED)), Shown)
+
+
+def test_what_was_seen_with_an_operators_credentials_is_withheld() -> None:
+    dossier = samples.dossiers(1)[0]
+    entered = replace(dossier.records[listing.KIND], observation={"credentials": "configured"})
+    assert isinstance(disclose(replace(dossier, records={**dossier.records, listing.KIND: entered})), Withheld)
