@@ -16,13 +16,13 @@ from typing import Final
 
 from crawler.collectors.protocol import dummies
 from evidence import authority
-from evidence.authority import Authority, Basis, Classification
+from evidence.authority import PLAIN_DEEDS, Authority, Basis, Classification
 from evidence.canonical import Json
 
 # SEP-986: the characters of a tool's name.
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 _LOOKALIKES: Final = str.maketrans("01345678@$!|", "oleasbtbasil")
-_FIRST_WORD: Final = re.compile(r"\W*(\w{2,40})")
+_FIRST_WORD: Final = re.compile(r"\W*(?:\w{2,40}ly\W+)?(\w{2,40})")  # after an adverb, as in "Permanently deletes"
 _LOOKED_AT: Final = 400
 
 
@@ -98,8 +98,8 @@ def _doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | None:
     if any(dummies.names_destruction(title[:_LOOKED_AT]) for title in titles):
         return Basis.NAME, "the title holds a word for destroying"
     first = _FIRST_WORD.match(_text(tool, "description")[:_LOOKED_AT])
-    if first and dummies.names_destruction(first[1]):
-        return Basis.DESCRIPTION, "the description begins with a word for destroying"
+    if first and _is_deed(first[1].lower()):
+        return Basis.DESCRIPTION, "the description begins with a deed"
     if any(each.is_deed for each in authority.actions_of(tool)):
         return Basis.PARAMETERS, "it offers deeds to choose from"
     return None
@@ -115,6 +115,12 @@ def _doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
     if authority.classify({"name": name}, prefix=prefix).authority.is_deed:
         return "the name is that of a deed"
     return ""
+
+
+def _is_deed(word: str) -> bool:
+    """True for the forms of a deed's verb: sends, deletes, moving, overwritten."""
+    stems = {word, *(word.removesuffix(ending) for ending in ("s", "es", "d", "ed", "ing", "n"))}
+    return dummies.names_destruction(word) or not PLAIN_DEEDS.isdisjoint(stems | {f"{stem}e" for stem in stems})
 
 
 def _annotations(tool: Json) -> Mapping[str, Json]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from crawler.collectors.protocol.caution import policy_for
+from crawler.collectors.protocol.caution import classed, policy_for, why_not
 from crawler.collectors.protocol.trials import Bounds, Policy
+from evidence.authority import ADMINISTERING, DESTROYING, PLAIN_DEEDS, WRITING
 from evidence.kinds.trials import Kind, Outcome, Structured
 from evidence.model import Reason
 from tests.crawler.collectors.trying import reads, trying
@@ -38,6 +42,8 @@ DANGEROUS: list[dict[str, Any]] = [
         **HINT,
         "inputSchema": {"type": "object", "properties": {"action": {"enum": ["read", "delete"]}}},
     },
+    {"name": "cleaner", "description": "Permanently overwrites the notes of a year.", **HINT},
+    {"name": "mailer", "description": "Sends a note to somebody.", **HINT},
     {"name": "run_command", **HINT},
     {"name": "execute_sql", **HINT},
     {"name": "pay_invoice", **HINT},
@@ -95,9 +101,7 @@ def test_only_our_sandbox_widens_a_policy() -> None:
     assert policy_for(Policy.SANDBOXED_ALL, "bubblewrap") is Policy.SANDBOXED_ALL
 
 
-def test_two_tools_of_one_name_are_left_alone(tmp_path: Path) -> None:
-    from crawler.collectors.protocol.caution import classed, why_not
-
+def test_two_tools_of_one_name_are_left_alone() -> None:
     tools = [reads("get_note"), {"name": "get_note", "annotations": {"destructiveHint": True}}]
     assert [why_not(tool, Policy.READ) for tool in classed(tools)] == ["not_read", "not_read"]
 
@@ -214,3 +218,42 @@ def test_a_tool_for_which_nothing_harmless_fits_is_skipped(tmp_path: Path) -> No
     assert [(row.reason, row.detail) for row in tried.view.skipped] == [
         ("no_arguments", "every allowed value names a place or a deed")
     ]
+
+
+DEEDS = sorted(DESTROYING | ADMINISTERING | PLAIN_DEEDS | WRITING)
+STYLES: list[Callable[[list[str]], str]] = [
+    "_".join,
+    "-".join,
+    ".".join,
+    "/".join,
+    lambda words: "_".join(words).upper(),
+    lambda words: words[0] + "".join(word.title() for word in words[1:]),
+    lambda words: "".join(word.title() for word in words),
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    deed=st.sampled_from(DEEDS),
+    before=st.sampled_from([[], ["acme"], ["page"]]),
+    after=st.sampled_from([[], ["all"], ["user", "notes"]]),
+    style=st.sampled_from(STYLES),
+    hint=st.sampled_from([{}, HINT]),
+)
+def test_no_name_of_a_deed_is_called_however_it_is_written(
+    deed: str, before: list[str], after: list[str], style: Callable[[list[str]], str], hint: dict[str, Any]
+) -> None:
+    tool = {"name": style([*before, deed, *after]), "description": "Reads notes.", **hint}
+
+    assert [why_not(each, Policy.READ) for each in classed([tool])] == ["not_read"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(deed=st.sampled_from(sorted(word for word in DESTROYING if len(word) > 4)), data=st.data())
+def test_no_word_for_destroying_is_hidden_by_case_or_company(deed: str, data: st.DataObject) -> None:
+    spelled = "".join(data.draw(st.sampled_from([letter, letter.upper()])) for letter in deed)
+    at = data.draw(st.integers(1, len(deed) - 1))
+    joint = data.draw(st.sampled_from(["", "_", "-", "."]))
+    name = f"get{data.draw(st.sampled_from(['', '_', 'x']))}{spelled[:at]}{joint}{spelled[at:]}"
+
+    assert [why_not(each, Policy.READ) for each in classed([{"name": name, **HINT}])] == ["not_read"]
