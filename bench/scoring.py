@@ -1,30 +1,42 @@
-"""What scoring costs: every rubric alone and all together, the slowest rules, and how cost grows with a tool's size.
+"""What scoring costs: every rubric alone and all together, a look-up instead, the slowest rules, and large tools.
 
     python -m bench.scoring [--rounds N] [--json FILE]
 
-Every figure is CPU time on one core and starts from the bytes of a listing; the fastest of the rounds counts. The
-newest version of each rubric is what a night runs; `all versions` is what it costs to keep the old ones running.
+Every figure is CPU time on one core and starts from the bytes of a listing; the fastest of the rounds counts. Each
+round begins with empty caches, as if these servers were seen for the first time. `newest of each` is the newest version
+of each rubric; a night scores `all versions`. A look-up is measured as the pipeline does it, with reading and writing
+of a SQLite database, and so is scoring anew beside it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import replace
+from datetime import timedelta
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from evidence.model import Dossier
+from evidence.model import Dossier, Run, Server, ServerRef, Status, Trigger
+from evidence.store import Store, open_store
 from scoring import assess as engine
 from scoring import catalogue, rule
 from scoring.assess import assess
 from scoring.rubric import Rubric
-from tests.dossiers import captures
+from tests.dossiers import AS_OF, captures
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
+from workers import pipeline, receipts
 
+_Cache = type(lru_cache(repr))
+CHUNK = pipeline.CHUNK
+COPIES = 20
 SIZES = (1_000, 5_000, 10_000, 50_000)
 
 
@@ -55,6 +67,7 @@ def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, flo
             "newest of each": round(1e6 / together),
             "all versions": round(1e6 / _server_us(dossiers, every, rounds)),
         },
+        "servers a second through the database": _nights(dossiers),
         "slowest ten rules, microseconds a server": _slowest(dossiers, rounds),
         "milliseconds for one tool with so many parameters": {
             f"{name} {size}": round(_fastest(partial(_score, _wide(size), [catalogue.rubric(name)]), 3) * 1e3, 1)
@@ -78,9 +91,66 @@ def _score(evidence: Dossier, rubrics: Sequence[Rubric]) -> None:
         rubric.score(assessment)
 
 
+def _nights(dossiers: Sequence[Dossier]) -> dict[str, float]:
+    """Copies of the servers on three nights: the second looks receipts of the first up, the third has other pins."""
+    servers = [
+        replace(each, server=Server(ref=f"npm:copy-{n}-{each.server.id}", name="copy"))
+        for each in dossiers
+        for n in range(COPIES)
+    ]
+    pins = {"commit": "a", "source": "a"}
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(f"sqlite:///{folder}/hallmark.db")
+        store.migrate()
+        _night(store, servers, 1, pins)
+        looked_up, known = _night(store, servers, 2, pins)
+        anew, unknown = _night(store, servers, 3, {**pins, "commit": "b"})
+        store.close()
+    assert (known, unknown) == (len(servers), 0)
+    return {
+        "looked up": round(looked_up),
+        "scored anew, all versions": round(anew),
+        "ratio": round(looked_up / anew, 1),
+    }
+
+
+def _night(store: Store, servers: Sequence[Dossier], number: int, pins: dict[str, str]) -> tuple[float, int]:
+    """How many servers a second were judged and written, and how many were looked up."""
+    run = Run(id=f"night-{number}", trigger=Trigger.NIGHTLY, as_of=AS_OF + timedelta(days=number), pins=pins)
+    ids = [each.server.id for each in servers]
+    store.add_run(run)
+    refs = [(each.server, _ref(each.server)) for each in servers]
+    store.put_page(run.id, "bench", refs, cursor=None, done=True, at=run.as_of)
+    store.plan(run.id, ids, run.as_of)
+    records = [replace(record, server=each.server.id) for each in servers for record in each.records.values()]
+    store.put_records(run.id, records, done=ids, at=run.as_of)
+    _forget()
+    started, known = time.process_time(), 0
+    for start in range(0, len(ids), CHUNK):
+        chunk = ids[start : start + CHUNK]
+        judged = receipts.judge(store, run, chunk)
+        store.put_scorecards(run.id, judged.cards, done=chunk, at=run.as_of)
+        known += judged.looked_up
+    return len(ids) / (time.process_time() - started), known
+
+
+def _ref(server: Server) -> ServerRef:
+    return ServerRef(registry="bench", name=server.ref, version="1.0.0", status=Status.ACTIVE, entry=b"{}")
+
+
+def _forget() -> None:
+    """Empty what is remembered of texts. Caches without a bound hold declarations, which a process makes only once."""
+    re.purge()
+    for name in [name for name in sys.modules if name.startswith(("evidence.", "scoring."))]:
+        for value in vars(sys.modules[name]).values():
+            if isinstance(value, _Cache) and value.cache_parameters()["maxsize"] is not None:
+                value.cache_clear()
+
+
 def _fastest(work: Callable[[], object], rounds: int) -> float:
     taken = []
     for _ in range(rounds):
+        _forget()
         started = time.process_time()
         work()
         taken.append(time.process_time() - started)

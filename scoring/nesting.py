@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,8 +50,10 @@ def places(root: Mapping[str, Json], properties: Mapping[str, Json]) -> dict[str
     return {name: _of(name, schema, root, seen) for name, schema in properties.items() if isinstance(schema, dict)}
 
 
-def where(places: Iterable[Place], wrong: Callable[[Place], bool]) -> list[str]:
+def where(places: tuple[Place, ...], wrong: Callable[[Place], bool]) -> list[str]:
     """The suffixes of the places that are wrong, each once: several branches of a union are one place."""
+    if len(places) == 1:
+        return [places[0].suffix] if wrong(places[0]) else []
     found = [place.suffix for place in places if wrong(place)]
     return list(dict.fromkeys(found)) if len(found) > 1 else found
 

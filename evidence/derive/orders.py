@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 _ANY_TOOL: Final = "\ua842"
@@ -68,12 +68,16 @@ _NEEDS: Final = (
         ("is ", "has been "),
     ),
 )
-"""For each order groups of words, of each of which it holds one, at most _REACH characters beside the name."""
+"""For each order groups of words, of each of which it holds one."""
 
-_REACH: Final = 280
+_REACHES: Final = (270, 70, 65, 165, 50)
+"""For each order how far it reaches beside the name, at most."""
+
 _WORDS: Final = frozenset(re.findall(r"(?<!\\)[a-z]{2,}", " ".join(_ORDERS).replace("{name}", "").replace("'?", "")))
 _STEMS: Final = ("us", "call", "invok", "run", "trust")
 """Words that stand in an order, and those that go on."""
+
+_FEW: Final = 8
 
 _NO_WORD: Final = re.compile(r"\W+")
 _QUOTES: Final = "`'\""
@@ -81,8 +85,12 @@ _QUOTES: Final = "`'\""
 
 def gives_orders(name: str, folded: str) -> bool:
     """Whether a text gives orders about a tool. Expressions for any tool are tried before those for this one."""
-    around = [folded[max(0, at - _REACH) : at + len(name) + _REACH] for at in places(name, folded)]
-    possible = [(index, part) for part in around for index, needs in enumerate(_NEEDS) if holds_each(part, needs)]
+    around = [
+        (index, groups, part)
+        for index, (reach, groups) in enumerate(zip(_REACHES, _NEEDS, strict=True))
+        for part in _around(name, folded, reach)
+    ]
+    possible = [(index, part) for index, groups, part in around if holds_each(part, groups)]
     if possible and _ANY_TOOL not in folded and _stands_apart(name) and not _overlaps(name, folded):
         orders = _orders(_ANY_TOOL)
         possible = [(index, part) for index, part in possible if orders[index].search(part.replace(name, _ANY_TOOL))]
@@ -91,7 +99,13 @@ def gives_orders(name: str, folded: str) -> bool:
 
 def holds_each(text: str, groups: Iterable[Iterable[str]]) -> bool:
     """Whether a text holds a word of each group."""
-    return all(any(map(text.__contains__, group)) for group in groups)
+    for group in groups:
+        for word in group:
+            if word in text:
+                break
+        else:
+            return False
+    return True
 
 
 def places(word: str, text: str) -> Iterator[int]:
@@ -100,6 +114,14 @@ def places(word: str, text: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(word, at + 1)
+
+
+def _around(name: str, folded: str, reach: int) -> list[str]:
+    """The parts of a text around a name; the whole text when it stands in many places."""
+    found = list(islice(places(name, folded), _FEW + 1))
+    if len(found) > _FEW:
+        return [folded]
+    return [folded[max(0, at - reach) : at + len(name) + reach] for at in found]
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final, TypeAlias
 
@@ -21,6 +20,10 @@ MAX_DEPTH: Final = 64
 MAX_HITS: Final = 200
 
 _BETWEEN: Final = "\0"
+_STEMS: Final = {
+    need: max(need.split(), key=len) for pattern in (*patterns.PATTERNS, *patterns.SECRETS) for need in pattern.needs[0]
+}
+"""The longest word of each need: where it is missing in all words, the need is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,18 @@ class _Texts:
     def __init__(self, texts: Sequence[str], words: Iterable[str] = ()) -> None:
         self.texts = texts
         self.whole = _BETWEEN.join(texts)
-        self._words = " ".join(set(words)) or self.whole
+        self._distinct = set(words)
+        self._words = " ".join(self._distinct) or self.whole
         self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def holding(self, pattern: Pattern) -> Iterator[int]:
         """Which texts may hold a wording: those with each of its needs in reach of the first, in rising order."""
         found: set[int] = set()
-        if pattern.unbroken:
+        if pattern.unbroken and self._longest() >= pattern.unbroken:
             found.update(at for at, text in enumerate(self.texts) if _is_unbroken(text, pattern.unbroken))
         first, *others = pattern.needs
         for need in first:
-            if _stem(need) in self._words:
+            if _STEMS[need] in self._words:
                 found.update(self._near(need, others, pattern.reach))
         return iter(sorted(found))
 
@@ -64,17 +68,24 @@ class _Texts:
         """Each place of a word: the text, and where in the whole."""
         return ((bisect_right(self._starts, at) - 1, at) for at in places(word, self.whole))
 
+    def _longest(self) -> int:
+        """Characters of the longest word."""
+        long = (
+            part
+            for word in self._distinct or self.whole.split()
+            for part in ((word,) if len(word) < 100 else word.split(_BETWEEN))
+        )
+        return max(map(len, long), default=0)
+
     def _near(self, need: str, others: Sequence[Sequence[str]], reach: int) -> Iterator[int]:
-        for text, at in self.places(need):
+        at = self.whole.find(need)
+        while at >= 0:
+            text = bisect_right(self._starts, at) - 1
             start, end = self._starts[text], self._starts[text + 1]
-            if holds_each(self.whole[max(start, at - reach) : min(end, at + reach)], others):
+            near = holds_each(self.whole[max(start, at - reach) : min(end, at + reach)], others)
+            if near:
                 yield text
-
-
-@lru_cache(maxsize=4096)
-def _stem(need: str) -> str:
-    """The longest word of a need: where that is missing in all words, the need is."""
-    return max(need.split(), key=len)
+            at = self.whole.find(need, end if near else at + 1)
 
 
 def scan(listing: Listing) -> tuple[Hit, ...]:

@@ -135,7 +135,7 @@ def test_no_order_can_do_without_what_it_needs(index: int) -> None:
     expression = orders._ORDERS[index].format(name="x0")
     tree = parser.parse(expression)
     assert [without(group, tree) for group in orders._NEEDS[index]] == [set()] * len(orders._NEEDS[index])
-    assert tree.getwidth()[1] <= orders._REACH
+    assert tree.getwidth()[1] <= orders._REACHES[index]
 
 
 def test_a_forgotten_need_is_noticed() -> None:

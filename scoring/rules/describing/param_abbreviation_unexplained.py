@@ -53,8 +53,8 @@ def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Itera
         return
     if literal:
         found = set(param.name_words & _MEANING.keys())
-        text = f"{param.name} {param.description}".lower() if found else ""
-        found = set() if any(word in text for word in abbreviations.EXPLAINING) else found
+        if found and any(map(f"{param.name} {param.description}".lower().__contains__, abbreviations.EXPLAINING)):
+            return
     else:
         found = {part for part in _parts(param.name) if part in _MEANING and not _is_explained(part, param)}
     if found:
