@@ -141,8 +141,11 @@ class Exchange:
 
     @cached_property
     def answer(self) -> Received | None:
-        """The response, when one came."""
-        return next((one for one in self.received if one.is_answer), None)
+        """The response, when one came: of several the one under the request's id, since others may be late."""
+        answers = [one for one in self.received if one.is_answer]
+        sent = self.sent if isinstance(self.sent, Mapping) else {}
+        own = (one for one in answers if "id" in sent and one.members.get("id") == sent["id"])
+        return next(own, answers[0] if answers else None)
 
     @property
     def result(self) -> Json | Undefined:

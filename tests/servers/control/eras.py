@@ -35,7 +35,7 @@ class LegacyOnly:
 
 
 class ModernOnly:
-    """Serves POST only, and refuses requests that do not name a modern version in the header."""
+    """Serves POST only, and refuses requests whose header names no version, or one of the legacy era."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,16 +51,17 @@ class ModernOnly:
             return
         body = await request.body()
         version = request.headers.get(VERSION)
-        if version in MODERN_PROTOCOL_VERSIONS:
+        if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             await self._app(scope, _replay(body, receive), send)
         else:
             await _refuse(_parsed(body), version)(scope, receive, send)
 
 
 def _refuse(message: dict[str, Any], version: str | None) -> Response:
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
     if message.get("method") == "initialize" or version is not None:
-        params = message.get("params")
-        asked = version or (params.get("protocolVersion") if isinstance(params, dict) else None)
+        asked = version or params.get("protocolVersion")
         data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": asked}
         return _error(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", message.get("id"), data)
     return _error(HEADER_MISMATCH, "The MCP-Protocol-Version header is missing", message.get("id"))

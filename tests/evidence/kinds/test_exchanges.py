@@ -1,0 +1,31 @@
+"""The tolerant view over an exchanges body."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from evidence.kinds.exchanges import Exchange, Exchanges
+
+
+def exchange(*received: Any) -> Exchange:
+    connection = {"transport": "stdio", "era": "legacy", "opened": True}
+    row = {
+        "step": "ping",
+        "connection": 0,
+        "sent": {"message": {"id": 2}},
+        "received": [{"message": m} for m in received],
+    }
+    body = {"depth": "full", "connections": [connection], "exchanges": [row]}
+    return Exchanges.parse(json.dumps(body).encode()).exchanges[0]
+
+
+def test_a_late_answer_does_not_hide_the_one_that_was_asked_for() -> None:
+    late, own = {"id": 1, "result": {"late": True}}, {"id": 2, "result": {"own": True}}
+
+    assert exchange(late, own).result == {"own": True}
+    assert exchange(own, late).result == {"own": True}
+
+
+def test_an_answer_under_another_id_counts_when_there_is_no_better_one() -> None:
+    assert exchange({"method": "ping"}, {"id": 9, "result": {}}).result == {}
