@@ -22,6 +22,7 @@ __all__ = ["Ask", "Bounds", "Policy", "try_tools"]
 
 METHOD: Final = "tools/call"
 _EXAMINED: Final = 2_000  # tools of one server
+_MADE_UP: Final = 32  # input schemas that arguments are made for; a hostile one costs a tenth of a second
 _IN_A_ROW: Final = 2  # calls without an answer after which no more is asked
 _GRACE: Final = 1.0  # seconds beyond its deadline after which a call is given up from here
 _LOCKED: Final = frozenset(
@@ -95,7 +96,7 @@ class _Trials:
         self.ends = self.tick() + self.bounds.total
         self.deeds_only = bool(tools) and all(tool.found.authority.is_deed for tool in tools)
         answering: list[tuple[str, _Chosen]] = []
-        for chosen in self._choose(tools):
+        for chosen in await self._choose(tools):
             if self.stopped:
                 self._skip(chosen.tool, self.stopped)
                 continue
@@ -106,15 +107,21 @@ class _Trials:
         answering.sort(key=lambda pair: pair[0] != Outcome.RESULT)
         await self._make_mistakes([chosen for _, chosen in answering])
 
-    def _choose(self, tools: Sequence[Classed]) -> list[_Chosen]:
+    async def _choose(self, tools: Sequence[Classed]) -> list[_Chosen]:
         """The first tools that may be called and for which arguments can be made; all others are skipped."""
         chosen: list[_Chosen] = []
+        left = _MADE_UP
         for tool in tools:
             if reason := why_not(tool, self.policy):
                 self._skip(tool, WhyNot(reason))
-            elif len(chosen) >= self.bounds.tools:
+                continue
+            if len(chosen) >= self.bounds.tools or not left:
                 self._skip(tool, WhyNot.BOUND)
-            elif isinstance(made := arguments_for(tool.raw.get("inputSchema", {})), NoArguments):
+                continue
+            left -= 1
+            made = arguments_for(tool.raw.get("inputSchema", {}))
+            await asyncio.sleep(0)  # hundreds of other probes wait for this loop
+            if isinstance(made, NoArguments):
                 self._skip(tool, WhyNot.NO_ARGUMENTS, made.why)
             else:
                 chosen.append(_Chosen(tool, made))

@@ -174,6 +174,19 @@ def test_a_budget_that_is_spent_is_a_bound_and_no_failure() -> None:
     assert (len(view.trials), {row.reason for row in view.skipped}) == (1, {"bound"})
 
 
+def test_schemas_that_nothing_fits_are_not_tried_without_end() -> None:
+    async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
+        raise AssertionError("nothing may be called")
+
+    listed = [reads(f"get_part_{index}", properties={"note": False}) for index in range(2_500)]
+    content, _ = asyncio.run(try_tools(ask, listed, policy=Policy.ANNOTATED, opted_out=False, tick=lambda: 0.0))
+
+    assert isinstance(content, Observed)
+    view = Trials.parse(content.body)
+    assert [row.reason for row in view.skipped] == ["no_arguments"] * 32 + ["bound"] * 1_968
+    assert view.unlisted == 500
+
+
 def test_names_and_texts_of_any_kind_make_a_body() -> None:
     odd = {"content": [{"type": "\ud800", "text": "\ud800\0" * 500}, 5, None], "isError": True}
     content, _ = trials_of(reply(result=odd))
