@@ -44,6 +44,23 @@ def banner() -> None:
     serve()
 
 
+def dated_banner() -> None:
+    write(time.strftime("%Y-%m-%dT%H:%M:%SZ").encode() + b" [%d] listening\n" % os.getpid())
+    serve()
+
+
+def lingers() -> None:
+    """Takes a malformed line for nothing, and stays when its input ends."""
+    for line in sys.stdin.buffer:
+        if line.endswith(b"{\n"):
+            continue
+        message = json.loads(line)
+        if "id" in message:
+            answer = {"result": OPENING} if message["method"] == "initialize" else {"error": {"code": -32601}}
+            send({"jsonrpc": "2.0", "id": message["id"], **answer})
+    time.sleep(60)
+
+
 def json_logs() -> None:
     write(b'{"level":"info","msg":"up"}\n17\n"text"\nnull\n[]\n')
     serve()

@@ -6,7 +6,7 @@ A body that took something over says depth `full`. It equals the full probe's bo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
@@ -81,7 +81,7 @@ class _Row:
         if connection == self.connection:
             return self.span
         parts = [(name, _own(connection) if name == "connection" else span) for name, span in members(self.span)]
-        return b"{" + b",".join(_own(name) + b":" + span for name, span in parts) + b"}"
+        return _joined(parts)
 
     def agrees(self, other: _Row) -> bool:
         """True when nothing speaks against `other`, which may have been watched for longer."""
@@ -93,11 +93,17 @@ class _Row:
         same = isinstance(received, list) and isinstance(then, list) and then[: len(received)] == received
         return same and mine == theirs
 
-    def uncollected(self, why: str) -> bytes:
+    def unclear(self, why: str) -> bytes:
+        """The row as something from which nothing can be concluded. Its result stays, since others may refer to it."""
+        failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
+        parts = [(name, _own(failure) if name == "failure" else span) for name, span in members(self.span)]
+        return _joined(parts)
+
+    def blank(self, why: str) -> bytes:
         """The row without its answer."""
         failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
-        blank: Mapping[str, Json] = {"status": None, "headers": {}, "form": "none", "utf8": True, "batch": False}
-        return _own({**self.value, **blank, "ended": None, "received": [], "failure": failure})
+        nothing: Mapping[str, Json] = {"status": None, "headers": {}, "form": "none", "utf8": True, "batch": False}
+        return _own({**self.value, **nothing, "ended": None, "received": [], "failure": failure})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +162,7 @@ def _merged(new: _Talk, old: _Talk, *, same_lists: bool) -> bytes:
         "connections": b"[" + b",".join(spans) + b"]",
         "exchanges": b"[" + b",".join(rows) + b"]",
     }
-    return b"{" + b",".join(_own(name) + b":" + span for name, span in parts.items()) + b"}"
+    return _joined(parts.items())
 
 
 def _first_of_each(rows: Sequence[_Row], fresh: Mapping[_Key, _Row]) -> Iterator[_Row]:
@@ -175,9 +181,9 @@ def _row(
     if found is not None:
         return row.span if found.agrees(row) else found.on(places[found.connection])
     if row.key[2].startswith("list-") and row.key[3] and row.key[1] in asked:
-        return row.uncollected("the list has fewer pages now")
+        return row.blank("the list has fewer pages now")
     if row.key[2] in _LISTS_AGAIN and not same_lists:
-        return row.uncollected("the list has changed since")
+        return row.unclear("the list has changed since")
     return row.span
 
 
@@ -199,6 +205,10 @@ def _places(new: _Talk, old: _Talk) -> tuple[Mapping[int, int], Sequence[bytes]]
 
 def _alike(link: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
     return all(link[name] == other[name] for name in ("transport", "era", "offered"))
+
+
+def _joined(parts: Iterable[tuple[str, bytes]]) -> bytes:
+    return b"{" + b",".join(_own(name) + b":" + span for name, span in parts) + b"}"
 
 
 def _object(value: Json) -> Mapping[str, Json]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from crawler.collectors.protocol.inquiries import MALFORMED, Facts, Headers, Inquiry
@@ -23,10 +24,11 @@ from crawler.wire.connection import Limits
 from crawler.wire.mcp import MODERN_VERSION, Era
 from crawler.wire.receiving import WATCHED
 from crawler.wire.sse import SseChannel
-from crawler.wire.streamable import CONTENT, Post, StreamableHttp, is_session, shortened
+from crawler.wire.streamable import CONTENT, Post, StreamableHttp, is_session
 from crawler.wire.transcript import Link, Reply, Transcript
 
 _PATIENCE: Final = 10.0  # seconds until the first byte of an answer to an inquiry
+_WHOLE: Final = 15.0  # seconds for all of it: an answer may drip for ever
 _BROKEN_PATIENCE: Final = 3.0  # a text that cannot be read need not be answered on a stream
 _PLACELESS: Final = frozenset({"GET", "DELETE"})
 
@@ -111,8 +113,9 @@ class Questioning:
             head_only=inquiry.verb == "GET",
         )
 
-    def _limits(self) -> Limits | None:
-        return shortened(self._post.visit.engine.limits, _PATIENCE)
+    def _limits(self) -> Limits:
+        known = self._post.visit.engine.limits
+        return replace(known, first_byte=min(known.first_byte, _PATIENCE), total=min(known.total, _WHOLE))
 
 
 async def ask_over_stream(channel: SseChannel, interview: Interview, link: int, facts: Facts) -> None:

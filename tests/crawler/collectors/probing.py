@@ -52,6 +52,8 @@ def collector(
     brisk: bool = False,
     launcher: Launcher | None = None,
     time: Timekeeper | None = None,
+    depth: str = "core",
+    at: datetime = NOW,
 ) -> ProtocolCollector:
     hand = time or Timekeeper()
     engine = Engine(
@@ -62,7 +64,8 @@ def collector(
         limits=BRISK if brisk else WIRE,
     )
     courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
-    return ProtocolCollector(engine, launcher, courtesy, lambda: NOW, BRISK_PROBE if brisk else PROBE)
+    limits = BRISK_PROBE if brisk else PROBE
+    return ProtocolCollector(engine, launcher, courtesy, lambda: at, limits, depth=depth)
 
 
 async def record_of(prober: ProtocolCollector, *targets: Target) -> Record:
@@ -116,6 +119,18 @@ def probe(
             return await record_of(prober or collector(), remote(url, kind))
 
     return asyncio.run(run())
+
+
+def talk(records: Mapping[str, Record]) -> Exchanges:
+    """The exchanges of a visit, with the results that lie in its listing."""
+    return Exchanges.parse(body(records), listing(records[KIND]))
+
+
+def body(records: Mapping[str, Record]) -> bytes:
+    """The bytes of the exchanges of a visit."""
+    content = records["exchanges"].content
+    assert isinstance(content, Observed), content
+    return content.body
 
 
 def listing(record: Record) -> Listing:
