@@ -58,8 +58,15 @@ class Conversation(Scope):
 
     @property
     def is_dual_era(self) -> bool:
-        """True for a server that opens in both eras."""
-        return {LEGACY, MODERN} <= self.talk.eras
+        """True for a server that opens in both eras, and for one whose legacy era could not be looked at.
+
+        What only a server of the modern era owes is not asked of one that may speak an older revision too.
+        """
+        if MODERN not in self.talk.eras:
+            return False
+        handshakes = tuple(self.talk.of("initialize"))
+        unknown = bool(handshakes) and all(one.unclear or one.is_refusal for one in handshakes)
+        return LEGACY in self.talk.eras or unknown
 
     def asked(self, *steps: str) -> tuple[Exchange, ...]:
         """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe asks them."""

@@ -240,7 +240,7 @@ def encoded_text(text: str) -> str:
 
 
 def is_session(text: str) -> bool:
-    """True for a session id that can be sent back: visible ASCII characters only."""
+    """True for a session id that is sent back: visible ASCII characters, and no more of them than anybody needs."""
     return _SESSION.fullmatch(text) is not None
 
 

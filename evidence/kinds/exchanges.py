@@ -50,8 +50,14 @@ REVISIONS: Final[Mapping[str, str]] = {
 MODERN: Final = "modern"
 LEGACY: Final = "legacy"
 
+LONGEST_SESSION: Final = 1024
+"""Characters of a session id that are sent back."""
+
 _LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
 _PASSING: Final = frozenset({408, 425, 429})
+_OPENINGS: Final = frozenset(
+    {"initialize", "initialize-unknown", "initialize-origin", *(f"initialize-{known}" for known in REVISIONS.values())}
+)
 _REFUSALS: Final = frozenset({401, 402, 403, 407})
 
 
@@ -73,6 +79,13 @@ class Connection:
         if self.era == MODERN:
             return "E"
         return _LETTER.get(self.negotiated, _LETTER.get(self.offered, ""))
+
+    @property
+    def is_session_unsendable(self) -> bool:
+        """True when the server assigned a session id that no header carries, or one too long to repeat."""
+        session = self.session or {}
+        length = session.get("length")
+        return session.get("visible") is False or (isinstance(length, int) and length > LONGEST_SESSION)
 
 
 @dataclass(frozen=True)
@@ -200,6 +213,8 @@ class Exchange:
             return f"{self.failure}: {self.detail}" if self.detail else self.failure
         if self.status is not None and (self.status in _PASSING or self.status >= 500 or 300 <= self.status < 400):
             return f"HTTP {self.status}"
+        if self.connection.is_session_unsendable and self.step not in _OPENINGS:
+            return "the session id cannot be sent back"
         return self.answer.missing if self.answer else ""
 
 

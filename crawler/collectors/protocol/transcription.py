@@ -12,7 +12,6 @@ import orjson
 from crawler.collectors.protocol.inquiries import MALFORMED, NO_SESSION
 from crawler.collectors.protocol.lists import Walk
 from crawler.wire.scrub import mask
-from crawler.wire.streamable import is_session
 from crawler.wire.transcript import Exchange, Link, Piece, Row, Transcript
 from evidence.canonical import Json, canonical_digest
 from evidence.model import Reason, Target
@@ -155,7 +154,8 @@ def _link(links: Sequence[Link], number: int) -> Json:
     session: Json = None
     if link.session:
         earlier = (at for at in range(number) if links[at].session == link.session)
-        session = {"length": len(link.session), "visible": is_session(link.session), "same_as": next(earlier, None)}
+        visible = all("!" <= character <= "~" for character in link.session)
+        session = {"length": len(link.session), "visible": visible, "same_as": next(earlier, None)}
     return {
         "transport": link.transport,
         "era": link.era,

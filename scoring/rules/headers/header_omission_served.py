@@ -39,6 +39,7 @@ _VERSION: Final = "discover-version-missing"
         conversation(modern("discover", result={}), depth="core"),
         conversation(modern(_VERSION, status=429)),
         conversation(modern(_VERSION, result={}), legacy("initialize", result={})),
+        conversation(modern(_VERSION, result={}), legacy("initialize", status=429, opened=False)),
     ],
 )
 def header_omission_served(talk: Conversation, step: str = _VERSION) -> Iterator[Answer]:

@@ -47,6 +47,11 @@ def _asked(**members: Any) -> Conversation:
         _asked(status=404, opened=False),
         conversation(legacy("initialize", result={}), depth="core"),
         conversation(stdio("initialize", result={})),
+        conversation(
+            legacy("initialize", result={}),
+            legacy("initialize-2025-06-18", status=400, error={"code": -32600}, opened=False),
+            legacy("initialize-unknown", offered="1900-01-01", revision="", status=400, error={"code": -32600}),
+        ),
     ],
 )
 def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
@@ -63,6 +68,8 @@ def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
         elif not exchange.succeeded:
             if exchange.error is None and exchange.status != 400:
                 raise Undecided(reply(exchange))
+            if _opens_once(narrowed):
+                raise Undecided("no further initialize is answered")
             yield exchange, f"{reply(exchange)}, a version expected"
         elif not isinstance(version, str):
             yield exchange, "answered without a version"
@@ -70,3 +77,9 @@ def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
             yield exchange, "an unknown version is agreed to"
         elif version not in REVISIONS.values():
             yield Tolerated(f"{clip(version, 40)} answered, which no revision has", exchange)
+
+
+def _opens_once(talk: Conversation) -> bool:
+    """True for a server that answered no further initialize, whatever version it offered."""
+    further = tuple(talk.talk.of(*(f"initialize-{version}" for version in REVISIONS.values())))
+    return bool(further) and not any(exchange.succeeded for exchange in further)

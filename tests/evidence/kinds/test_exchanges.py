@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evidence.kinds.exchanges import Exchange, Exchanges
+from evidence.kinds.exchanges import LONGEST_SESSION, Exchange, Exchanges
 
 
 def exchange(*received: Any) -> Exchange:
@@ -29,3 +29,16 @@ def test_a_late_answer_does_not_hide_the_one_that_was_asked_for() -> None:
 
 def test_an_answer_under_another_id_counts_when_there_is_no_better_one() -> None:
     assert exchange({"method": "ping"}, {"id": 9, "result": {}}).result == {}
+
+
+def after_opening(step: str, **session: Any) -> str:
+    connection = {"transport": "streamable-http", "era": "legacy", "opened": True, "session": session}
+    body = {"connections": [connection], "exchanges": [{"step": step, "connection": 0, "status": 400}]}
+    return Exchanges.parse(json.dumps(body).encode()).exchanges[0].unclear
+
+
+def test_nothing_is_concluded_about_a_session_whose_id_cannot_be_sent_back() -> None:
+    assert after_opening("ping", length=20, visible=False)
+    assert after_opening("ping", length=LONGEST_SESSION + 1, visible=True)
+    assert not after_opening("ping", length=20, visible=True)
+    assert not after_opening("initialize", length=20, visible=False)
