@@ -33,7 +33,7 @@ from crawler.wire.http import Visit
 from crawler.wire.receiving import BOGUS_BEARER
 from evidence.canonical import Json, parse_json
 from evidence.kinds.access import AccessClass
-from evidence.model import Absent, Observed, Target
+from evidence.model import Absent, Observed, Target, TargetType
 
 __all__ = ["BOGUS_BEARER", "AccessLimits", "Asked", "look_at_access"]
 
@@ -56,8 +56,8 @@ async def look_at_access(
         return error.absent(), {}
     knocker = Knocker(visit, target, courtesy, gapless=gapless, client_version=client_version)
     if credential is not None:
-        over_sse = any(one.reply.exchange.transport == "sse" and one.opened for one in asked)
-        asked = await knocker.bare(over_sse=over_sse)
+        opened = [one.reply.exchange.transport for one in asked if one.opened] or [target.type.value]
+        asked = await knocker.bare(over_sse=opened[0] == TargetType.SSE.value)
     door = judge_door(asked)
     if isinstance(door, Absent):
         return door, _observation(knocker, 0, credential)

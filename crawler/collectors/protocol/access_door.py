@@ -55,12 +55,18 @@ class Asked:
     @property
     def refusal(self) -> Absent | None:
         """Why the answer does not let us in; None when it does."""
-        if self.opened or (self.reply.result and not self.is_opening):
+        if self.opened or (self.reply.result and not self.is_opening) or self._streams:
             return None
         challenged = any(challenge.scheme in {"bearer", "dpop"} for challenge in self.challenges)
         if self.reply.status == 403 and challenged:
             return Absent(Reason.OAUTH_REQUIRED, "HTTP 403 with a Bearer challenge")
         return absence(self.reply, METHODS.get(self.step, self.step))
+
+    @property
+    def _streams(self) -> bool:
+        """Whether the stream of an HTTP+SSE server opened; what is asked over it decides the rest."""
+        streams = self.reply.exchange.header("content-type").lower().startswith("text/event-stream")
+        return self.step == "sse-open" and self.reply.status == 200 and self.reply.failure is None and streams
 
     @property
     def challenges(self) -> tuple[Challenge, ...]:

@@ -46,7 +46,7 @@ class AccessLimits:
     metadata: int = 12
     document_bytes: int = 256 * 1024
     seconds: float = 10.0
-    total: float = 60.0
+    total: float = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

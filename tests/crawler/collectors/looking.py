@@ -24,7 +24,7 @@ from scoring.rule import discover
 from tests.crawler.collectors.probing import AGENT, BRISK, WIRE, Timekeeper
 from tests.servers.hostile import Behaviour, serving
 
-RULES = {rule.checks[0].id: rule for rule in discover("scoring.rules.authorization").values()}
+RULES = {check.id: rule for rule in discover("scoring.rules.authorization").values() for check in rule.checks}
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,15 @@ from typing import Any
 import pytest
 
 from crawler.collectors.protocol.access import BOGUS_BEARER, AccessLimits
+from crawler.collectors.protocol.access_metadata import Attempt, MetadataReader
+from crawler.courtesy import Courtesy
+from crawler.wire.address import parse_url
+from crawler.wire.http import Engine
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 from tests.crawler.collectors.looking import Looked, look, looked_at
-from tests.servers.hostile import OPENING, Behaviour, Call, Mcp
+from tests.crawler.collectors.probing import AGENT, WIRE, Timekeeper
+from tests.servers.hostile import OPENING, Behaviour, Call, Mcp, serving
 from tests.servers.locked import OIDC, PRM, RFC8414, Locked, good_pages
 
 ADVERTISED = f'Bearer resource_metadata="{{origin}}{PRM}/mcp", scope="notes:read"'
@@ -110,6 +115,27 @@ def test_a_locked_sse_server_is_gated() -> None:
     access = looked_at(behave, TargetType.SSE).access
     assert access.access_class is AccessClass.GATED_AT_CONNECT
     assert (access.gate and access.gate.step, access.bogus and access.bogus.status) == ("sse-open", 401)
+
+
+def test_an_sse_server_that_locks_only_its_endpoint_is_gated() -> None:
+    async def behave(call: Call) -> None:
+        if call.verb == "GET" and call.path == "/mcp":
+            await call.send(
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n"
+            )
+            await asyncio.sleep(5)
+        elif call.verb == "GET":
+            await call.reply(404)
+        else:
+            await call.reply(401, b"", ("WWW-Authenticate", "Bearer"))
+
+    access = looked_at(behave, TargetType.SSE).access
+    assert access.access_class is AccessClass.GATED_AT_CONNECT
+    assert [(one["step"], one["outcome"]) for one in access.body["answers"]] == [
+        ("sse-open", "open"),
+        ("initialize", "oauth_required"),
+    ]
+    assert (access.bogus and access.bogus.step) == "initialize"
 
 
 def test_a_locked_server_without_a_flaw_passes_every_must() -> None:
@@ -277,6 +303,21 @@ def test_an_address_that_is_none_is_recorded(address: str) -> None:
     assert (attempt.status, "u:p" in attempt.url) == (None, False)
 
 
+def test_private_addresses_are_refused_unless_they_are_allowed_and_each_request_waits_its_turn() -> None:
+    server, hand = Locked(ADVERTISED, pages=good_pages()), Timekeeper()
+
+    async def run() -> tuple[Attempt, ...]:
+        engine = Engine(user_agent=AGENT, limits=WIRE)
+        async with serving(server) as url, engine.visit() as visit:
+            reader = MetadataReader(visit, Courtesy(tick=hand.tick, sleep=hand.sleep), AccessLimits())
+            return await reader.resource(parse_url(url), [])
+
+    attempts = asyncio.run(run())
+    assert [one.failure and one.failure.reason for one in attempts] == [Reason.BLOCKED_ADDRESS] * 2
+    assert server.asked == []
+    assert hand.slept == [pytest.approx(0.6)]
+
+
 def test_a_redirect_is_recorded_and_not_followed() -> None:
     async def elsewhere(call: Call) -> None:
         await call.reply(308, b"", ("Location", "/secret-place?token=abcdef"))
@@ -378,8 +419,6 @@ def test_the_body_is_the_same_every_night() -> None:
         )
 
     async def twice() -> list[Looked]:
-        from tests.servers.hostile import serving
-
         async with serving(behave) as url:
             target = Target(type=TargetType.STREAMABLE_HTTP, identifier=url)
             return [await look(target), await look(target)]
