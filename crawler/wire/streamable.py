@@ -18,6 +18,7 @@ from crawler.wire.connection import Limits
 from crawler.wire.failures import InvalidTarget, WireFailure
 from crawler.wire.http import Request, Visit
 from crawler.wire.mcp import MODERN_VERSION, Era, modern_params
+from crawler.wire.mirroring import Mirror
 from crawler.wire.receiving import STREAM_TAIL, Received, is_utf8, telling_headers
 from crawler.wire.redaction import Redaction
 from crawler.wire.transcript import Exchange, Reply, Transcript, kept_headers
@@ -163,6 +164,7 @@ class StreamableHttp:
         self._version: str | None = None
         self.session: str | None = None
         self.assigned: str | None = None
+        self.mirror: Mirror | None = None
 
     @property
     def post(self) -> Post:
@@ -184,6 +186,8 @@ class StreamableHttp:
         modern = era is Era.MODERN
         sent = modern_params(params, self._client_version) if modern else params
         headers = modern_headers(method, params) if modern else self.legacy_headers(method)
+        if modern and self.mirror and method == "tools/call":
+            headers += [(name, header_text(value)) for name, value in self.mirror(params)]
         limits = shortened(self._post.visit.engine.limits, seconds)
         body = rpc.request(self._number, method, sent)
         reply = await self._post.send("POST", method, body, headers, number=self._number, limits=limits)

@@ -14,15 +14,26 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
                     "ended": BOOL | null, "received": [RECEIVED, ...],
                     "failure": {"reason": REASON, "detail": STRING} | null}, ...]}
 
-    RECEIVED: {"message": MESSAGE, "event": STRING, "id": BOOL}   one JSON-RPC message; a stream adds the last two
-            | {"text": STRING}                                    anything else, masked and cut
+    RECEIVED: {"message": MESSAGE, "event": STRING, "id": BOOL}   one JSON-RPC message
+            | {"text": STRING, "event": STRING, "id": BOOL}       anything else: its first 200 characters, masked, and
+                                                                  each number as 0, since most are times or ids
+    `event` and `id` are there only on a stream.
     A message without its result says where the result is: {"listed": [LIST, PAGE]} in the `listing` record of the same
     dossier, {"same_as": INT} in that exchange's answer, {"too_large": INT} bytes nowhere.
 
-`step` names the question (crawler/collectors/protocol/inquiries.py asks them). Request ids are ours and the same every
-night; session ids, dates and timings are in the record's observation. A header that holds a session id says `session N`
-instead. `ended`: whether a stream ended, or a process exited, in good time after its last answer; null when that was
-not watched.
+`step` names the question (crawler/collectors/protocol/inquiries.py asks them); `redirected` is an answer that sent us
+to another address of the same origin, where the question was asked again. Of a question that was asked twice because
+its first answer failed in passing, only the last answer is here. Request ids are ours and the same every night;
+session ids, dates and timings are in the record's observation. Where a session id was received or sent it says
+`session N`, by the connection that it was assigned on, or `another session`.
+`headers` holds those about which a rule can ask; `x-endpoint` is ours and says where the endpoint of an HTTP+SSE
+stream lies: `same-origin`, `other-origin` or `none`. In `sent` an `authorization` is only `configured` or
+`bogus bearer`. `ended`: whether a stream ended, or a process exited, in good time after its last answer; null when
+that was not watched.
+
+A question that a full probe could not ask any more has the failure `not_collected`. A core probe of a server that opens
+as it did keeps what the last full one found, for at most 14 days: `depth` is then `full`, and the observation says when
+that was (`full_at`) and from which record it comes (`carried_from`).
 """
 
 from __future__ import annotations

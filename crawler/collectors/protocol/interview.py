@@ -18,6 +18,7 @@ _TIMEOUTS: Final = 3  # after so many answers that did not come, no more is aske
 _DOWN: Final = 2  # or after so many connections in a row that failed
 _TRIES_AGAIN: Final = 3  # second tries of one interview
 _TOO_MANY: Final = 429
+_UNWELCOME: Final = "the server asked for fewer requests"
 
 
 class Interview:
@@ -37,12 +38,12 @@ class Interview:
         self._timeouts = self._down = self._again = 0
         self._stopped = ""
         if any(row.exchange.status == _TOO_MANY for row in transcript.rows):
-            self._stopped = "the server asked for fewer requests"
+            self._stopped = _UNWELCOME
 
     @property
-    def stopped(self) -> bool:
-        """True when no more is asked."""
-        return bool(self._stopped)
+    def is_unwelcome(self) -> bool:
+        """True when the server asked for fewer requests: not even a session is ended then."""
+        return self._stopped == _UNWELCOME
 
     async def ask(self, link: int, inquiry: Inquiry, send: Send) -> Reply | None:
         """Ask on a connection; None when it was not asked any more."""
@@ -65,7 +66,7 @@ class Interview:
     async def leave(self, send: Callable[[], Awaitable[object]]) -> None:
         """End a session that an inquiry opened; done also when nothing more is asked, but never recorded as a step."""
         self._budget.spend()
-        if self._down < _DOWN:
+        if self._down < _DOWN and not self.is_unwelcome:
             await send()
 
     def _skip(self, link: int, step: str) -> None:
@@ -87,7 +88,7 @@ class Interview:
         self._timeouts += isinstance(failure, TimedOut)
         self._down = self._down + 1 if failure and not failure.connected else 0
         if reply.status == _TOO_MANY:
-            self._stopped = "the server asked for fewer requests"
+            self._stopped = _UNWELCOME
         elif self._timeouts >= _TIMEOUTS:
             self._stopped = f"{_TIMEOUTS} questions were not answered in time"
         elif self._down >= _DOWN:

@@ -19,7 +19,8 @@ from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
 from crawler.credentials import Credentials
 from crawler.wire.mcp import Channel
-from crawler.wire.streamable import Post
+from crawler.wire.mirroring import mirror_of
+from crawler.wire.streamable import Post, StreamableHttp
 from crawler.wire.transcript import Reply, Transcript
 from evidence.canonical import Json
 from evidence.model import Absent, Observed, Reason, Target
@@ -133,13 +134,16 @@ class Probe:
 
     async def try_tools(self, opened: Opened, policy: Policy) -> None:
         """Try what may be tried of the tools that were listed."""
+        tools = self.lists["tools"].items if "tools" in self.lists else []
+        if isinstance(channel := opened.dialogue.channel, StreamableHttp):
+            channel.mirror = mirror_of(tools)
 
         async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
             return await opened.dialogue.turn_page(method, params, opened.era, seconds=seconds)
 
         self.trials = await trials.try_tools(
             ask,
-            self.lists["tools"].items if "tools" in self.lists else [],
+            tools,
             policy=policy,
             opted_out=self.manner.opted_out,
             tick=asyncio.get_running_loop().time,

@@ -96,6 +96,7 @@ class RemoteProbe(Probe):
             questioning = Questioning(channel.post, interview, self.transcript, self.client_version)
             ask = questioning.ask_modern if era.era is Era.MODERN else questioning.ask_legacy
             await ask(channel, link, facts)
+            channel.session = None if interview.is_unwelcome else channel.session
 
     async def _look_at_access(self, target: Target, visit: Visit) -> None:
         self.access = await look_at_access(
