@@ -47,6 +47,8 @@ class StdioProbe(Probe):
         if channel.exit is not None:
             self.notes["exit"] = channel.exit.code
             self.notes["stderr"] = scrub(channel.exit.stderr)
+        if isinstance(content, Refused) and content.reply.answer is not None:
+            content = await self._begin_modern(target) or content
         if isinstance(content, Refused):
             noise = b"\n".join(channel.noise)
             return self.result(target, exited(channel.exit, launched.facts, noise, content.reply, content.asked))
@@ -72,6 +74,21 @@ class StdioProbe(Probe):
             opened = modern if isinstance(modern, Opened) else opened
         if isinstance(opened, Refused):
             return opened
+        return await self._hear(target, opened, channel, runtime)
+
+    async def _begin_modern(self, target: Target) -> Observed | Absent | None:
+        """Open a second process in the modern era: a handshake that failed may have locked the first out of it."""
+        launched = await self._launcher.launch(target)
+        if isinstance(launched, Absent):
+            return None
+        channel = self._channel(launched)
+        try:
+            opened = await discover(self.dialogue(channel), retry=False)
+            return await self._hear(target, opened, channel, launched.runtime) if isinstance(opened, Opened) else None
+        finally:
+            await channel.close()
+
+    async def _hear(self, target: Target, opened: Opened, channel: StdioChannel, runtime: str) -> Observed | Absent:
         self.notes["eras"] = [opened.era.value]
         content = await self.read(target, opened, runtime)
         await self.try_tools(opened, policy_for(self.manner.policy, runtime))
