@@ -12,6 +12,9 @@ from scoring.scorecard import Line
 
 def fold(lines: Iterable[Line], limit: int) -> tuple[Line, ...]:
     """The first `limit` lines of each published id in their order, then one line for the rest of each."""
+    lines = tuple(lines)
+    if len(lines) <= limit:
+        return lines
     seen: Counter[str] = Counter()
     kept: list[Line] = []
     last: dict[str, Line] = {}

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+import orjson
+
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.listing import UNDEFINED, Undefined
 
@@ -19,7 +21,7 @@ WHITESPACE: Final = (
 
 # A number that JSON.stringify may print differently from Python: a fraction, an exponent, beyond 2**53.
 _ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:Infinity|\d{16}|\d+[.eE])")
-_ODD_DIGITS = re.compile(r"[0-9](?:[.eE]|[0-9]{15})")  # any of them holds this or Infinity, and this is soon found
+_ODD_DIGITS = re.compile(rb"[0-9](?:[.eE]|[0-9]{15})")  # such a number holds this, which is found much sooner
 _STRINGIFY = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
@@ -74,11 +76,22 @@ def stringified_length(value: Json | Undefined) -> int:
     """`String(JSON.stringify(value)).length`: UTF-16 code units, `undefined` counts as its nine letters."""
     if value is UNDEFINED:
         return len("undefined")
+    plain = _plainly(value)
+    if plain.isascii() and plain and not _ODD_DIGITS.search(plain):
+        return len(plain)
     text = _STRINGIFY(value)
-    if (_ODD_DIGITS.search(text) or "Infinity" in text) and _ODD_NUMBER.search(text):
+    if _ODD_NUMBER.search(text):
         text = _STRINGIFY(_with_plain_numbers(value))
     surrogates = 0 if text.isascii() else len(_LONE_SURROGATE.findall(text))
     return utf16_length(text) + 5 * surrogates  # a lone surrogate is printed as \udXXX
+
+
+def _plainly(value: Json) -> bytes:
+    """The value as JavaScript prints it when it is ASCII without odd numbers; empty when it cannot be printed so."""
+    try:
+        return orjson.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return b""
 
 
 def _with_plain_numbers(value: Json) -> Json:

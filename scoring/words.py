@@ -9,6 +9,7 @@ from typing import Final
 _WORD: Final = re.compile(r"\w+", re.ASCII)
 _TOKEN: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _REMEMBERED: Final = 64
+_LITTLE: Final = 160
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -19,7 +20,7 @@ def vocabulary(text: str) -> frozenset[str]:
 
 def words(text: str) -> frozenset[str]:
     r"""Maximal runs of ASCII letters, digits and `_` in lower case: what `\bword\b` can match in JavaScript."""
-    return frozenset(_WORD.findall(text.lower()))
+    return _words_of_little(text) if len(text) <= _LITTLE else _words(text)
 
 
 def tokens(name: str) -> tuple[str, ...]:
@@ -32,9 +33,16 @@ def segments(name: str) -> tuple[str, ...]:
     return tuple(segment.lower() for segment in _SEGMENT.findall(name))
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
 def _tokens(name: str) -> tuple[str, ...]:
     return tuple(token.lower() for token in _TOKEN.findall(name))
 
 
 _short_tokens = lru_cache(maxsize=4096)(_tokens)
 """The same for names of usual length, which several rules ask for and many servers share."""
+
+_words_of_little = lru_cache(maxsize=1024)(_words)
+"""The same for names and short descriptions, of which the tools of one server share many."""

@@ -189,7 +189,7 @@ def _line(criterion: Criterion, finding: Finding) -> Line:
         why=finding.message,
         rule=finding.rule,
         at=finding.at,
-        severity=criterion.severity.value,
+        severity=str(criterion.severity),
         evidence=finding.evidence,
     )
 

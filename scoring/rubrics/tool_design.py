@@ -178,7 +178,7 @@ def _lines(tools: Sequence[Tool], found: Positions) -> Iterator[Line]:
                 why=finding.message,
                 rule=finding.rule,
                 at=finding.at,
-                severity=part.severity.value,
+                severity=str(part.severity),
                 evidence=finding.evidence,
             )
         over = _cost(about) - FULL
