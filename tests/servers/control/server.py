@@ -101,6 +101,7 @@ def build(*, modern_only: bool = False) -> Server[Any]:
             on_completion=complete,
             on_set_logging_level=nothing,
         )
+    server.extensions["dev.hallmark/fixtures"] = {}
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=server.name))
     if modern_only:
         server.middleware.append(_refuse_the_handshake)

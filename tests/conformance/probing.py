@@ -1,0 +1,84 @@
+"""A full probe of one target and the verdict of every check about it, as these tests look at servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.courtesy import Courtesy
+from crawler.wire.connection import Limits
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from crawler.wire.launch import Launcher
+from evidence.kinds.exchanges import Exchange, Exchanges
+from evidence.kinds.listing import Listing
+from evidence.model import Dossier, Observed, Record, Server, Target
+from scoring.assess import assess
+from scoring.conformance import Checked, Verdict, results
+from scoring.outcome import Level
+from tests.crawler.collectors.launching import PipeLauncher
+from tests.crawler.collectors.probing import AGENT, NOW, Timekeeper
+
+PATIENT = Limits(connect=10, first_byte=20, between_bytes=10, total=30)
+LIMITS = ProbeLimits(discover=20, total=120, stdio_answer=20, retry_pause=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """All records of one full probe."""
+
+    dossier: Dossier
+
+    def verdicts(self) -> Mapping[str, Checked]:
+        """Every check by id."""
+        return {one.check.requirement.id: one for one in results(assess(self.dossier))}
+
+    def failed(self) -> Mapping[str, str]:
+        """The MUST checks that fail, with what is wrong."""
+        return {
+            name: "; ".join(f"{finding.at}: {finding.message}" for finding in one.findings)
+            for name, one in self.verdicts().items()
+            if one.verdict is Verdict.FAIL and one.check.requirement.level is Level.MUST
+        }
+
+    def with_verdict(self, verdict: Verdict) -> list[str]:
+        """Ids of the checks with this verdict."""
+        return [name for name, one in self.verdicts().items() if one.verdict is verdict]
+
+    @property
+    def listing(self) -> Record:
+        """The listing record."""
+        return self.dossier.records["listing"]
+
+    def talk(self) -> tuple[Exchange, ...]:
+        """Everything that was asked; nothing when the server did not open."""
+        record = self.dossier.records["exchanges"]
+        if not isinstance(record.content, Observed):
+            return ()
+        listed = self.listing.content
+        known = Listing.parse(listed.body) if isinstance(listed, Observed) else None
+        return Exchanges.parse(record.content.body, known).exchanges
+
+
+def prober(
+    *, limits: Limits = PATIENT, probe: ProbeLimits = LIMITS, launcher: Launcher | None = None, depth: str = "full"
+) -> ProtocolCollector:
+    """A collector that asks everything and pauses nowhere."""
+    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=True), limits=limits)
+    hand = Timekeeper()
+    courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
+    return ProtocolCollector(engine, launcher or PipeLauncher(), courtesy, lambda: NOW, probe, depth=depth)
+
+
+async def look(collector: ProtocolCollector, target: Target) -> Probed:
+    """Probe one target."""
+    server = Server(ref="test", name="test", targets=(target,))
+    records = await collector.collect(server, Dossier(server=server, as_of=NOW))
+    return Probed(Dossier(server=server, as_of=NOW, records={record.kind: record for record in records}))
+
+
+def probed(target: Target) -> Probed:
+    """Probe one target, from code that is not asynchronous."""
+    return asyncio.run(look(prober(), target))
