@@ -16,6 +16,7 @@ from tests.servers.valkey import ValkeyServer
 QUICK = {
     "HALLMARK_SWEEP_EVERY": "1",
     "HALLMARK_PLAN_EVERY": "1",
+    "HALLMARK_LIGHT_EVERY": "0",  # a server that fails once must fail in the run
     "HALLMARK_LEASE_TTL": "4",
     "HALLMARK_LEASE_CHUNK": "6",
     "HALLMARK_WRITE_BATCH": "2",
