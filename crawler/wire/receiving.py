@@ -120,7 +120,7 @@ class Received:
         try:
             async with asyncio.timeout(self._tail):
                 while part := await response.read():
-                    if self._tail >= WATCHED:
+                    if self._tail >= WATCHED and self._events <= MOST_EVENTS:
                         self._take(reader.feed(self._cleaner.feed(part)), 0)
             self.ended = True
         except (TimeoutError, TimedOut):

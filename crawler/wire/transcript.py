@@ -192,8 +192,10 @@ class Transcript:
         self.links.append(link)
         return len(self.links) - 1
 
-    def name(self, since: int, step: str, page: int, link: int) -> None:
+    def name(self, since: int, step: str, page: int, link: int, *, shared: bool = False) -> None:
         """Give what was recorded from `since` on its name. Redirects that were followed get rows of their own.
+
+        `shared`: the results are kept elsewhere anyway, and take no room here.
 
         Asked again on the same connection, a question has the later answer only: what passed is no evidence.
         """
@@ -202,11 +204,19 @@ class Transcript:
             if hop.status is not None and 300 <= hop.status < 400:
                 self.rows.append(Row(REDIRECTED, 0, link, hop))
         row = Row(step, page, link, last)
+        if shared:
+            self.retained -= sum(len(piece.result or b"") for piece in last.received)
         for position, known in enumerate(self.rows):
             if (known.step, known.page, known.link) == (step, page, link):
                 self.rows[position] = row
                 return
         self.rows.append(row)
+
+    def forget(self, since: int) -> None:
+        """Drop what was received from `since` on, to make room for what is evidence."""
+        for at, exchange in enumerate(self.exchanges[since:], since):
+            self.retained -= sum(piece.kept for piece in exchange.received)
+            self.exchanges[at] = replace(exchange, body=b"", dropped=exchange.size, received=())
 
     def summary(self) -> list[Mapping[str, Json]]:
         """One small object per exchange for a record's observation."""

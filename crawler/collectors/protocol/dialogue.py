@@ -25,6 +25,7 @@ STEPS: Final[Mapping[str, str]] = {
 }
 """The questions of a core probe and the steps under which they are recorded (evidence/kinds/exchanges.py)."""
 
+_LOOKED_AT: Final = 64 * 1024  # bytes
 PASSING: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
 """Statuses that are likely gone on a second try."""
 
@@ -139,14 +140,15 @@ class Dialogue:
         reply = await self.channel.ask(method, params, era, seconds=seconds)
         self._notice(reply)
         if method in STEPS:
-            self.transcript.name(since, STEPS[method], page, self._links[era])
+            listed = STEPS[method].startswith("list-") and reply.result is not None
+            self.transcript.name(since, STEPS[method], page, self._links[era], shared=listed)
         if method in STEPS and not page:
             self.note_door(STEPS[method], era, reply)
         return reply
 
     def note_door(self, step: str, era: Era, reply: Reply) -> None:
         """Keep a question at the door with its reply, for the look at access."""
-        self.doors[step, era.value] = Door(step=step, era=era.value, reply=reply)
+        self.doors[step, era.value] = Door(step=step, era=era.value, reply=_slim(reply))
 
     async def tell(self, method: str) -> None:
         """Send a notification."""
@@ -184,6 +186,17 @@ class Dialogue:
 def failed_in_passing(reply: Reply) -> bool:
     """True for a failure that is likely gone on a second try."""
     return reply.failure.passing if reply.failure else reply.status in PASSING
+
+
+def _slim(reply: Reply) -> Reply:
+    """The reply with as much of it as the look at access reads, since it is kept until then."""
+    if len(reply.exchange.body) <= _LOOKED_AT:
+        return reply
+    exchange = replace(reply.exchange, body=b"" if reply.result else reply.exchange.body[:_LOOKED_AT], received=())
+    if reply.answer is None or len(reply.answer.span) <= _LOOKED_AT:
+        return Reply(exchange, reply.answer)
+    code: Mapping[str, Json] = {"code": reply.answer.code, "message": reply.answer.message[:_LOOKED_AT]}
+    return Reply(exchange, replace(reply.answer, span=b"", value=code if reply.answer.is_error else {}))
 
 
 def _unasked(transport: str, method: str) -> Reply:

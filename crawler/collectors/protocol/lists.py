@@ -31,7 +31,10 @@ Reopen = Callable[[], Awaitable[bool]]
 
 @dataclass(slots=True)
 class Walk:
-    """One list as it was received. `error` is the bytes of a JSON-RPC error, or our own words."""
+    """One list as it was received. `error` is the bytes of a JSON-RPC error, or our own words.
+
+    `items` are those of the tools, until they were tried; `paged`: a page named a next cursor.
+    """
 
     declared: bool
     end: End = End.NOT_ASKED
@@ -65,6 +68,7 @@ class Walker:
 
     async def _read_pages(self, name: str, walk: Walk) -> None:
         cursors: set[str] = set()
+        items = 0
         params: dict[str, Json] = {}
         while walk.end is End.NOT_ASKED:
             reply = await self._page(METHODS[name], params, len(walk.pages))
@@ -76,8 +80,8 @@ class Walker:
                 walk.end, walk.error = End.CAPPED, too_much
                 return
             walk.pages.append(reply.result.span)
-            walk.items += _items(page.get(name))
-            items = len(walk.items)
+            items += _count(page.get(name))
+            walk.items += _items(page.get(name)) if name == "tools" else []
             cursor = page.get("nextCursor")
             walk.paged |= isinstance(cursor, str)
             if stop := self._stop(name, page, cursors, len(walk.pages), items):

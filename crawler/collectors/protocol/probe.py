@@ -139,7 +139,10 @@ class Probe:
             channel.mirror = mirror_of(tools)
 
         async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
-            return await opened.dialogue.turn_page(method, params, opened.era, seconds=seconds)
+            since = len(self.transcript.exchanges)
+            reply = await opened.dialogue.turn_page(method, params, opened.era, seconds=seconds)
+            self.transcript.forget(since)
+            return reply
 
         self.trials = await trials.try_tools(
             ask,
@@ -148,6 +151,7 @@ class Probe:
             opted_out=self.manner.opted_out,
             tick=asyncio.get_running_loop().time,
         )
+        tools.clear()
 
     def result(self, target: Target, content: Observed | Absent) -> Probed:
         """Everything that was found out, with everything volatile beside it."""

@@ -13,7 +13,7 @@ from crawler.collectors.protocol.inquiries import MALFORMED, NO_SESSION
 from crawler.collectors.protocol.lists import Walk
 from crawler.wire.scrub import mask
 from crawler.wire.transcript import Exchange, Link, Piece, Row, Transcript
-from evidence.canonical import Json, canonical_digest
+from evidence.canonical import Json, NotJson, canonical_digest, parse_json
 from evidence.model import Reason, Target
 
 CORE: Final = "core"
@@ -125,9 +125,10 @@ class _Writer:
         return {"same_as": _own(first)} if first < index else None
 
     def _clean(self, data: bytes) -> bytes:
+        cleaned = data
         for session, name in self._sessions.items():
-            data = data.replace(session.encode("utf-8", "replace"), name.encode())
-        return data
+            cleaned = cleaned.replace(session.encode("utf-8", "replace"), name.encode())
+        return cleaned if cleaned == data or _is_json(cleaned) else data  # a server may choose an id that is no text
 
     def _without_sessions(self, text: str) -> str:
         for session, name in self._sessions.items():
@@ -164,6 +165,14 @@ def _link(links: Sequence[Link], number: int) -> Json:
         "negotiated": link.negotiated,
         "session": session,
     }
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        parse_json(data)
+    except NotJson:
+        return False
+    return True
 
 
 def _is_lost(piece: Piece) -> bool:
