@@ -102,6 +102,7 @@ class Network:
             policy=Policy(self._settings.trials),
             credentials=_credentials(self._settings),
             opted_out=self._settings.trials_opt_out,
+            listen=self._settings.listen,
         )
 
     @property

@@ -124,6 +124,10 @@ class Settings(BaseSettings):
         description="When the official SDK's client is sent to a remote, in a process of its own: where `depth` is "
         "`full`, once a week in every run, or never.",
     )
+    listen: bool = Field(
+        default=False,
+        description="A full probe also opens a subscription (`subscriptions/listen`), for at most 3 seconds.",
+    )
     trials: Literal["off", "annotated", "read"] = Field(
         default="annotated",
         description="Which tools may be called: none, those that read and say so themselves (`readOnlyHint`), or all "

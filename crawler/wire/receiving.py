@@ -32,11 +32,11 @@ class Received:
     """What came of one request, kept also when reading it fails half-way."""
 
     def __init__(
-        self, *, strict: bool, redaction: Redaction | None = None, tail: float = STREAM_TAIL, head_only: bool = False
+        self, *, strict: bool, redaction: Redaction | None = None, tail: float = STREAM_TAIL, hear: float | None = None
     ) -> None:
         self._strict = strict
         self._tail = tail
-        self._head_only = head_only
+        self._hear = hear
         self._redaction = redaction or Redaction()
         self._cleaner = self._redaction.stream()
         self._parts: list[bytes] = []
@@ -59,7 +59,10 @@ class Received:
         self.status, self.headers = response.head.status, self._redaction.clean_headers(response.head.headers)
         if response.head.get("content-type").lower().startswith("text/event-stream"):
             self.form = Form.STREAM
-            return None if self._head_only else await self._read_stream(response, number)
+            if self._hear is not None:
+                await self._hear_first(response, self._hear)
+                return None
+            return await self._read_stream(response, number)
         while part := await response.read():
             self._parts.append(self._cleaner.feed(part))
         if rest := self._cleaner.finish():
@@ -112,6 +115,17 @@ class Received:
             keep(self.pieces, event_pieces(event, messages))
             found = found or (rpc.pick(messages, number) if number else None)
         return found
+
+    async def _hear_first(self, response: Response, seconds: float) -> None:
+        """Read until the first message of a stream on which no answer is awaited."""
+        reader = EventReader()
+        try:
+            async with asyncio.timeout(seconds):
+                while not self.pieces and seconds and (part := await response.read()):
+                    self._parts.append(clean := self._cleaner.feed(part))
+                    self._take(reader.feed(clean), 0)
+        except (TimeoutError, TimedOut):
+            return
 
     async def _watch_end(self, response: Response, reader: EventReader) -> None:
         """Let the stream end so that the connection can be kept; a stream that goes on is dropped."""

@@ -88,25 +88,25 @@ class Post:
         number: int = 0,
         strict: bool = True,
         limits: Limits | None = None,
-        head_only: bool = False,
+        hear: float | None = None,
     ) -> Reply:
         """One request with same-origin 307/308 redirects followed; the last answer counts, all are recorded.
 
         `number` 0 expects no answer. `strict`: a 200 whose body is neither JSON nor an event stream is a failure.
-        `head_only`: an event stream is not read at all.
+        `hear`: of an event stream only the first message is read, for at most so many seconds; 0 reads nothing.
         """
         for _ in range(_HOPS):
             request = Request(verb, self.url, (*self.sent_headers(), *headers), body, limits)
-            reply = await self._exchange(request, label, number, strict=strict, head_only=head_only)
+            reply = await self._exchange(request, label, number, strict=strict, hear=hear)
             target = self._redirect(reply)
             if target is None:
                 return reply
             self.url, self._credential = target, None  # a credential is never sent where a redirect leads
         return reply
 
-    async def _exchange(self, request: Request, label: str, number: int, *, strict: bool, head_only: bool) -> Reply:
+    async def _exchange(self, request: Request, label: str, number: int, *, strict: bool, hear: float | None) -> Reply:
         began = self.now()
-        received = Received(strict=strict, redaction=self.redaction, tail=self.tail, head_only=head_only)
+        received = Received(strict=strict, redaction=self.redaction, tail=self.tail, hear=hear)
         answer: rpc.Answer | None = None
         failure: WireFailure | None = None
         try:

@@ -31,7 +31,8 @@ class ProtocolCollector:
     """Answers for what a conversation tells. `launcher` None: there is no sandbox here, so packages are not started.
 
     `depth` is `core`, `full`, or `weekly`: full when the last full probe of a server is at least seven days old.
-    `opted_out` holds registries, servers and targets whose tools nobody may call.
+    `opted_out` holds registries, servers and targets whose tools nobody may call. `listen`: a full probe also opens a
+    subscription, for seconds.
     """
 
     name: Final = "protocol"
@@ -51,6 +52,7 @@ class ProtocolCollector:
         policy: Policy = Policy.ANNOTATED,
         credentials: Credentials | None = None,
         opted_out: Collection[str] = (),
+        listen: bool = False,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
@@ -62,6 +64,7 @@ class ProtocolCollector:
         self._policy = policy
         self._credentials = credentials or Credentials()
         self._opted_out = frozenset(opted_out)
+        self._listen = listen
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One record per kind of the first target that opens, else of the first one and why it did not."""
@@ -86,6 +89,7 @@ class ProtocolCollector:
             policy=self._policy,
             opted_out=bool(names & self._opted_out),
             credentials=self._credentials,
+            listen=self._listen,
         )
 
     async def _probe(self, target: Target, manner: Manner) -> Probed:

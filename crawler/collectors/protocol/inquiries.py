@@ -27,7 +27,7 @@ TEXT_ID: Final = "hallmark-id"
 MALFORMED: Final = "malformed"
 """The one step whose request is no JSON text."""
 
-_UNDECLARED: Final = ("tools", "resources", "prompts")
+_LISTED: Final = ("tools", "resources", "prompts")
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 Number: TypeAlias = Callable[[], int]
@@ -51,16 +51,30 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of a server when the inquiries begin. `paged`: the method of a list that named a next cursor."""
+    """What is known of a server when the inquiries begin. `paged`: the method of a list that named a next cursor.
+
+    `listen`: a subscription may be opened.
+    """
 
     era: Era
     capabilities: Mapping[str, Json] | None
     dual: bool = False
     paged: str | None = None
+    listen: bool = False
 
     def declares(self, name: str) -> bool:
         """True when the capability behind a list is there."""
         return is_declared(self.capabilities, name)
+
+    @property
+    def changing(self) -> dict[str, Json]:
+        """The lists of which the server says that it tells their changes, as a subscription asks for them."""
+        found: dict[str, Json] = {}
+        for name in _LISTED:
+            capability = self.capabilities.get(name) if self.capabilities else None
+            if isinstance(capability, Mapping) and capability.get("listChanged") is True:
+                found[f"{name}ListChanged"] = True
+        return found
 
     @property
     def question(self) -> str:
@@ -88,7 +102,7 @@ def ordinary(facts: Facts) -> Iterator[Question]:
         yield Question("read-nonexistent", "resources/read", {"uri": NOWHERE})
     if facts.declares("prompts"):
         yield Question("prompt-nonexistent", "prompts/get", {"name": NOTHING, "arguments": {}})
-    for name in _UNDECLARED:
+    for name in _LISTED:
         if not facts.declares(name):
             yield Question(f"list-{name}-undeclared", METHODS[name], {})
     if facts.paged:

@@ -47,6 +47,8 @@ def modern_inquiries(facts: Facts, client_version: str, number: Number) -> Itera
     yield maker.make("removed-subscribe", "resources/subscribe", {"uri": NOWHERE})
     if facts.declares("tools"):
         yield maker.make("list-tools-again", "tools/list", {}, again=True)
+    if facts.listen and facts.changing:
+        yield maker.make("listen", "subscriptions/listen", {"notifications": facts.changing})
     if not facts.dual:
         stream = (("accept", "text/event-stream"), (_VERSION, MODERN_VERSION))
         yield Inquiry(step="get", verb="GET", label="GET", headers=stream)

@@ -36,12 +36,14 @@ Finding: TypeAlias = tuple[Observed | Absent, Mapping[str, Json]]
 class Manner:
     """How to look at one target: how deep, which tools may be called, and with what credentials.
 
-    `depth` is that of the exchanges, `core` or `full`. `opted_out`: nobody may call this server's tools.
+    `depth` is that of the exchanges, `core` or `full`. `opted_out`: nobody may call this server's tools. `listen`: a
+    full probe also opens a subscription, for seconds.
     """
 
     depth: str = transcription.CORE
     policy: Policy = Policy.ANNOTATED
     opted_out: bool = False
+    listen: bool = False
     credentials: Credentials = field(default_factory=Credentials)
 
     @property

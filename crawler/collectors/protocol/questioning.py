@@ -30,6 +30,7 @@ from crawler.wire.transcript import Link, Reply, Transcript
 _PATIENCE: Final = 10.0  # seconds until the first byte of an answer to an inquiry
 _WHOLE: Final = 15.0  # seconds for all of it: an answer may drip for ever
 _BROKEN_PATIENCE: Final = 3.0  # a text that cannot be read need not be answered on a stream
+_HEARD: Final[Mapping[str, float]] = {"stream": 0, "get": 0, "listen": 3.0}  # seconds; no answer comes on these
 _PLACELESS: Final = frozenset({"GET", "DELETE"})
 
 
@@ -110,7 +111,7 @@ class Questioning:
             own if inquiry.headers is None else inquiry.headers,
             number=1 if answered else 0,
             limits=self._limits(),
-            head_only=inquiry.verb == "GET",
+            hear=_HEARD.get(inquiry.step),
         )
 
     def _limits(self) -> Limits:

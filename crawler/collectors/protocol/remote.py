@@ -87,7 +87,11 @@ class RemoteProbe(Probe):
         for era in (one for one in (opened, other) if one is not None):
             channel, link = era.dialogue.channel, era.dialogue.link(era.era)
             facts = Facts(
-                era=era.era, capabilities=era.capabilities, dual=other is not None, paged=paged_method(self.lists)
+                era=era.era,
+                capabilities=era.capabilities,
+                dual=other is not None,
+                paged=paged_method(self.lists),
+                listen=self.manner.listen,
             )
             if isinstance(channel, SseChannel):
                 await ask_over_stream(channel, interview, link, facts)

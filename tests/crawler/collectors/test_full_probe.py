@@ -170,6 +170,36 @@ def test_nothing_that_changes_from_visit_to_visit_is_in_a_body() -> None:
     assert all(one.headers.get("mcp-session-id", "session").startswith("session") for one in talk(first).exchanges)
 
 
+@pytest.mark.parametrize("listens", [True, False])
+def test_a_subscription_is_opened_only_when_the_operator_says_so(listens: bool) -> None:
+    async def discover(call: Call) -> None:
+        value = {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}, "prompts": {}}}
+        await call.result(value)
+
+    async def listen(call: Call) -> None:
+        notice = {
+            "jsonrpc": "2.0",
+            "method": "notifications/subscriptions/acknowledged",
+            "params": call.message["params"],
+        }
+        await dripping(STREAM + b": hi\n\ndata: " + json.dumps(notice).encode() + b"\n\n", b": ping\n\n")(call)
+
+    async def run() -> list[Exchange]:
+        async with serving(Mcp({"server/discover": discover, "subscriptions/listen": listen})) as url:
+            prober = collector(depth="full")
+            prober._listen = listens
+            return list(talk(await records_of(prober, remote(url))).of("listen"))
+
+    asked = asyncio.run(run())
+
+    assert len(asked) == listens
+    for one in asked:
+        params = one.received[0].members["params"]
+        assert isinstance(params, dict)
+        assert params["notifications"] == {"toolsListChanged": True}
+        assert not one.failure
+
+
 def test_a_session_that_a_modern_answer_mints_is_told_without_its_id() -> None:
     async def discover(call: Call) -> None:
         value = {"supportedVersions": [MODERN], "capabilities": {}}
