@@ -55,16 +55,17 @@ def find_blobs(connection: Connection, digests: Sequence[str]) -> dict[str, int]
 def read_blobs(connection: Connection, keys: Iterable[int]) -> dict[int, Observed]:
     """Bodies by key; raise CorruptBlob when one does not match its digest."""
     found: dict[int, Observed] = {}
+    decompressor = zstandard.ZstdDecompressor()
     for batch in batches(sorted(set(keys))):
         for row in connection.execute(select(BLOB).where(BLOB.c.key.in_(batch))):
-            found[row.key] = open_blob(row)
+            found[row.key] = open_blob(row, decompressor)
     return found
 
 
-def open_blob(row: Row[tuple[object, ...]]) -> Observed:
+def open_blob(row: Row[tuple[object, ...]], decompressor: zstandard.ZstdDecompressor | None = None) -> Observed:
     """The body of one row of `evidence_blob`, checked against its digest."""
     digest = row.digest.hex()
-    body = unpack(row.codec, row.size, row.body, name=digest)
+    body = unpack(row.codec, row.size, row.body, name=digest, decompressor=decompressor)
     content = Observed(body)
     if content.digest != digest:
         raise CorruptBlob(f"blob {digest} holds bytes with digest {content.digest}")
@@ -86,8 +87,13 @@ def pack(body: bytes, compressor: zstandard.ZstdCompressor) -> tuple[int, int, b
     return (Codec.ZSTD, len(body), packed) if len(packed) < len(body) else (Codec.RAW, len(body), body)
 
 
-def unpack(codec: int, size: int, packed: bytes, *, name: str) -> bytes:
-    """The body of stored bytes, never allocating more than the stored size; raise CorruptBlob with `name`."""
+def unpack(
+    codec: int, size: int, packed: bytes, *, name: str, decompressor: zstandard.ZstdDecompressor | None = None
+) -> bytes:
+    """The body of stored bytes, never allocating more than the stored size; raise CorruptBlob with `name`.
+
+    A decompressor for many bodies costs as much as a small body and is not safe to share between threads.
+    """
     if codec == Codec.RAW:
         return packed
     if codec != Codec.ZSTD or not 0 < size <= MAX_BODY_BYTES:
@@ -96,7 +102,7 @@ def unpack(codec: int, size: int, packed: bytes, *, name: str) -> bytes:
         # A frame that states its own size would be believed over our bound.
         if zstandard.frame_content_size(packed) not in {-1, size}:
             raise CorruptBlob(f"blob {name} does not state its size of {size}")
-        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
+        return (decompressor or zstandard.ZstdDecompressor()).decompress(packed, max_output_size=size)
     except zstandard.ZstdError as error:
         raise CorruptBlob(f"blob {name} cannot be decompressed: {error}") from error
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from sqlalchemy import Connection, Row, select
-from zstandard import ZstdCompressor
+from zstandard import ZstdCompressor, ZstdDecompressor
 
 from evidence.model import ServerId
 from evidence.store.blobs import new_compressor, pack, unpack
@@ -54,7 +54,8 @@ def read_scorecards(
         rows = [
             row for batch in batches(keys) for row in connection.execute(query.where(SCORECARD.c.server_key.in_(batch)))
         ]
-    return sorted((_card(row) for row in rows), key=lambda card: (card.server, card.rubric, card.version))
+    decompressor = ZstdDecompressor()
+    return sorted((_card(row, decompressor) for row in rows), key=lambda card: (card.server, card.rubric, card.version))
 
 
 def _row(card: StoredCard, run: int, server: int, compressor: ZstdCompressor) -> tuple[object, ...]:
@@ -62,7 +63,7 @@ def _row(card: StoredCard, run: int, server: int, compressor: ZstdCompressor) ->
     return (run, server, card.rubric, card.version, score, card.grade, *pack(card.body, compressor))
 
 
-def _card(row: Row[tuple[object, ...]]) -> StoredCard:
+def _card(row: Row[tuple[object, ...]], decompressor: ZstdDecompressor) -> StoredCard:
     name = f"scorecard {row.server_id} {row.rubric}@{row.version}"
     return StoredCard(
         server=row.server_id,
@@ -70,5 +71,5 @@ def _card(row: Row[tuple[object, ...]]) -> StoredCard:
         version=row.version,
         score=None if row.score is None else Decimal(row.score),
         grade=row.grade,
-        body=unpack(row.codec, row.size, row.body, name=name),
+        body=unpack(row.codec, row.size, row.body, name=name, decompressor=decompressor),
     )
