@@ -102,10 +102,23 @@ def _dimensions(rubric: Rubric) -> Iterator[str]:
 
 
 def _checks(component: Component) -> str:
-    checks = "; ".join(" + ".join(link(part) for part in check.criteria) for check in component.checks)
-    if checks:
-        return checks
+    uneven = len({check.weight for check in component.checks}) > 1
+    checks = (
+        " + ".join(_named(part) for part in check.criteria) + (f" ×{check.weight}" if uneven else "")
+        for check in component.checks
+    )
+    if component.checks:
+        return "; ".join(checks)
     return f"awaits `{component.awaits}` evidence, not measured yet" if component.awaits else "computed"
+
+
+def _named(criterion: Criterion) -> str:
+    """A link to the rule, under the published id where there is one."""
+    return (
+        link(criterion)
+        if criterion.cites == criterion.rule
+        else link(criterion).replace(criterion.rule, criterion.cites, 1)
+    )
 
 
 def _charges(rubric: Rubric) -> dict[str, list[str]]:

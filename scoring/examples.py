@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from evidence.canonical import Json
-from evidence.kinds.listing import UNDEFINED, Item, ItemList, Listing
+from evidence.kinds.listing import UNDEFINED, Item, Listing
 from evidence.kinds.registration import Registration
 from scoring import scope, walk
 
@@ -74,13 +74,6 @@ def said(text: str = "Reads the notes of one day.", *others: str, **members: Any
     tools = [{"name": "read_notes", "description": text, **members}, *({"name": name} for name in others)]
     part: dict[str, Json] = {"declared": True, "end": "complete", "error": None, "pages": [{"tools": tools}]}
     return scope.Said(at="server", listing=Listing({"lists": {"tools": part}}))
-
-
-def asked_list(name: str = "tools", *, end: str = "complete", error: Any = None, pages: int = 1) -> scope.AskedList:
-    """A declared list and how reading it ended."""
-    part: dict[str, Json] = {"declared": True, "end": end, "error": error, "pages": [{name: []}] * pages}
-    items: ItemList = Listing({"lists": {name: part}}).list_of(name)
-    return scope.AskedList(at=name, name=name, items=items)
 
 
 def registered(*entries: Mapping[str, Any]) -> scope.Registered:

@@ -46,6 +46,7 @@ ENGINE_MODULES: Final = (
     "scoring.path",
     "scoring.replies",
     "scoring.revision",
+    "scoring.requirements",
     "scoring.schemas",
     "scoring.scope",
     "scoring.secret_names",

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any, Final
 
+from evidence.kinds.exchanges import Exchange
 from evidence.kinds.listing import UNDEFINED
 from scoring import path, scope
+from scoring.access_scope import Access
+from scoring.conversation import Conversation
 from scoring.rule import Rule
+from scoring.samples_scope import Attempt, Encounter
+from scoring.trials_scope import Trial
 
 MAX_EXAMPLES: Final = 2
 MAX_LENGTH: Final = 400
@@ -46,9 +52,24 @@ def _members(thing: scope.Scope) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(thing, name)) is not UNDEFINED}
 
 
-def _asked(thing: scope.AskedList) -> dict[str, Any]:
-    items = thing.items
-    return {thing.name: {"end": items.end, "pages": len(items.pages), "error": items.error}}
+def _said(talk: Conversation) -> dict[str, Any]:
+    """What was asked, by its step, and what came back."""
+    return {exchange.at.removeprefix("exchanges/"): _exchange(exchange) for exchange in talk.talk.exchanges}
+
+
+def _exchange(exchange: Exchange) -> dict[str, Any]:
+    answer = dict(exchange.answer.members) if exchange.answer else {}
+    told = {name: answer[name] for name in ("result", "error") if name in answer}
+    kept = {name: value for name, value in exchange.headers.items() if name != "content-type" or not told}
+    status = {} if exchange.status in {None, 200} and told else {"status": exchange.status}
+    failed = {"failure": exchange.failure} if exchange.failure else {}
+    return status | ({"headers": kept} if kept else {}) | failed | told
+
+
+def _called(trial: Trial) -> dict[str, Any]:
+    tried = asdict(trial.tried)
+    wanted = ("tool", "kind", "outcome", "code", "reason", "structured", "text", "complaint")
+    return {name: tried[name] for name in wanted if tried[name] not in {None, ""}}
 
 
 _FORMS: Final[tuple[tuple[type[scope.Scope], Callable[[Any], Any]], ...]] = (
@@ -56,7 +77,11 @@ _FORMS: Final[tuple[tuple[type[scope.Scope], Callable[[Any], Any]], ...]] = (
     (scope.Param, lambda thing: {thing.name: thing.raw}),
     (scope.Toolset, lambda thing: [tool.item.raw for tool in thing.tools]),
     (scope.Server, lambda thing: thing.listing.body.get("opening")),
-    (scope.AskedList, _asked),
+    (Conversation, _said),
+    (Access, lambda thing: thing.seen.body),
+    (Trial, _called),
+    (Attempt, lambda thing: {"failure": thing.failure or None}),
+    (Encounter, lambda thing: asdict(thing.seen)),
     (scope.Declared, lambda thing: dict(thing.raw)),
     (scope.Registered, lambda thing: [ref.get("entry") for ref in thing.registration.refs]),
 )

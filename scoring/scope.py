@@ -12,7 +12,7 @@ from evidence.authority import Authority
 from evidence.canonical import Json
 from evidence.derive import poisoning
 from evidence.kinds import listing, registration
-from evidence.kinds.listing import UNDEFINED, Item, ItemList, Listing, Undefined
+from evidence.kinds.listing import UNDEFINED, Item, Listing, Undefined
 from evidence.kinds.registration import Registration
 from scoring import javascript, nesting, words
 from scoring.nesting import Place
@@ -167,15 +167,6 @@ class Said(Scope):
     def hits(self) -> tuple[poisoning.Hit, ...]:
         """The places where it speaks past the user."""
         return poisoning.scan(self.listing)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AskedList(Scope):
-    """One of the four lists as a whole: whether it is declared, and how reading it ended."""
-
-    reads: ClassVar[str] = listing.KIND
-    name: str
-    items: ItemList
 
 
 @dataclass(frozen=True, kw_only=True)

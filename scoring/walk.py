@@ -120,7 +120,7 @@ class Walk:
         items: ItemList = self.listing.list_of(name)
         return items.first_page if self._pages is Pages.FIRST else items.items
 
-    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: C901, PLR0911, PLR0912 - one return a scope
+    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: C901, PLR0911 - one return a scope
         if wanted is scope.Tool:
             return self.tools
         if wanted is scope.Param:
@@ -136,8 +136,6 @@ class Walk:
             return tuple(argument for prompt in self.prompts for argument in arguments_of(prompt))
         if wanted is scope.Toolset:
             return (scope.Toolset(at="tools", tools=self.tools),)
-        if wanted is scope.AskedList:
-            return self._asked_lists()
         if wanted is scope.Said:
             return (scope.Said(at="server", listing=self.listing),) if self._says_something() else ()
         if wanted is scope.Server:
@@ -190,13 +188,6 @@ class Walk:
     def _says_something(self) -> bool:
         lists = (self.listing.list_of(name) for name in listing.LISTS)
         return bool(self.listing.instructions) or any(items.items for items in lists)
-
-    def _asked_lists(self) -> tuple[scope.AskedList, ...]:
-        return tuple(
-            scope.AskedList(name=name, items=self.listing.list_of(name), at=name, position=(index,))
-            for index, name in enumerate(listing.LISTS)
-            if self.declared(name)
-        )
 
     def _registered(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:
         if wanted is scope.Registered:

@@ -14,10 +14,11 @@ from typing import Final
 from evidence.kinds import listing, samples
 from evidence.kinds.samples import Samples
 from evidence.model import Absent, Reason
-from scoring import arithmetic, conformance, weighing
+from scoring import arithmetic, weighing
 from scoring.assessment import Assessment
 from scoring.components import score_component
-from scoring.outcome import Level, Measured, NotMeasured, Skipped
+from scoring.outcome import Measured, NotMeasured, Skipped
+from scoring.requirements import access_checks, protocol_checks
 from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
 from scoring.rule import ParamValue, discover
 from scoring.samples_scope import TOO_FEW
@@ -48,25 +49,6 @@ def _component(name: str, title: str, *checks: Check, awaits: str = "", weight: 
     return Component(name=name, title=title, checks=checks, awaits=awaits, weight=Decimal(weight))
 
 
-WIRE: Final = ("headers", "lifecycle", "lists", "messages", "session", "stdio", "transport")
-"""Families of rules about the protocol. Access has families of its own and counts for security."""
-
-MUST_WEIGHT: Final = 3
-"""What a MUST weighs against a SHOULD."""
-
-_CONTESTED: Final = frozenset({"HTTP-02", "HTTP-03", "PAGE-01"})
-"""Requirements that most servers in the field do not keep, some of them on purpose: a MUST of these weighs one."""
-
-
-def _protocol(*families: str) -> Iterator[Check]:
-    """One check per requirement of these families; what can only be told, and not required, is left out."""
-    for check in conformance.checks():
-        requirement = check.requirement
-        if check.rule.family in families and requirement.level in {Level.MUST, Level.SHOULD}:
-            heavy = requirement.level is Level.MUST and requirement.id not in _CONTESTED
-            yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
-
-
 STABILITY: Final = "stability"
 ERROR_HANDLING: Final = "error_handling"
 
@@ -81,12 +63,7 @@ RELIABILITY: Final = Dimension(
         _component(
             "conformance",
             "Protocol conformance",
-            *_protocol(*WIRE),
-            _check("list-not-implemented", "list-cursor-repeated"),
-            _check("server-protocol-version-missing"),
-            _check("server-name-missing", "server-version-missing", weight=MUST_WEIGHT),
-            _check("tool-name-missing", weight=MUST_WEIGHT),
-            _check("tool-names-duplicated"),
+            *protocol_checks(),
         ),
         _component(STABILITY, "Connection stability", _check("connection-unstable")),
         _component(
@@ -137,8 +114,9 @@ SECURITY: Final = Dimension(
         _component(
             "authentication",
             "Authentication appropriateness",
-            _check("remote-not-encrypted", "remote-secret-in-url"),
-            _check("setting-secret-unmarked"),
+            _check("remote-not-encrypted", "remote-secret-in-url", weight=4),
+            _check("setting-secret-unmarked", weight=4),
+            *access_checks(),
             weight=2,
         ),
     ),
@@ -254,7 +232,8 @@ _SETTLED: Final = (
     "Components weigh the same, except in security: poisoning 4; dependencies, secrets and authentication 2 each.",
     "A component is ten points less the share of checked things with a finding, check by check.",
     "Protocol conformance is the share of MUST and SHOULD checks that pass, a MUST weighing three times a SHOULD.",
-    "HTTP-02, HTTP-03 and PAGE-01, which most servers in the field do not keep, weigh as much as a SHOULD.",
+    "HTTP-02 and HTTP-03, which most servers in the field do not keep, weigh as much as a SHOULD.",
+    "In authentication a declared address or setting weighs 4, a MUST of authorization 2 (1 on the way to metadata).",
     "Checks weigh the same elsewhere, but grave signs of poisoning weigh nine tenths and the light ones share one.",
     "Connection stability is the share of attempts of 30 days that succeeded; fewer than three say nothing.",
     "Error handling is seen in calls of reading tools; calls that fit weigh twice what mistakes and texts do.",

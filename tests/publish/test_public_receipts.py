@@ -37,7 +37,7 @@ NAMES = [rubric.name for rubric in catalogue.rubrics()]
 def poisoned() -> Dossier:
     """A server that sins against every private rule, in tools whose names a finding would repeat."""
     tools = [
-        {**item.raw, "name": f"zz-{rule.removeprefix('text-')}-{number}-{item.name}"}
+        {**item.raw, "name": f"zz-{rule.removeprefix('text-').removeprefix('tool-')}-{number}-{item.name}"}
         for rule in sorted(private_rules())
         for number, bad in enumerate(discover()[rule].bad)
         for item in _items(bad)

@@ -98,7 +98,8 @@ def test_reached_without_calling_a_tool_is_partial() -> None:
 
 
 def test_exemplary_server_has_no_deductions() -> None:
-    card = adaptive(dossier(listed=listed(GOOD_TOOL), registered=entered(GOOD_ENTRY)))
+    opening = {"capabilities": {"tools": {}, "prompts": {}}}
+    card = adaptive(dossier(listed=listed(GOOD_TOOL, opening=opening), registered=entered(GOOD_ENTRY)))
     assert card.score == 100
     assert [line for found in card.dimensions for inner in found.components for line in inner.lines] == []
 

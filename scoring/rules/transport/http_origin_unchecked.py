@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from evidence.kinds.exchanges import LEGACY, Exchange
 from scoring.conversation import Conversation
@@ -12,8 +11,6 @@ from scoring.outcome import Severity, Tolerated
 from scoring.replies import reply
 from scoring.rule import Answer, must, rule
 from scoring.streamable import is_redirect, settled, streamable
-
-_ORIGIN: Final = "https://hallmark-probe.invalid"
 
 
 @rule(
@@ -36,7 +33,6 @@ _ORIGIN: Final = "https://hallmark-probe.invalid"
         conversation(legacy("initialize-origin", result={})),
         conversation(modern("discover-origin", result={})),
         conversation(legacy("initialize", result={}), legacy("initialize-origin", status=400, opened=False)),
-        conversation(modern("discover-origin", result={}, headers={"access-control-allow-origin": "*"})),
     ],
     unjudged=[
         conversation(modern("discover-origin", status=401)),
@@ -48,9 +44,9 @@ def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
     """A browser names the page that a request comes from in `Origin`; a server that ignores it can be used by any page.
 
     Through DNS rebinding such a page reaches servers on the user's own machine or network. Answer 403 when the origin
-    is not one of yours; most SDKs have a list of allowed origins that is empty, or off, by default. A server that
-    allows every origin on purpose and says so in `Access-Control-Allow-Origin` gets a remark only, and so does any
-    other refusal than 403, which revisions before 2025-11-25 leave open.
+    is not one of yours; most SDKs have a list of allowed origins that is empty, or off, by default. Any other refusal
+    than 403, which revisions before 2025-11-25 leave open, gets a remark only. Some public servers allow every origin
+    on purpose: the requirement stands, and methodologies with weights weigh it lightly.
     """
     for exchange in settled(streamable(talk), "initialize-origin", "discover-origin"):
         revision = _revision(talk, exchange)
@@ -61,8 +57,6 @@ def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
                 yield Tolerated(f"HTTP {exchange.status}, 403 expected", exchange)
         elif not exchange.succeeded:
             yield Tolerated(f"{reply(exchange)}, HTTP 403 expected", exchange)
-        elif exchange.headers.get("access-control-allow-origin", "") in {"*", _ORIGIN}:
-            yield Tolerated("every origin is allowed on purpose", exchange)
         else:
             yield exchange, "served, HTTP 403 expected for an origin that is not the server's"
 
