@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +18,7 @@ from scoring import catalogue
 from scoring.receipt import decode
 from scoring.rubric import Rubric
 from tests.dossiers import AS_OF, captures
-from tests.evidence.store.build import ref
+from tests.evidence.store import build
 from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
     postgres,
     postgres_template,
@@ -24,7 +26,9 @@ from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on 
     store,
     url,
 )
-from workers import receipts
+from tests.workers.world import ScriptedRegistry, World, context, ref
+from workers import pins, pipeline, receipts
+from workers.options import RunOptions
 
 PINS = {"code": "1", "commit": "c0ffee", "source": "0123", "ruleset": "1"}
 DOSSIERS = list(captures().values())
@@ -39,7 +43,7 @@ def night(number: int, **pins: str) -> Run:
 def collected(store: Store, run: Run, dossiers: Sequence[Dossier] = DOSSIERS) -> Run:  # noqa: F811
     """A run with evidence and no receipts."""
     store.add_run(run)
-    pages = [(dossier.server, ref(dossier.server)) for dossier in dossiers]
+    pages = [(dossier.server, build.ref(dossier.server)) for dossier in dossiers]
     store.put_page(run.id, "starter", pages, cursor=None, done=True, at=run.as_of)
     ids = [dossier.server.id for dossier in dossiers]
     store.plan(run.id, ids, run.as_of)
@@ -200,3 +204,33 @@ def _raising(rubric: Rubric, server: str) -> Rubric:
         return rubric.judge(assessment)
 
     return replace(rubric, dated=True, judge=judge)
+
+
+def test_the_source_that_judges_is_pinned() -> None:
+    assert re.fullmatch("[0-9a-f]{16}", pins.current([])["source"])
+
+
+def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+    score_one = receipts.score_one
+
+    def counting(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredCard]:
+        judged.append(dossier.server.id)
+        return score_one(dossier, rubrics)
+
+    async def main() -> None:
+        registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
+        async with context(tmp_path, World([registry])) as ctx:
+            for name in ("2026-1", "2026-2"):
+                run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)), run_id=name)
+                await pipeline.discover(ctx, run)
+                await pipeline.collect(ctx, run, ctx.store.planned(name))
+                await pipeline.score(ctx, run, ctx.store.planned(name))
+                await pipeline.publish(ctx, run)
+            assert len(judged) == len(set(judged)) == 3
+            first, second = (ctx.store.scorecards(name) for name in ("2026-1", "2026-2"))
+            assert first == second, "the scripted clock stands still"
+            assert len(second) == 3 * len(catalogue.rubrics())
+
+    monkeypatch.setattr(receipts, "score_one", counting)
+    asyncio.run(main())
