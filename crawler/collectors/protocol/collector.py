@@ -124,7 +124,7 @@ class ProtocolCollector:
         """The exchanges, with what an earlier full probe asked beyond them."""
         if probed.exchanges is None or not isinstance(fresh := probed.exchanges[0], Observed):
             return probed.exchanges
-        same_lists = earlier.read(listing.KIND) == probed.listing
+        same_lists = _are_equal(earlier.read(listing.KIND), probed.listing)
         known = earlier.records.get(exchanges.KIND)
         return carrying.carry(fresh, probed.exchanges[1], known, at, same_lists=same_lists)
 
@@ -141,6 +141,13 @@ class ProtocolCollector:
             content=content,
             observation=observation,
         )
+
+
+def _are_equal(one: Observed | Absent, other: Observed | Absent) -> bool:
+    """Whether two pieces of evidence say the same (docs/decisions/0001)."""
+    if one.digest == other.digest or not (isinstance(one, Observed) and isinstance(other, Observed)):
+        return one.digest == other.digest
+    return one.canonical is not None and one.canonical == other.canonical
 
 
 _NOTHING: Final = Absent(Reason.NOT_COLLECTED)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from crawler.collectors.protocol import carrying
 from crawler.collectors.protocol.carrying import full_at, is_full_due
 from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchange
@@ -100,6 +101,17 @@ def test_it_is_so_over_every_transport_and_in_both_eras(target: str) -> None:
 
     assert body(core) == body(full)
     assert talk(core).depth == "full"
+
+
+def test_what_is_unchanged_is_found_without_reading_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(_: bytes) -> None:
+        raise AssertionError("both bodies were parsed")
+
+    monkeypatch.setattr(carrying._Talk, "read", read)
+
+    full, first, second = visits(Changing())
+
+    assert body(first) == body(second) == body(full)
 
 
 def test_a_changed_list_is_told_and_the_rest_is_kept() -> None:
