@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from evidence.canonical import Json
-from evidence.kinds import access, exchanges, interop, listing, samples, trials
+from evidence.kinds import access, interop, listing, samples, trials
 from evidence.kinds.access import Access
 from evidence.kinds.interop import Interop
 from evidence.kinds.samples import Samples
@@ -137,5 +137,4 @@ _VIEWS: Final = (
     (samples.KIND, "Connecting over 30 days", _samples),
     (interop.KIND, "Official client", _interop),
     (listing.KIND, "Timings", _timings),
-    (exchanges.KIND, "Timings of every question", _timings),
 )

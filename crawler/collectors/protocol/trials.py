@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from crawler.collectors.protocol import mistakes
 from crawler.collectors.protocol.arguments import NoArguments, arguments_for
 from crawler.collectors.protocol.caution import Classed, Policy, classed, why_not
-from crawler.collectors.protocol.trials_answers import reading, stable
+from crawler.collectors.protocol.trials_answers import reading
 from crawler.wire.failures import TimedOut
 from crawler.wire.transcript import Exchange, Reply
 from evidence.canonical import Json
@@ -191,9 +191,12 @@ class _Trials:
         return {"calls": self.calls}
 
 
+_LONGEST_NAME: Final = 200
+
+
 def _about(tool: Classed) -> dict[str, Json]:
     return {
-        "tool": stable(tool.name, keep_digits=True),
+        "tool": tool.name[:_LONGEST_NAME],  # as the listing has it, where masking would only hide which tool it is
         "index": tool.index,
         "class": tool.found.authority.value,
         "basis": tool.found.basis.value,
