@@ -161,13 +161,19 @@ class Dialogue:
         """Pause before a second try."""
         await self._courtesy.pause(self.limits.retry_pause)
 
+    def hold_back(self, reply: Reply) -> float | None:
+        """Let nobody ask this host for the seconds that it asks for; None when it does not."""
+        asked_for = wait_asked_for(reply, self._clock())
+        if asked_for is not None and self._host:
+            self._courtesy.defer(self._host, asked_for)
+        return asked_for
+
     def _pause_before_retry(self, reply: Reply) -> float | None:
         """Seconds until a second try; None when it would not help or is not welcome."""
         if reply.result:
             return None
-        asked_for = wait_asked_for(reply, self._clock())
+        asked_for = self.hold_back(reply)
         if asked_for is not None:
-            self._courtesy.defer(self._host, asked_for)
             return asked_for if self._courtesy.accepts(asked_for) else None
         return self.limits.retry_pause if failed_in_passing(reply) else None
 

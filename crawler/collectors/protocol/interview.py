@@ -24,17 +24,25 @@ _UNWELCOME: Final = "the server asked for fewer requests"
 class Interview:
     """Asks inquiries one at a time. Once it has stopped, what is left is recorded as not collected.
 
-    `ends` is on the loop's clock; `pause` are the seconds before a second try.
+    `ends` is on the loop's clock; `pause` are the seconds before a second try. `hold_back` heeds a Retry-After.
     """
 
     def __init__(
-        self, transcript: Transcript, budget: Budget, courtesy: Courtesy, *, ends: float, pause: float
+        self,
+        transcript: Transcript,
+        budget: Budget,
+        courtesy: Courtesy,
+        *,
+        ends: float,
+        pause: float,
+        hold_back: Callable[[Reply], object],
     ) -> None:
         self._transcript = transcript
         self._budget = budget
         self._courtesy = courtesy
         self._ends = ends
         self._pause = pause
+        self._hold_back = hold_back
         self._timeouts = self._down = self._again = 0
         self._stopped = ""
         if any(row.exchange.status == _TOO_MANY for row in transcript.rows):
@@ -87,6 +95,7 @@ class Interview:
         failure = reply.failure
         self._timeouts += isinstance(failure, TimedOut)
         self._down = self._down + 1 if failure and not failure.connected else 0
+        self._hold_back(reply)
         if reply.status == _TOO_MANY:
             self._stopped = _UNWELCOME
         elif self._timeouts >= _TIMEOUTS:

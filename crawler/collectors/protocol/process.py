@@ -118,7 +118,9 @@ class StdioProbe(Probe):
     async def _inquire(self, opened: Opened, channel: StdioChannel) -> None:
         """Ask a process everything that only a full probe asks, and let it go."""
         ends = asyncio.get_running_loop().time() + self.limits.total / 2
-        interview = Interview(self.transcript, self.budget, self.courtesy, ends=ends, pause=0)
+        interview = Interview(
+            self.transcript, self.budget, self.courtesy, ends=ends, pause=0, hold_back=opened.dialogue.hold_back
+        )
         link = opened.dialogue.link(opened.era)
 
         async def send(inquiry: Inquiry) -> Reply:

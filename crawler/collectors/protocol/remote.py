@@ -83,6 +83,7 @@ class RemoteProbe(Probe):
             self.courtesy,
             ends=ends,
             pause=opened.dialogue.limits.retry_pause,
+            hold_back=opened.dialogue.hold_back,
         )
         for era in (one for one in (opened, other) if one is not None):
             channel, link = era.dialogue.channel, era.dialogue.link(era.era)

@@ -62,6 +62,17 @@ def test_a_server_that_asks_for_fewer_requests_is_asked_no_more() -> None:
     assert all(one.unclear for one in after)
 
 
+def test_a_session_is_not_even_ended_where_fewer_requests_were_asked_for() -> None:
+    async def initialize(call: Call) -> None:
+        await call.result(OPENING, ("Mcp-Session-Id", "session-0123456789"))
+
+    server = Mcp({"initialize": initialize, "prompts/list": always(429)})
+
+    looked_at(server)
+
+    assert server.asked[-1] == "prompts/list"
+
+
 def test_a_server_that_dies_of_a_malformed_text_is_recorded_to_that_point() -> None:
     server, dead = Mcp(), False
 
