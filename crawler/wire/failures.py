@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from evidence.model import Absent, Reason
 
@@ -17,6 +17,11 @@ class WireFailure(Exception):
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
         self.detail = detail
+
+    def bare(self) -> Self:
+        """Itself, without the frames it came through, which would keep whole bodies in memory."""
+        self.__cause__ = self.__context__ = None
+        return self.with_traceback(None)
 
     def absent(self) -> Absent:
         """The failure as evidence."""

@@ -176,6 +176,8 @@ class Transcript:
 
     def add(self, exchange: Exchange) -> None:
         """Append an exchange, without a large body and with as much of its pieces as the bounds leave room for."""
+        if exchange.failure is not None:
+            exchange.failure.bare()
         room = min(RETAINED_EACH, RETAINED - self.retained)
         pieces = exchange.received[:MOST_PIECES]
         needed = sum(piece.kept for piece in pieces)

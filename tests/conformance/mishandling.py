@@ -1,10 +1,21 @@
-"""Full probes of hostile servers: what each leaves behind, and how long each question took."""
+"""Full probes of hostile servers: what each leaves behind, and how long each question took.
+
+`python -m tests.conformance.mishandling serve` serves all of them and prints their addresses as JSON;
+`python -m tests.conformance.mishandling` starts that in a process of its own, probes all that do more than keep silent,
+and prints how many there were, the seconds it took, and the peak resident memory of the probing process in KiB.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import logging
+import resource
+import subprocess
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from crawler.collectors.protocol import ProbeLimits
@@ -21,8 +32,9 @@ from tests.servers.hostile_meaning import MEANING
 
 HASTY = Limits(connect=2, first_byte=0.8, between_bytes=0.5, total=1.2)
 PROBE = ProbeLimits(discover=0.8, total=20, stdio_answer=1.2, retry_pause=0)
-AT_ONCE = 12
-HTTP: Mapping[str, Case] = {**FRAMING, **MEANING, **LISTED, **LOCKED}
+AT_ONCE = 8
+MEASURED_AT_ONCE = 4
+CASES: Mapping[str, Case] = {**FRAMING, **MEANING, **LISTED, **LOCKED, **SSE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +44,66 @@ class Suffered:
     probed: Probed
     seconds: float
 
+    @property
+    def slowest(self) -> float:
+        """Seconds of the longest exchange."""
+        told = self.probed.listing.observation.get("exchanges")
+        times = [one.get("ms") for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+        return max((time for time in times if isinstance(time, float)), default=0.0) / 1000
 
-def suffer() -> Mapping[str, Suffered]:
+
+@contextlib.contextmanager
+def served() -> Iterator[Mapping[str, str]]:
+    """The address of every hostile server, all in one process of their own."""
+    command = [sys.executable, "-m", "tests.conformance.mishandling", "serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            yield json.loads(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+async def suffer(addresses: Mapping[str, str], *, keep: bool = True, at_once: int = AT_ONCE) -> Mapping[str, Suffered]:
     """Probe every hostile server, some at once; an exception of the collector goes through."""
-    return asyncio.run(_suffer())
+    turns = asyncio.Semaphore(at_once)
+    found: dict[str, Suffered] = {}
 
-
-async def _suffer() -> Mapping[str, Suffered]:
-    turns = asyncio.Semaphore(AT_ONCE)
-
-    async def one(case: Case, kind: TargetType) -> Suffered:
-        async with turns, serving(case.make()) as url:
+    async def one(name: str) -> None:
+        kind = TargetType.SSE if name in SSE else TargetType.STREAMABLE_HTTP
+        async with turns:
             began = time.monotonic()
-            found = await look(prober(limits=HASTY, probe=PROBE), remote(url, kind))
-            return Suffered(found, time.monotonic() - began)
+            probed = await look(prober(limits=HASTY, probe=PROBE), remote(addresses[name], kind))
+            if keep:
+                found[name] = Suffered(probed, time.monotonic() - began)
 
-    wanted = {name: one(case, TargetType.STREAMABLE_HTTP) for name, case in HTTP.items()}
-    wanted |= {name: one(case, TargetType.SSE) for name, case in SSE.items()}
-    return dict(zip(wanted, await asyncio.gather(*wanted.values()), strict=True))
+    async with asyncio.TaskGroup() as group:
+        for name in addresses:
+            group.create_task(one(name))
+    return found
+
+
+async def _serve() -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        addresses = {name: await stack.enter_async_context(serving(case.make())) for name, case in CASES.items()}
+        sys.stdout.write(json.dumps(addresses) + "\n")
+        sys.stdout.flush()
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+def main() -> None:
+    """Serve, or suffer once and tell."""
+    logging.disable(logging.WARNING)  # asyncio remarks on each write to a client that hung up
+    if sys.argv[1:] == ["serve"]:
+        asyncio.run(_serve())
+        return
+    began = time.monotonic()
+    with served() as addresses:
+        wanted = {name: url for name, url in addresses.items() if (CASES[name].sees or ("", ""))[1] != "timeout"}
+        asyncio.run(suffer(wanted, keep=False, at_once=MEASURED_AT_ONCE))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    sys.stdout.write(f"{len(wanted)} {time.monotonic() - began:.1f} {peak}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from crawler.wire import rpc
+from crawler.wire.failures import TooLarge
 from crawler.wire.transcript import (
     MOST_PIECES,
     REDIRECTED,
@@ -92,3 +95,15 @@ def test_the_answer_is_kept_behind_any_number_of_notifications() -> None:
 
     assert len(pieces) == MOST_PIECES
     assert [piece.size for piece in pieces if piece.is_answer] == [10]
+
+
+def test_a_failure_that_is_kept_does_not_keep_the_frames_that_hold_the_body() -> None:
+    transcript = Transcript()
+    try:
+        raise TooLarge("more than 4194304 bytes")
+    except TooLarge as error:
+        transcript.add(replace(exchange(), failure=error))
+
+    failure = transcript.exchanges[0].failure
+    assert failure is not None
+    assert (failure.__traceback__, failure.__context__) == (None, None)
