@@ -17,11 +17,13 @@ from evidence.model import Absent
 from scoring import arithmetic, conformance
 from scoring.assessment import Assessment
 from scoring.conformance import Checked, Verdict
+from scoring.conversation import CORE, NOT_ASKED
 from scoring.folding import fold
 from scoring.outcome import Level, NotMeasured
 from scoring.receipt import START
 from scoring.rubric import Rubric
 from scoring.scorecard import Line, Scorecard
+from scoring.walk import Pages
 
 KIND: Final = "exchanges"
 TIER1_SHOULD: Final = 95
@@ -89,6 +91,8 @@ _SETTLED: Final = (
     "SEP-2484, which the page names, defines no tiers.",
     "A server with which nothing was exchanged has no tier, and neither has one for which no MUST check could be made.",
     "Checks that did not apply, or could not be made, are left out of the totals.",
+    "Coverage is the share of the checks that apply which could be made.",
+    "A core probe, which asks few of the questions, gives no tier.",
     "The percentage is that of all MUST and SHOULD checks, rounded down; the tier stands beside it as the grade.",
 )
 
@@ -117,12 +121,22 @@ def _score(assessment: Assessment) -> Scorecard:
         return _card(assessment, NotMeasured(content.reason.value, content.detail))
     results = conformance.results(assessment)
     counts = counts_of(results)
+    if assessment.walks[Pages.ALL].conversation.talk.depth == CORE:
+        return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
     if counts.vacuous:
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))
     score = Decimal(counts.percentage)
     lines = list(_lines(results, counts.must_total + counts.should_total))
     lines += _rounding(score - arithmetic.deduct(FULL, (line.points for line in lines)))
-    return _card(assessment, score, score_tier(counts).value, counts, fold(lines, MAX_LINES))
+    made = counts.must_total + counts.should_total
+    coverage = arithmetic.on_quantum(Decimal(made) / (made + _unsettled(results)))
+    return _card(assessment, score, score_tier(counts).value, counts, fold(lines, MAX_LINES), coverage=coverage)
+
+
+def _unsettled(results: Iterable[Checked]) -> int:
+    """MUST and SHOULD checks that apply and could not be made."""
+    required = (result for result in results if result.check.requirement.level in {Level.MUST, Level.SHOULD})
+    return sum(result.verdict is Verdict.INCONCLUSIVE for result in required)
 
 
 def _lines(results: Iterable[Checked], total: int) -> Iterator[Line]:
@@ -155,6 +169,8 @@ def _card(
     grade: str | None = None,
     counts: TierInput | None = None,
     lines: tuple[Line, ...] = (),
+    *,
+    coverage: Decimal = Decimal(0),
 ) -> Scorecard:
     return Scorecard(
         server=assessment.server,
@@ -164,7 +180,7 @@ def _card(
         score=score,
         grade=grade,
         as_of=assessment.as_of,
-        coverage=Decimal(0 if counts is None else 1),
+        coverage=arithmetic.plain(coverage),
         lines=lines,
         facts={} if counts is None else _facts(counts),
         versions=assessment.versions,

@@ -89,3 +89,15 @@ def test_the_receipt_of_a_tier_names_the_check_that_failed() -> None:
     assert line.at == "exchanges/legacy/ping"
     assert line.points < 0
     assert Decimal(card.facts["start"]) + sum(line.points for line in card.lines) == card.score
+
+
+def test_a_core_probe_gives_no_tier() -> None:
+    card = SDK_TIER_1.score(assess(talked(legacy("initialize", result={}), depth="core")))
+    assert isinstance(card.score, NotMeasured)
+    assert (card.score.reason, card.grade, card.coverage) == ("not_asked", None, 0)
+
+
+def test_a_check_that_could_not_be_made_lowers_the_coverage_of_a_tier() -> None:
+    clear = SDK_TIER_1.score(assess(talked(legacy("ping", result={}))))
+    unclear = SDK_TIER_1.score(assess(talked(legacy("ping", result={}), legacy("unknown-method", status=503))))
+    assert 0 < unclear.coverage < clear.coverage
