@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crawler.collectors.protocol import ProbeLimits
 from crawler.wire import rpc
 from crawler.wire.address import parse_url
 from crawler.wire.connection import Limits
@@ -28,11 +29,14 @@ from crawler.wire.http import Engine, Request
 from crawler.wire.stdio import LineReader
 from evidence.canonical import NotJson, check_bounds
 from evidence.model import Absent, Dossier, Record, Server, Target, TargetType
-from tests.crawler.collectors.probing import AGENT, NOW, collector, remote
+from tests.conformance.probing import prober
+from tests.crawler.collectors.probing import AGENT, NOW, remote
 from tests.crawler.wire.fuzzing import ANSWERS, CUTS, Bent, answering, as_stream, bend, bends, message, pieces
 from tests.servers.hostile import Behaviour, Call, serving
 
 SLOWEST = 5.0
+HASTY = Limits(connect=2, first_byte=0.2, between_bytes=0.2, total=0.4)
+HASTY_PROBE = ProbeLimits(discover=0.2, total=3, stdio_answer=0.2, retry_pause=0)
 TALES = Counter[str]()
 
 
@@ -124,9 +128,9 @@ def check_engine(server: Loopback, form: int, changes: Any, cuts: Any) -> None:
 
 
 def check_probe(server: Loopback, form: int, changes: Any, cuts: Any) -> None:
-    """A whole probe, over HTTP, over HTTP+SSE and over pipes in memory."""
+    """A full probe, over HTTP, over HTTP+SSE and over pipes in memory."""
     server.behaviour = answering(ANSWERS[form], changes, cuts)
-    prober = collector(brisk=True, launcher=Bent(changes, cuts))
+    collected = prober(limits=HASTY, probe=HASTY_PROBE, launcher=Bent(changes, cuts))
     target = (
         remote(server.url),
         remote(server.url, TargetType.SSE),
@@ -134,7 +138,7 @@ def check_probe(server: Loopback, form: int, changes: Any, cuts: Any) -> None:
     )[form]
 
     asked = Server(ref="test", name="test", targets=(target,))
-    records: list[Record] = server.run(prober.collect(asked, Dossier(server=asked, as_of=NOW)))
+    records: list[Record] = server.run(collected.collect(asked, Dossier(server=asked, as_of=NOW)))
 
     assert records
     for record in records:
