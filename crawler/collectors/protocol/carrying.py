@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
+from crawler.collectors.protocol.dialogue import PASSING
 from crawler.collectors.protocol.transcription import CORE, FULL
 from crawler.registries.json_spans import elements, members
 from evidence.canonical import Json, NotJson, parse_json
@@ -23,6 +24,7 @@ WEEK: Final = timedelta(days=7)
 
 _OPENINGS: Final = frozenset({"discover", "initialize"})
 _MODERN_INFO: Final = "io.modelcontextprotocol/serverInfo"
+_TOO_MANY: Final = 429
 _LISTS_AGAIN: Final = frozenset({"list-tools-again", "list-tools-elsewhere"})
 
 _Key: TypeAlias = tuple[str, str, str, int]
@@ -90,6 +92,19 @@ class _Row:
     def connection(self) -> int:
         return int(str(self.value["connection"]))
 
+    @property
+    def received(self) -> Sequence[Mapping[str, Json]]:
+        """What was received."""
+        received = self.value["received"]
+        return [_object(one) for one in received] if isinstance(received, list) else []
+
+    @property
+    def failed_in_passing(self) -> bool:
+        """True when nothing can be concluded from it: it came to no answer, for now."""
+        status = self.value["status"]
+        passing = isinstance(status, int) and (status in PASSING or status == _TOO_MANY)
+        return self.value["failure"] is not None or (passing and not self.value["received"])
+
     def on(self, connection: int) -> bytes:
         """The row on another connection."""
         if connection == self.connection:
@@ -142,15 +157,24 @@ class _Talk:
         return _Talk(parts, str(parse_json(parts["depth"])), links, spans, rows)
 
     def openings(self) -> dict[_Key, Json]:
-        """By question, what a server says of itself on opening."""
-        return {row.key: self._opening(row) for row in self.rows if row.key[2] in _OPENINGS}
+        """By question, what a server says of itself on opening; what failed in passing says nothing."""
+        unclear = self.unclear()
+        opened = (row for row in self.rows if row.key[2] in _OPENINGS and row.connection not in unclear)
+        return {row.key: self._opening(row) for row in opened}
+
+    def listed_in(self) -> str | None:
+        """The era whose lists are in the listing: a row of the other one must not be read with them."""
+        return next((row.key[1] for row in self.rows if any("listed" in one for one in row.received)), None)
+
+    def unclear(self) -> set[int]:
+        """Connections whose opening failed in passing."""
+        return {row.connection for row in self.rows if row.key[2] in _OPENINGS and row.failed_in_passing}
 
     def _opening(self, row: _Row) -> Json:
         link = self.links[row.connection]
         result: Mapping[str, Json] = {}
-        received = row.value["received"]
-        for one in received if isinstance(received, list) else []:
-            result = result or _object(_object(_object(one).get("message")).get("result"))
+        for one in row.received:
+            result = result or _object(_object(one.get("message")).get("result"))
         info = result.get("serverInfo") or _object(result.get("_meta")).get(_MODERN_INFO)
         named = [result.get(name) for name in ("protocolVersion", "supportedVersions", "capabilities")]
         return [link["opened"], link["negotiated"], info, *named]
@@ -158,14 +182,15 @@ class _Talk:
     def opens_like(self, old: _Talk) -> bool:
         """True when every opening of this probe, which asked for fewer, is what it was then."""
         mine, theirs = self.openings(), old.openings()
-        if self.parts["target"] != old.parts["target"]:
+        if self.parts["target"] != old.parts["target"] or self.listed_in() != old.listed_in():
             return False
         return bool(mine) and all(key in theirs and theirs[key] == opening for key, opening in mine.items())
 
 
 def _merged(new: _Talk, old: _Talk, *, same_lists: bool) -> bytes:
     places, spans = _places(new, old)
-    fresh = {row.key: row for row in new.rows}
+    unclear = new.unclear()
+    fresh = {row.key: row for row in new.rows if row.connection not in unclear}
     asked = {key[1] for key in fresh if key[2] in _OPENINGS}
     rows = [_row(row, fresh, asked, places, same_lists=same_lists) for row in _first_of_each(old.rows, fresh)]
     known = {row.key for row in old.rows}
@@ -204,6 +229,7 @@ def _row(
 def _places(new: _Talk, old: _Talk) -> tuple[Mapping[int, int], Sequence[bytes]]:
     """Where each connection of the core probe is among those of the full one; new ones come last."""
     places: dict[int, int] = {}
+    unclear = new.unclear()
     spans = list(old.spans)
     for index, link in enumerate(new.links):
         alike = (at for at, other in enumerate(old.links) if at not in places.values() and _alike(link, other))
@@ -211,7 +237,7 @@ def _places(new: _Talk, old: _Talk) -> tuple[Mapping[int, int], Sequence[bytes]]
         if place is None:
             place = len(spans)
             spans.append(new.spans[index])
-        else:
+        elif index not in unclear:
             spans[place] = new.spans[index]
         places[index] = place
     return places, spans

@@ -185,6 +185,32 @@ def test_another_server_under_the_same_address_starts_anew(change: Any) -> None:
     assert "full_at" not in core["exchanges"].observation
 
 
+async def _out_of_order(call: Call) -> None:
+    await call.reply(503)
+
+
+def test_an_era_that_is_out_of_order_for_a_night_is_kept() -> None:
+    def break_down(server: Changing) -> None:
+        server.inner.overrides["initialize"] = _out_of_order
+
+    def repair(server: Changing) -> None:
+        server.inner.overrides["initialize"] = server.open
+
+    full, core, again = visits(Changing(), break_down, repair)
+
+    assert body(core) == body(again) == body(full)
+    assert talk(core).eras == {"modern", "legacy"}
+
+
+def test_rows_of_one_era_are_never_read_with_the_lists_of_the_other() -> None:
+    def break_down(server: Changing) -> None:
+        server.inner.overrides["server/discover"] = _out_of_order
+
+    _, core, _ = visits(Changing(), break_down)
+
+    assert (talk(core).depth, set(talk(core).eras)) == ("core", {"legacy"})
+
+
 @pytest.mark.parametrize(("days", "depth"), [(14, "full"), (15, "core")])
 def test_nothing_is_kept_for_longer_than_14_days(days: int, depth: str) -> None:
     _, core = visits(Changing(), depths="fc", days=days)
