@@ -42,9 +42,12 @@ _WEEK: Final = timedelta(days=7)
 class Network:
     """Builds on first use and keeps what it built until `close`."""
 
-    def __init__(self, settings: Settings, clock: Clock, *, courtesy: Courtesy | None = None) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, *, courtesy: Courtesy | None = None, spread: bool = False
+    ) -> None:
         self._settings = settings
         self._clock = clock
+        self._spread = spread
         self._courtesy = courtesy or Courtesy(gap=settings.host_gap, tick=clock.monotonic)
         self._built = AsyncExitStack()
         self._engine: Engine | None = None
@@ -99,6 +102,7 @@ class Network:
             _probe_limits(self._settings),
             client_version=code_version(),
             depth=self._settings.depth,
+            spread=self._spread,
             policy=Policy(self._settings.trials),
             credentials=_credentials(self._settings),
             opted_out=self._settings.trials_opt_out,

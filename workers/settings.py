@@ -115,9 +115,10 @@ class Settings(BaseSettings):
         default=5.0, ge=0, description="Seconds before a request that failed in passing is asked once more."
     )
     depth: Literal["core", "full", "weekly"] = Field(
-        default="core",
+        default="weekly",
         description="How much a run asks of a server's protocol: `core` about 7 requests, `full` at most 60, `weekly` "
-        "full when the last full probe is a week old. A core probe keeps what a full one found for 14 days.",
+        "full when there was no full probe within a week (in nightly runs, the first one on a day of the week that "
+        "differs from server to server). A core probe keeps what a full one found for 14 days.",
     )
     interop: Literal["off", "full", "weekly"] = Field(
         default="full",

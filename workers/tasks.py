@@ -84,7 +84,7 @@ def _do(step: Step, *, migrate: bool = False) -> None:
             # Everything that a visit may take: its own time, and the longest time it may be told to wait.
             longest = mine.server_timeout + LONGEST_PAUSE
             courtesy = SharedCourtesy(redis, longest_visit=longest, gap=mine.host_gap)
-            network = Network(mine, clock_at(mine.clock), courtesy=courtesy)
+            network = Network(mine, clock_at(mine.clock), courtesy=courtesy, spread=True)
             async with open_context(mine, outside=network, migrate=migrate) as ctx:
                 await step(ctx)
 

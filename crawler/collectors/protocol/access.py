@@ -1,7 +1,7 @@
 """Who gets in: the kind `access`, from what a visit has already asked and a few questions more.
 
     content, observation = await look_at_access(visit, target, asked, courtesy=courtesy, gapless=own,
-                                                client_version=version, credential=credential)
+                                                client_version=version, credential=credential, thorough=full)
 
 `asked` is what the visit asked at the door, in order: the openings `discover`, `initialize` and `sse-open` (steps of
 kind `exchanges`) and the first page of every list, each with its reply. An opening that succeeded says so in `opened`
@@ -9,8 +9,9 @@ and names the `version`. Replies that came for a `credential` tell nothing about
 are passed over, and the openings are asked once more without it.
 
 Asked here: RFC 9728 and RFC 8414 or OpenID metadata by GET, at most `AccessLimits.metadata` documents and 256 KiB each,
-on connections of `visit` and so behind its guard; and on a locked server the refused question once more with a bearer
-token that cannot be valid. Nothing is registered, no flow is started, nothing is POSTed to an advertised endpoint.
+on connections of `visit` and so behind its guard, of an open server only when `thorough`; and on a locked server the
+refused question once more with a bearer token that cannot be valid. Nothing is registered, no flow is started, nothing
+is POSTed to an advertised endpoint.
 
 Observed whenever an HTTP answer says something about access; Absent with the reason of the listing when only timeouts,
 429, 5xx or failures of the wire were seen.
@@ -48,6 +49,7 @@ async def look_at_access(
     client_version: str,
     credential: Credential | None = None,
     limits: AccessLimits | None = None,
+    thorough: bool = True,
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
     """The content of the record and its volatile observation. A remote target; raises nothing."""
     try:
@@ -62,7 +64,7 @@ async def look_at_access(
     if isinstance(door, Absent):
         return door, _observation(knocker, 0, credential)
     reader = MetadataReader(visit, courtesy, limits or AccessLimits())
-    resource, issuers = await _metadata(reader, door, server)
+    resource, issuers = await _metadata(reader, door, server) if thorough or door.gate else ((), ())
     gated = door.gate if door.access.is_gated else None
     bogus = await knocker.with_bearer(BOGUS_BEARER, gated) if gated else None
     look = Look(target, door, tuple(asked), resource, issuers, bogus, metadata_cut=reader.cut)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
 from crawler.collectors.protocol.dialogue import PASSING
@@ -22,6 +22,8 @@ CARRIED_FROM: Final = "carried_from"
 LONGEST: Final = timedelta(days=14)
 WEEK: Final = timedelta(days=7)
 
+_OPEN: Final = "open"
+_METADATA: Final = frozenset({"resource_metadata", "authorization_servers", "cut"})
 _OPENINGS: Final = frozenset({"discover", "initialize"})
 _MODERN_INFO: Final = "io.modelcontextprotocol/serverInfo"
 _TOO_MANY: Final = 429
@@ -40,10 +42,15 @@ def full_at(earlier: Record | None) -> datetime | None:
         return None
 
 
-def is_full_due(earlier: Record | None, at: datetime) -> bool:
-    """True when the last full probe is at least a week old, or there was none."""
+def is_full_due(earlier: Record | None, at: datetime, weekday: int | None = None) -> bool:
+    """True when the last full probe is at least a week old, or there was none and it is the server's `weekday`.
+
+    Weekdays are 0 to 6, of UTC; None: any day. They keep the first night from asking every server everything.
+    """
     asked = full_at(earlier)
-    return asked is None or at - asked >= WEEK
+    if asked is None:
+        return weekday is None or at.astimezone(UTC).weekday() == weekday
+    return at - asked >= WEEK
 
 
 def carry(
@@ -68,6 +75,29 @@ def carry(
     if old.depth != FULL or new.depth != CORE or not new.opens_like(old):
         return fresh, note
     return Observed(_merged(new, old, same_lists=same_lists)), noted
+
+
+def carry_access(
+    fresh: Observed, note: Mapping[str, Json], earlier: Record | None, asked: datetime | None, at: datetime
+) -> tuple[Observed, Mapping[str, Json]]:
+    """The content and the observation of a look at an open server, with the metadata that the last full one found.
+
+    `asked` is when that was. What stands at the well-known addresses of a locked server is asked for every time.
+    """
+    if earlier is None or asked is None or not isinstance(earlier.content, Observed) or at - asked > LONGEST:
+        return fresh, note
+    try:
+        new, old = _without_metadata(fresh.body), _without_metadata(earlier.content.body)
+    except NotJson:
+        return fresh, note
+    if new != old or new.get("class") != _OPEN:
+        return fresh, note
+    carried_from = earlier.observation.get(CARRIED_FROM, earlier.observed_at.isoformat())
+    return earlier.content, {**note, CARRIED_FROM: carried_from}
+
+
+def _without_metadata(body: bytes) -> dict[str, Json]:
+    return {name: value for name, value in _object(parse_json(body)).items() if name not in _METADATA}
 
 
 def _is_beginning(new: bytes, old: bytes) -> bool:

@@ -49,6 +49,7 @@ class ProtocolCollector:
         *,
         client_version: str = "0",
         depth: str = "core",
+        spread: bool = False,
         policy: Policy = Policy.ANNOTATED,
         credentials: Credentials | None = None,
         opted_out: Collection[str] = (),
@@ -61,6 +62,7 @@ class ProtocolCollector:
             courtesy=courtesy, clock=clock, limits=limits or ProbeLimits(), client_version=client_version
         )
         self._depth = depth
+        self._spread = spread
         self._policy = policy
         self._credentials = credentials or Credentials()
         self._opted_out = frozenset(opted_out)
@@ -81,7 +83,8 @@ class ProtocolCollector:
     def _manner(self, server: Server, earlier: Dossier) -> Manner:
         depth = self._depth
         if depth == _WEEKLY:
-            due = carrying.is_full_due(earlier.records.get(exchanges.KIND), self._clock())
+            weekday = int(server.id[-8:], 16) % 7 if self._spread else None
+            due = carrying.is_full_due(earlier.records.get(exchanges.KIND), self._clock(), weekday)
             depth = transcription.FULL if due else transcription.CORE
         names = {server.ref, server.name, *server.seen_in, *(target.identifier for target in server.targets)}
         return Manner(
@@ -114,7 +117,7 @@ class ProtocolCollector:
         found: Mapping[str, Finding] = {
             listing.KIND: (probed.listing, {**probed.observation, "target": position}),
             exchanges.KIND: self._carried(probed, earlier, at) or same,
-            access.KIND: probed.access or (_no_access(server.targets[position : position + 1], same[0]), {}),
+            access.KIND: self._access(probed, earlier, at) or (_no_access(server.targets[position:][:1], same[0]), {}),
             trials.KIND: probed.trials or same,
             samples.KIND: sampled,
         }
@@ -127,6 +130,13 @@ class ProtocolCollector:
         same_lists = _are_equal(earlier.read(listing.KIND), probed.listing)
         known = earlier.records.get(exchanges.KIND)
         return carrying.carry(fresh, probed.exchanges[1], known, at, same_lists=same_lists)
+
+    def _access(self, probed: Probed, earlier: Dossier, at: datetime) -> Finding | None:
+        """The look at access; of an open server with the metadata that only a full probe asks for."""
+        if probed.access is None or not isinstance(fresh := probed.access[0], Observed) or _is_full(probed):
+            return probed.access
+        asked = carrying.full_at(earlier.records.get(exchanges.KIND))
+        return carrying.carry_access(fresh, probed.access[1], earlier.records.get(access.KIND), asked, at)
 
     def _record(
         self, server: Server, kind: str, at: datetime, content: Observed | Absent, observation: Mapping[str, Json]
@@ -141,6 +151,11 @@ class ProtocolCollector:
             content=content,
             observation=observation,
         )
+
+
+def _is_full(probed: Probed) -> bool:
+    """Whether a full probe was made."""
+    return probed.exchanges is not None and carrying.FULL_AT in probed.exchanges[1]
 
 
 def _are_equal(one: Observed | Absent, other: Observed | Absent) -> bool:

@@ -112,6 +112,7 @@ class RemoteProbe(Probe):
             gapless=self._own,
             client_version=self.client_version,
             credential=self._credential,
+            thorough=self.manner.is_full,
         )
 
     async def _open(self, target: Target, visit: Visit) -> Opened | Refused:

@@ -255,3 +255,45 @@ def test_the_time_of_a_full_probe_may_be_missing_or_no_time() -> None:
     assert full_at(record) == datetime.fromisoformat(NOW.isoformat())
     assert [is_full_due(record, NOW + days * DAY) for days in (0, 6, 7)] == [False, False, True]
     assert is_full_due(None, NOW)
+
+
+def test_the_first_full_probes_of_many_servers_are_spread_over_the_week() -> None:
+    due = [[is_full_due(None, NOW + day * DAY, weekday) for day in range(7)] for weekday in range(7)]
+    assert [days.count(True) for days in due] == [1] * 7
+    assert sum(days[0] for days in due) == 1
+    assert is_full_due(None, NOW)
+
+
+class Documented(Changing):
+    """An open server that also publishes protected resource metadata."""
+
+    async def __call__(self, call: Call) -> None:
+        if call.method == "GET" and "oauth-protected-resource" in call.path:
+            document = {"resource": f"http://{call.headers['host']}/mcp", "authorization_servers": []}
+            await call.reply(200, json.dumps(document).encode(), ("Content-Type", "application/json"))
+        else:
+            await super().__call__(call)
+
+
+def test_metadata_of_an_open_server_is_asked_for_in_full_probes_and_kept() -> None:
+    full, core, again = visits(Documented(), depths="fcc")
+    assert full["access"].observation["metadata_requests"] > 0
+    assert core["access"].observation["metadata_requests"] == again["access"].observation["metadata_requests"] == 0
+    assert full["access"].content == core["access"].content == again["access"].content
+    assert again["access"].observation["carried_from"] == core["access"].observation["carried_from"]
+
+
+def test_metadata_is_not_kept_for_longer_than_two_weeks() -> None:
+    late, never = visits(Documented(), depths="fc", days=15)[1], visits(Documented(), depths="c")[0]
+    for records in (late, never):
+        seen = records["access"].content
+        assert isinstance(seen, Observed)
+        assert b'"resource_metadata":[]' in seen.body
+
+
+def test_metadata_is_not_kept_when_the_server_opens_differently() -> None:
+    server = Documented()
+    _, changed = visits(server, lambda one: one.opening.update(protocolVersion="2025-03-26"), depths="fc")
+    seen = changed["access"].content
+    assert isinstance(seen, Observed)
+    assert b'"resource_metadata":[]' in seen.body
