@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
+from typing import Final, Self
 
 from evidence.kinds import listing
 from evidence.kinds.exchanges import Exchange
-from evidence.model import Absent, Dossier
+from evidence.model import Absent, Dossier, Observed
 from scoring import catalogue, path, revision, rule
+from scoring.access_scope import Access
 from scoring.assessment import Assessment, Question
+from scoring.conversation import Conversation
 from scoring.outcome import Finding, Inapplicable, Measured, NotMeasured, Outcome, Skipped, Tolerated, Undecided
 from scoring.rubric import Rubric
 from scoring.rule import Answer, Rule
 from scoring.scope import Scope
 from scoring.walk import Pages, Walk
+
+_NARROWED: Final = frozenset({Access, Conversation})
+"""Scopes of which a rule judges only what was said under the revisions of its checks."""
 
 
 def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessment:
@@ -26,16 +32,18 @@ def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessm
     """
     walks = _walks(dossier)
     questions = catalogue.questions() if rubrics is None else catalogue.questions_of(rubrics)
-    known = rule.discover()
+    known, seen = rule.discover(), _Seen(dossier)
     outcomes: dict[Question, Outcome] = {}
-    for question in questions:
-        walk = walks[question.pages]
-        shared = question.pages is not Pages.ALL and walk is walks[Pages.ALL]
-        outcome = outcomes.get(Question(question.rule, question.params)) if shared else None
-        if outcome is None:
-            with _Blame(question.rule, dossier.server.id):
-                outcome = _ask(known[question.rule], question, walk, dossier)
-        outcomes[question] = outcome
+    with _Blame(dossier) as blame:
+        for question in questions:
+            walk = walks[question.pages]
+            shared = question.pages is not Pages.ALL and walk is walks[Pages.ALL]
+            outcome = outcomes.get(question.over_all_pages) if shared else None
+            if outcome is None:
+                declared = known[question.rule]
+                content, blame.rule = seen[declared.reads], question.rule
+                outcome = content if isinstance(content, NotMeasured) else _ask(declared, question, walk, content)
+            outcomes[question] = outcome
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.versions()))
 
 
@@ -53,10 +61,20 @@ def _walks(dossier: Dossier) -> dict[Pages, Walk]:
     }
 
 
-def _ask(declared: Rule, question: Question, walk: Walk, dossier: Dossier) -> Outcome:
-    content = dossier.read(declared.reads)
-    if isinstance(content, Absent):
-        return NotMeasured(content.reason.value, content.detail)
+class _Seen(dict[str, Observed | NotMeasured]):
+    """What there is of each kind of evidence in a dossier, read when first asked for."""
+
+    def __init__(self, dossier: Dossier) -> None:
+        super().__init__()
+        self._dossier = dossier
+
+    def __missing__(self, kind: str) -> Observed | NotMeasured:
+        content = self._dossier.read(kind)
+        found = NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else content
+        return self.setdefault(kind, found)
+
+
+def _ask(declared: Rule, question: Question, walk: Walk, content: Observed) -> Measured:
     judge, params, digest = declared.judge, dict(question.params), content.digest
     if declared.checks and declared.reads == listing.KIND and revision.is_foreign(declared, params, walk.listing):
         return Measured(0)
@@ -76,9 +94,10 @@ def _decide(
 ) -> Measured:
     """Like `_ask`, for a rule that may leave a thing unjudged: then it does not count as checked."""
     checked, findings, undecided = 0, list[Finding](), list(skipped)
+    judge = declared if declared.scope in _NARROWED else declared.judge
     for thing in things:
         try:
-            findings += ask(declared, thing, digest, **params)
+            findings += [_finding(declared, thing, answer, digest) for answer in judge(thing, **params)]
         except Inapplicable:
             continue
         except Undecided as why:
@@ -101,16 +120,18 @@ def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Fin
 
 
 class _Blame:
-    """Names the rule and the server on any error that passes, and lets it pass."""
+    """Names the rule at work and the server on any error that passes, and lets it pass."""
 
-    def __init__(self, rule_id: str, server: str) -> None:
-        self._note = f"raised by rule {rule_id} while assessing server {server}; no score was made"
+    def __init__(self, dossier: Dossier) -> None:
+        self._dossier = dossier
+        self.rule = ""
 
-    def __enter__(self) -> None:
-        return None
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if error is not None:
-            error.add_note(self._note)
+            server = self._dossier.server.id
+            error.add_note(f"raised by rule {self.rule} while assessing server {server}; no score was made")

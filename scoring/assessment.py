@@ -22,6 +22,11 @@ class Question:
     pages: Pages = Pages.ALL
 
     @cached_property
+    def over_all_pages(self) -> Question:
+        """The same question over all pages."""
+        return Question(self.rule, self.params)
+
+    @cached_property
     def _hash(self) -> int:
         return hash((self.rule, self.params, self.pages.value))
 

@@ -22,6 +22,9 @@ def is_foreign(declared: Rule, params: Mapping[str, ParamValue], known: Listing)
 
     Conversations are narrowed to the revisions of a check by the rule itself.
     """
+    here = letter(known)
+    if here and all(here in check.revisions for check in declared.checks):
+        return False
     asked = declared.with_defaults(params)
     revisions = [check.revisions for check in declared.checks if declared.with_defaults(check.params) == asked]
-    return bool(revisions) and not set(letter(known)) & set("".join(revisions))
+    return bool(revisions) and not set(here) & set("".join(revisions))

@@ -55,6 +55,7 @@ class Walk:
         self._dossier = dossier
         self._pages = pages
         self._things: dict[type[scope.Scope], tuple[scope.Scope, ...]] = {}
+        self._skipped: dict[type[scope.Scope], tuple[Skipped, ...]] = {}
 
     def absent(self, kind: str) -> Absent | None:
         """Why a kind of evidence is missing, or None when it is there."""
@@ -69,11 +70,9 @@ class Walk:
 
     def skipped(self, wanted: type[scope.Scope]) -> tuple[Skipped, ...]:
         """Declared lists that could not be read, or not to their end, when the scope comes from such a list."""
-        if wanted is scope.Said:
-            return tuple(Skipped(name, self.unread(name)) for name in listing.LISTS if self._hides_something(name))
-        name = _LIST_OF.get(wanted)
-        end = self.unread(name) if name else ""
-        return (Skipped(name, end),) if name and end else ()
+        if wanted not in self._skipped:
+            self._skipped[wanted] = self._left_out(wanted)
+        return self._skipped[wanted]
 
     def unread(self, name: str) -> str:
         """How reading a declared list ended before its end; empty when it was read whole or was not to be read."""
@@ -178,6 +177,13 @@ class Walk:
             scope.Prompt(item=item, at=f"prompts/{segment}", position=(item.index,))
             for item, segment in _with_segments(self._items("prompts"))
         )
+
+    def _left_out(self, wanted: type[scope.Scope]) -> tuple[Skipped, ...]:
+        if wanted is scope.Said:
+            return tuple(Skipped(name, self.unread(name)) for name in listing.LISTS if self._hides_something(name))
+        name = _LIST_OF.get(wanted)
+        end = self.unread(name) if name else ""
+        return (Skipped(name, end),) if name and end else ()
 
     def _hides_something(self, name: str) -> bool:
         """Whether a declared list holds more than was read; one that the server does not implement holds nothing."""
