@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from typing import Final
 
@@ -41,7 +41,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Check:
     """One requirement and the rule that judges it."""
 
@@ -58,7 +58,7 @@ class Check:
         """The section of the table that it belongs to."""
         return next(title for title, prefixes in SECTIONS.items() if self.prefix in prefixes)
 
-    @property
+    @cached_property
     def criterion(self) -> Criterion:
         """The check as a rubric cites it."""
         return Criterion(

@@ -29,8 +29,27 @@ class Conversation(Scope):
     revisions: str = "".join(REVISIONS)
 
     def within(self, revisions: str) -> Conversation:
-        """Only what was said under these revisions (letters)."""
-        return replace(self, revisions=revisions)
+        """Only what was said under these revisions (letters); one object for many rules, which look for the same."""
+        found = self._within.get(revisions)
+        if found is None:
+            found = self._within[revisions] = replace(self, revisions=revisions)
+        return found
+
+    def over(self, transport: str) -> Conversation:
+        """Only what was said over this transport; one object for many rules."""
+        found = self._over.get(transport)
+        if found is None:
+            kept = tuple(one for one in self.talk.exchanges if one.connection.transport == transport)
+            found = self._over[transport] = replace(self, talk=replace(self.talk, exchanges=kept))
+        return found
+
+    @cached_property
+    def _within(self) -> dict[str, Conversation]:
+        return {}
+
+    @cached_property
+    def _over(self) -> dict[str, Conversation]:
+        return {}
 
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -39,12 +58,12 @@ class Conversation(Scope):
         A server of HTTP+SSE that refuses the POST of streamable HTTP opens in its era, but not over that transport.
         """
         opened = {(one.transport, one.era) for one in self.talk.connections if one.opened}
-        return tuple(
-            exchange
-            for exchange in self.talk.exchanges
-            if (exchange.connection.transport, exchange.connection.era) in opened
-            if exchange.connection.revision and exchange.connection.revision in self.revisions
-        )
+        in_force = {
+            one.index
+            for one in self.talk.connections
+            if (one.transport, one.era) in opened and one.revision and one.revision in self.revisions
+        }
+        return tuple(exchange for exchange in self.talk.exchanges if exchange.connection.index in in_force)
 
     @property
     def over_http(self) -> tuple[Exchange, ...]:

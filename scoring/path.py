@@ -38,7 +38,7 @@ def unescape(segment: str) -> str:
 
 def join(*parts: str) -> str:
     """Segments joined by `/`, empty ones left out."""
-    return "/".join(part for part in parts if part)
+    return "/".join(filter(None, parts))
 
 
 def visible(text: str) -> str:

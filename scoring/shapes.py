@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from evidence.canonical import Json
 from evidence.kinds.listing import UNDEFINED
@@ -180,38 +180,47 @@ def _rows(text: str) -> tuple[Row, ...]:
 
 SHAPES: Final[Mapping[str, tuple[Row, ...]]] = {name: _rows(text) for name, text in _TEXTS.items()}
 
+Place: TypeAlias = "str | tuple[Place, str]"
+"""Where a value stands: a path, or the place around it and its name, so that a path is only written for a complaint."""
+
 
 def complaint(shape: str, value: Json, revision: str, *, at: str = "") -> str | None:
     """The first way in which a value is not of a shape under a revision (letter), or None: `icons/0/src is missing`."""
     return next(_complaints(shape, value, revision, at), None)
 
 
-def _complaints(kind: str, value: Json, revision: str, at: str) -> Iterator[str]:
+def _complaints(kind: str, value: Json, revision: str, at: Place) -> Iterator[str]:
     if kind in SHAPES:
         yield from _members(SHAPES[kind], value, revision, at)
     elif kind[0] == "[" and isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _complaints(kind[1:-1], part, revision, path.join(at, str(index)))
+            yield from _complaints(kind[1:-1], part, revision, (at, str(index)))
     elif kind[0] == "{" and isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _complaints(kind[1:-1], part, revision, path.join(at, path.clip(path.escape(name))))
+            yield from _complaints(kind[1:-1], part, revision, (at, name))
     elif not fits(kind, value):
-        yield f"{at or 'it'} is {_named(value)}, {_expected(kind)} expected"
+        yield f"{_path(at) or 'it'} is {_named(value)}, {_expected(kind)} expected"
 
 
-def _members(rows: tuple[Row, ...], value: Json, revision: str, at: str) -> Iterator[str]:
+def _members(rows: tuple[Row, ...], value: Json, revision: str, at: Place) -> Iterator[str]:
     if not isinstance(value, Mapping):
-        yield f"{at or 'it'} is {_named(value)}, an object expected"
+        yield f"{_path(at) or 'it'} is {_named(value)}, an object expected"
         return
     for row in rows:
         if revision not in row.revisions:
             continue
-        here = path.join(at, path.escape(row.name) if at else row.name)
         part = value.get(row.name, UNDEFINED)
         if part is not UNDEFINED:
-            yield from _complaints(row.kind, part, revision, here)
+            yield from _complaints(row.kind, part, revision, (at, row.name))
         elif row.required:
-            yield f"{here} is missing"
+            yield f"{_path((at, row.name))} is missing"
+
+
+def _path(place: Place) -> str:
+    if isinstance(place, str):
+        return place
+    around, name = place
+    return path.join(_path(around), path.clip(path.escape(name)))
 
 
 def fits(kind: str, value: Json) -> bool:  # noqa: PLR0911 - one return a kind

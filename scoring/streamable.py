@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from evidence.kinds.exchanges import Exchange
@@ -17,8 +16,7 @@ _GATES: Final = frozenset({401, 402, 407})
 
 def streamable(talk: Conversation) -> Conversation:
     """Only what was said over streamable HTTP; Inapplicable when nothing was."""
-    kept = tuple(one for one in talk.talk.exchanges if one.connection.transport == STREAMABLE)
-    narrowed = replace(talk, talk=replace(talk.talk, exchanges=kept))
+    narrowed = talk.over(STREAMABLE)
     if not narrowed.exchanges:
         raise Inapplicable("not over streamable HTTP")
     return narrowed
