@@ -12,10 +12,10 @@ PYTEST := $(BIN)/python -m pytest
 INSTALL = $(BIN)/python infra/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format live soak bench docs impact lock up clean setup-run setup-dev
+.PHONY: help run test check format live soak bench conformance docs impact lock up clean setup-run setup-dev
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: setup-run ## discover the starter registry, probe and score its servers, print the table and write the report
 	$(HALLMARK) run --registry starter --report $(REPORT) $(ARGS)
@@ -51,6 +51,9 @@ bench: setup-dev ## measure: probe, store, lint (ratios against a named peer in 
 	$(BIN)/python -m bench.store
 	$(BIN)/python -m bench.lint
 	$(BIN)/python -m bench.scoring
+
+conformance: setup-dev ## run the official suite against the positive control and compare with our verdicts
+	$(BIN)/python -m tests.conformance.official --write docs
 
 docs: setup-dev ## write the generated pages in docs/
 	$(BIN)/python -m publish.handbook --write docs

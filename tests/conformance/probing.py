@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.collectors.protocol.caution import Policy
 from crawler.courtesy import Courtesy
 from crawler.wire.connection import Limits
 from crawler.wire.guard import Guard
@@ -65,11 +66,13 @@ class Probed:
 def prober(
     *, limits: Limits = PATIENT, probe: ProbeLimits = LIMITS, launcher: Launcher | None = None, depth: str = "full"
 ) -> ProtocolCollector:
-    """A collector that asks everything and pauses nowhere."""
+    """A collector that asks everything, pauses nowhere and calls no tool."""
     engine = Engine(user_agent=AGENT, guard=Guard(allow_private=True), limits=limits)
     hand = Timekeeper()
     courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
-    return ProtocolCollector(engine, launcher or PipeLauncher(), courtesy, lambda: NOW, probe, depth=depth)
+    return ProtocolCollector(
+        engine, launcher or PipeLauncher(), courtesy, lambda: NOW, probe, depth=depth, policy=Policy.OFF
+    )
 
 
 async def look(collector: ProtocolCollector, target: Target) -> Probed:
