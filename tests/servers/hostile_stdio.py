@@ -12,6 +12,8 @@ from typing import Any
 OPENING = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
 TOOLS = [{"name": "get_note", "inputSchema": {"type": "object"}}]
 
+RESULTS: dict[str, Any] = {"initialize": OPENING, "tools/list": {"tools": TOOLS}, "ping": {}}
+
 
 def write(data: bytes) -> None:
     sys.stdout.buffer.write(data)
@@ -28,7 +30,7 @@ def serve(before: Callable[[dict[str, Any]], bool] = lambda _: False) -> None:
         message = json.loads(line)
         if "id" not in message or before(message):
             continue
-        result = {"initialize": OPENING, "tools/list": {"tools": TOOLS}}.get(message["method"])
+        result = RESULTS.get(message["method"])
         if result is None:
             send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no such method"}})
         else:
@@ -178,6 +180,102 @@ def closes_stdout() -> None:
 def never_reads() -> None:
     send({"jsonrpc": "2.0", "id": 1, "result": OPENING})
     time.sleep(60)
+
+
+def answers_twice() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] != "ping":
+            return False
+        for _ in range(2):
+            send({"jsonrpc": "2.0", "id": message["id"], "result": {}})
+        return True
+
+    serve(before)
+
+
+def floods_before_each() -> None:
+    """A thousand notifications before each answer."""
+
+    def before(message: dict[str, Any]) -> bool:
+        note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "tick"}}
+        write((json.dumps(note).encode() + b"\n") * 1_000)
+        return False
+
+    serve(before)
+
+
+def chatters() -> None:
+    """Prints a line of prose before each answer."""
+
+    def before(message: dict[str, Any]) -> bool:
+        write(b"handling " + message["method"].encode() + b"\n")
+        return False
+
+    serve(before)
+
+
+def floods_stderr() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        sys.stderr.write("noise\n" * 50_000)
+        return False
+
+    serve(before)
+
+
+def dies_on_ping() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] == "ping":
+            os._exit(3)
+        return False
+
+    serve(before)
+
+
+def outlives_its_input() -> None:
+    serve()
+    time.sleep(60)
+
+
+def talks_after_its_input() -> None:
+    serve()
+    for _ in range(1_000):
+        send({"jsonrpc": "2.0", "id": 1, "result": OPENING})
+
+
+def slow_to_ping() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        if message["method"] == "ping":
+            time.sleep(60)
+        return False
+
+    serve(before)
+
+
+def halves_of_lines() -> None:
+    """Writes each answer in two halves with a pause between."""
+
+    def before(message: dict[str, Any]) -> bool:
+        result = RESULTS.get(message["method"])
+        if result is None:
+            return False
+        line = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode() + b"\n"
+        write(line[: len(line) // 2])
+        time.sleep(0.05)
+        write(line[len(line) // 2 :])
+        return True
+
+    serve(before)
+
+
+def in_batches() -> None:
+    def before(message: dict[str, Any]) -> bool:
+        result = RESULTS.get(message["method"])
+        if result is None:
+            return False
+        send([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
+        return True
+
+    serve(before)
 
 
 def main(name: str) -> None:
