@@ -226,6 +226,8 @@ class Exchange:
             return f"HTTP {self.status}"
         if self.connection.is_session_unsendable and self.step not in _OPENINGS:
             return "the session id cannot be sent back"
+        if self.form == "stream" and self.answer is None and "id" in _object(self.sent):
+            return "the stream ended without an answer"
         return self.answer.missing if self.answer else ""
 
 

@@ -13,6 +13,8 @@ from tests.conformance.probing import Probed, probed
 from tests.servers.control.running import control
 from tests.servers.control.serving import Era
 
+pytestmark = pytest.mark.xdist_group("controls")
+
 # Deviations of the SDK that are true and that nobody can pass with it. HTTP-11: it refuses the batches of 2025-03-26.
 # HTTP-08: its answer to an unknown version begins with no empty event. DEP-01: this variant offers HTTP+SSE only.
 OF_THE_SDK: Mapping[tuple[str, str], frozenset[str]] = {

@@ -14,6 +14,8 @@ from tests.conformance.mishandling import HASTY, PROBE, Suffered
 from tests.conformance.probing import look, prober
 from tests.crawler.collectors.launching import PipeLauncher, module
 
+pytestmark = pytest.mark.xdist_group("hostile processes")
+
 # Which checks each one fails; a reason for those that do not open.
 EXPECTED: Mapping[str, frozenset[str] | Reason] = {
     "good": frozenset(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.exchanges import Exchange
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern
 from scoring.outcome import Inapplicable, Severity
@@ -37,9 +38,14 @@ def stream_carries_request(talk: Conversation) -> Iterator[Answer]:
     A client of this revision has no way to answer a request.
     """
     streams = [one for one in streamable(talk).exchanges if one.verb == "POST" and one.form == "stream"]
-    told = [one for one in streams if not one.unclear]
+    told = [one for one in streams if not one.unclear or _asks(one)]
     if not told:
         raise Inapplicable("no answer came as a stream")
     for exchange in told:
-        if any(one.is_request for one in exchange.received):
+        if _asks(exchange):
             yield exchange, "a request on the stream, none expected"
+
+
+def _asks(exchange: Exchange) -> bool:
+    """Also on a stream that ended without an answer: what was asked was asked."""
+    return any(one.is_request for one in exchange.received)
