@@ -3,8 +3,8 @@
     async with engine.visit() as visit:
         answer = await visit.fetch(Request("POST", parse_url(url), body=body))
 
-A visit keeps connections per origin and drops them at its end. A name is resolved once per connection, every address
-is vetted, and the connection goes to a vetted address while Host and SNI keep the name. Redirects are answers.
+A visit keeps connections per origin and drops them at its end. A name is resolved once per visit, every address is
+vetted for each connection, and it goes to a vetted address while Host and SNI keep the name. Redirects are answers.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import ssl
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 import httpx
 
@@ -25,6 +25,8 @@ from crawler.wire.failures import InvalidTarget, TimedOut, TlsFailure, TooLarge,
 from crawler.wire.guard import Guard, classify
 from crawler.wire.inflate import ACCEPTED, Gunzip, Identity, inflater
 from crawler.wire.resolve import DnsResolver, Resolver, addresses_of
+
+Lookup: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 
 _ADDRESSES: Final = 3  # tried per name
 _IDLE: Final = 8  # connections kept per origin
@@ -101,13 +103,15 @@ class Engine:
         """Addresses of a host, not yet vetted; Unreachable when there are none."""
         return await addresses_of(host, self._resolver)
 
-    async def connect(self, origin: Origin, *, guard: Guard, limits: Limits, deadline: float) -> Connection:
-        """A new connection to a vetted address of the origin."""
+    async def connect(
+        self, origin: Origin, *, guard: Guard, limits: Limits, deadline: float, addresses: Lookup | None = None
+    ) -> Connection:
+        """A new connection to a vetted address of the origin, which `addresses` looks up."""
         loop = asyncio.get_running_loop()
         end = min(deadline, loop.time() + limits.connect)
         try:
             async with asyncio.timeout_at(end):
-                found = await self.addresses(origin.host)
+                found = await (addresses or self.addresses)(origin.host)
         except TimeoutError as error:
             raise TimedOut("the name was not resolved in time", connected=False) from error
         vetted = guard.vet(found, origin.port)[:_ADDRESSES]
@@ -147,6 +151,7 @@ class Visit:
         self._end: float | None = None
         self._idle: dict[Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
+        self._resolved: dict[str, Sequence[str]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -172,7 +177,7 @@ class Visit:
             return False
         try:
             async with asyncio.timeout(self._engine.limits.connect):
-                found = await self._engine.addresses(origin.host)
+                found = await self._addresses(origin.host)
         except (WireFailure, TimeoutError):
             return False
         return all(classify(address) == "private" for address in found)
@@ -224,6 +229,21 @@ class Visit:
         else:
             connection.abort()
 
+    async def _connect(self, origin: Origin, limits: Limits, deadline: float) -> Connection:
+        try:
+            return await self._engine.connect(
+                origin, guard=self._guard, limits=limits, deadline=deadline, addresses=self._addresses
+            )
+        except WireFailure:
+            self._resolved.pop(origin.host, None)  # the host may have moved since
+            raise
+
+    async def _addresses(self, host: str) -> Sequence[str]:
+        """Addresses of a host, looked up once a visit: what was vetted first is what is connected to later."""
+        if host not in self._resolved:
+            self._resolved[host] = await self._engine.addresses(host)
+        return self._resolved[host]
+
     def _drop(self, connection: Connection) -> None:
         connection.abort()
         self._busy.discard(connection)
@@ -241,7 +261,7 @@ class Visit:
             if connection.reusable:
                 break
         else:
-            connection = await self._engine.connect(origin, guard=self._guard, limits=limits, deadline=deadline)
+            connection = await self._connect(origin, limits, deadline)
         self._busy.add(connection)
         return connection
 
