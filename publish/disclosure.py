@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from evidence.canonical import NotJson
-from evidence.kinds import listing, registration
+from evidence.kinds import access, exchanges, interop, listing, registration, samples, trials
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Record
 from publish.overview import all_lines
@@ -19,11 +19,21 @@ from scoring.rubric import Rubric
 from scoring.rule import discover
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
-PUBLIC_KINDS: Final = frozenset({registration.KIND, listing.KIND})
+PUBLIC_KINDS: Final = frozenset(
+    {registration.KIND, listing.KIND, exchanges.KIND, access.KIND, trials.KIND, samples.KIND, interop.KIND}
+)
+"""Everything that a score is made from, so that anybody can check it (docs/decisions/0121)."""
+
+UNOBSERVED_KINDS: Final = frozenset({access.KIND})
+"""Kinds whose observation is not shown: the status in it tells a server that any token opens."""
+
 UNSANDBOXED: Final = "none"
 
 PRIVATE_FAMILIES: Final = frozenset({"safety"})
 """Families of rules whose findings are our own scans': their vendor hears of them before anybody else."""
+
+PRIVATE_RULES: Final = frozenset({"bogus-token-mishandled"})
+"""Rules of other families whose findings may be holes that nobody knows of yet."""
 
 WITHHELD: Final = "withheld"
 """What stands on a public receipt in place of the criterion, and of the rule, of what is not disclosed yet."""
@@ -54,7 +64,12 @@ def disclose(dossier: Dossier) -> Shown | Withheld:
         return Withheld(why)
     if any(record.observation.get("credentials") for record in dossier.records.values()):
         return Withheld("it was entered with credentials of its operator, and shows others less")
-    return Shown({kind: record for kind, record in sorted(dossier.records.items()) if kind in PUBLIC_KINDS})
+    shown = {kind: record for kind, record in sorted(dossier.records.items()) if kind in PUBLIC_KINDS}
+    return Shown({kind: _public_record(record) for kind, record in shown.items()})
+
+
+def _public_record(record: Record) -> Record:
+    return replace(record, observation={}) if record.kind in UNOBSERVED_KINDS else record
 
 
 def _why_withheld(content: Observed | Absent) -> str:
@@ -98,7 +113,7 @@ def public_body(body: bytes) -> bytes:
 @cache
 def private_rules() -> frozenset[str]:
     """Ids of the rules whose findings are withheld."""
-    return frozenset(rule.id for rule in discover().values() if rule.family in PRIVATE_FAMILIES)
+    return PRIVATE_RULES | {rule.id for rule in discover().values() if rule.family in PRIVATE_FAMILIES}
 
 
 @cache

@@ -14,7 +14,7 @@ from evidence.model import Dossier, Reason, Run
 from evidence.store import Store, UnknownRun
 from publish import dataset
 from publish.columns import COLUMNS, column_reference, safe_cell
-from tests.publish import samples
+from tests.publish import observed, samples
 
 Make = Callable[..., Store]
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "dataset.md"
@@ -51,7 +51,7 @@ def later(dossiers: Sequence[Dossier], by: timedelta) -> list[Dossier]:
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_equal_evidence_at_another_time_gives_equal_comparable_bytes(make_store: Make, form: dataset.Format) -> None:
-    dossiers = samples.dossiers(20)
+    dossiers = [*samples.dossiers(20)[1:], observed.talkative()]
     run = replace(samples.RUN, id="run_later", as_of=samples.AS_OF + timedelta(days=1))
     first, second = make_store(dossiers), make_store(later(dossiers[::-1], timedelta(days=1)), run)
     assert exported(first, form=form, comparable=True) == exported(second, run, form=form, comparable=True)
@@ -65,10 +65,11 @@ def test_other_evidence_gives_other_comparable_bytes(make_store: Make) -> None:
 
 
 def test_comparable_lines_hold_no_run_time_or_duration(make_store: Make) -> None:
-    text = exported(make_store(samples.dossiers(12)), comparable=True).decode()
+    text = exported(make_store([*samples.dossiers(12)[1:], observed.talkative()]), comparable=True).decode()
     assert samples.RUN.id not in text
     assert "2026-03-01" not in text
     assert "duration" not in text
+    assert '"ms"' not in text
 
 
 def test_lines_are_sorted_by_server_across_batches(make_store: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +89,16 @@ def test_a_line_has_records_with_digests_and_whole_receipts(make_store: Make) ->
     assert (adaptive["rubric"], lint["rubric"]) == ("adaptive", "lint")
     assert {part["name"] for part in adaptive["dimensions"]} == {"schema_quality", "trust", "reliability"}
     assert all({"cites", "points", "why", "at"} <= line.keys() for line in lint["lines"])
+
+
+def test_a_line_has_every_kind_that_was_observed(make_store: Make) -> None:
+    dossier = observed.talkative()
+    line = json.loads(exported(make_store([dossier])))
+    assert {kind: record["digest"] for kind, record in line["records"].items()} == {
+        kind: record.digest for kind, record in dossier.records.items()
+    }
+    assert line["records"]["samples"]["observation"]["samples"]
+    assert line["records"]["access"]["observation"] == {}
 
 
 def test_an_absent_server_has_a_reason_and_no_score(make_store: Make) -> None:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evidence.kinds import listing
+from evidence.kinds import access, listing
+from evidence.kinds.access import ACCEPTED
 from evidence.model import Observed, Reason
-from publish.disclosure import Shown, Withheld, disclose
-from tests.publish import samples
+from publish.disclosure import PUBLIC_KINDS, Shown, Withheld, disclose
+from scoring.rule import discover
+from tests.publish import observed, samples
 
 
 def test_a_contained_server_is_shown_with_its_public_kinds() -> None:
@@ -20,6 +22,24 @@ def test_a_kind_nobody_decided_on_is_not_shown() -> None:
     shown = disclose(replace(dossier, records={**dossier.records, "secrets": secret}))
     assert isinstance(shown, Shown)
     assert "secrets" not in shown.records
+
+
+def test_every_kind_that_a_score_is_made_from_is_shown() -> None:
+    read = {rule.reads for rule in discover().values()}
+    assert read <= PUBLIC_KINDS
+    shown = disclose(observed.talkative())
+    assert isinstance(shown, Shown)
+    assert set(shown.records) == set(observed.talkative().records) == PUBLIC_KINDS
+
+
+def test_what_a_visit_to_a_lock_saw_is_not_shown_of_any_server() -> None:
+    """The status of the question with an invalid token is in it."""
+    dossier = observed.locked_out(bogus=(200, ACCEPTED))
+    assert dossier.records[access.KIND].observation
+    shown = disclose(dossier)
+    assert isinstance(shown, Shown)
+    assert shown.records[access.KIND].observation == {}
+    assert shown.records[access.KIND].digest == dossier.records[access.KIND].digest
 
 
 def test_evidence_of_an_unsandboxed_run_is_withheld() -> None:
