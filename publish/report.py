@@ -16,13 +16,16 @@ from markupsafe import Markup
 from evidence.model import Dossier, Run
 from evidence.store import Store, UnknownRun
 from publish.advice import advice
+from publish.conformance_view import conformance_of
 from publish.dataset import published
 from publish.disclosure import WITHHELD
 from publish.display import visible
 from publish.figures import bars, base_share, number, percent, share, signed
+from publish.observed_view import access_of, interop_of, samples_of, trials_of
 from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram, is_thin
 from publish.server_view import RAW_LIMIT, Prose, conversation, entries, record_view
 from publish.tables import FIRST, Rubric, Tables
+from publish.transcript_view import transcript_of
 from scoring import catalogue, receipt
 from scoring.outcome import NotMeasured
 from scoring.scorecard import Scorecard
@@ -30,7 +33,8 @@ from scoring.scorecard import Scorecard
 MARKER: Final = ".hallmark-report"
 ASSETS: Final = ("style.css", "icon.svg")
 ROWS_ON_OVERVIEW = 100
-LINES_ON_PAGE = 400
+LINES_ON_PAGE = 300
+LINES_OF_EARLIER = 40
 NAME_LIMIT = 160
 
 _SITE = Path(__file__).resolve().parent / "site"
@@ -95,8 +99,10 @@ class _Site:
         self._jinja.globals |= {"run": run, "first_table": FIRST, "versions": tuple(sorted(run.pins.items()))}
 
     def first_main(self, cards: Sequence[Scorecard]) -> list[Scorecard]:
-        """Receipts in the order of display: the default rubric first."""
-        return sorted(cards, key=lambda card: (card.rubric != self._naming.main, card.rubric, card.version))
+        """Receipts in the order of display: the newest version of each rubric, the default one first; then the rest."""
+        latest = newest(cards)
+        main = self._naming.main
+        return sorted(cards, key=lambda it: (it.version < latest[it.rubric], it.rubric != main, it.rubric, -it.version))
 
     def add(self, dossier: Dossier, cards: Sequence[Scorecard]) -> None:
         """Count a server and write its page."""
@@ -138,8 +144,15 @@ class _Site:
             "advice": advice(row.reason) if row.reason else None,
             "cards": cards,
             "titles": self._naming.rubrics,
-            "line_limit": LINES_ON_PAGE,
+            "newest": newest(cards),
+            "line_limits": (LINES_OF_EARLIER, LINES_ON_PAGE),
             "talk": conversation(dossier),
+            "conformance": conformance_of(dossier),
+            "trials": trials_of(dossier),
+            "access": access_of(dossier),
+            "samples": samples_of(dossier),
+            "interop": interop_of(dossier),
+            "transcript": transcript_of(dossier),
             "entries": entries(dossier),
             "records": [record_view(record) for _, record in sorted(dossier.records.items())],
         }
@@ -185,6 +198,11 @@ class _Site:
     def _write(self, name: str, template: str, *, up: str = "", **values: Any) -> None:
         page = self._jinja.get_template(template).render(up=up, **values)
         (self._folder / name).write_text(page, encoding="utf-8", newline="\n")
+
+
+def newest(cards: Sequence[Scorecard]) -> Mapping[str, int]:
+    """The newest version of each rubric among receipts."""
+    return {card.rubric: card.version for card in sorted(cards, key=lambda card: card.version)}
 
 
 def environment() -> Environment:

@@ -18,6 +18,8 @@ MAX_ITEMS = 200
 MAX_PARAMETERS = 60
 MAX_FACTS = 80
 RAW_LIMIT = 6_000
+RAW_BUDGET = 48_000
+RAW_LEAST = 500
 
 LIST_NAMES: Final = {
     "tools": "Tools",
@@ -114,7 +116,10 @@ def conversation(dossier: Dossier) -> Conversation | None:
         seen = Listing.parse(content.body)
     except NotJson:
         return None
-    lists = tuple(_list(name, seen.list_of(name)) for name in LISTS)
+    found = {name: seen.list_of(name) for name in LISTS}
+    shown = sum(min(len(items.items), MAX_ITEMS) for items in found.values())
+    raw_limit = min(RAW_LIMIT, max(RAW_LEAST, RAW_BUDGET // max(1, shown)))
+    lists = tuple(_list(name, items, raw_limit) for name, items in found.items())
     return Conversation(tuple(_opening_facts(seen)), Prose(seen.instructions), lists)
 
 
@@ -127,7 +132,7 @@ def entries(dossier: Dossier) -> tuple[tuple[tuple[tuple[str, str], ...], Prose]
         refs = Registration.parse(content.body).refs
     except NotJson:
         return ()
-    return tuple((tuple(_entry_facts(ref)), _raw(ref.get("entry"))) for ref in refs[:MAX_ITEMS])
+    return tuple((tuple(_entry_facts(ref)), raw(ref.get("entry"))) for ref in refs[:MAX_ITEMS])
 
 
 def record_view(record: Record) -> RecordView:
@@ -142,13 +147,25 @@ def record_view(record: Record) -> RecordView:
         canonical="" if isinstance(content, Absent) else content.canonical or "uncanonicalisable",
         absent=absent.reason.value if absent else "",
         detail=absent.detail if absent else "",
-        advice=advice(absent.reason) if absent else None,
+        advice=advice(absent.reason) if absent and record.kind == listing.KIND else None,
         facts=tuple(_flat(record.observation))[:MAX_FACTS],
     )
 
 
+def word(value: Json) -> str:
+    """A text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def raw(value: Json, limit: int = RAW_LIMIT) -> Prose:
+    """Indented JSON of at most `limit` characters; what was cut is said at the end."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    cut = len(text) - limit
+    return Prose(f"{text[:limit]}… ({cut:,} more characters)" if cut > 0 else text)
+
+
 def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
-    yield "Server", " ".join(_word(seen.server_info.get(part)) for part in ("name", "version")).strip() or "not named"
+    yield "Server", " ".join(word(seen.server_info.get(part)) for part in ("name", "version")).strip() or "not named"
     yield "Transport", seen.transport
     yield "Protocol version", seen.protocol_version or "not named"
     yield "Era", f"{seen.era}, {'server/discover' if seen.era == 'modern' else 'initialize'}"
@@ -156,7 +173,7 @@ def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
     yield "Capabilities", ", ".join(sorted(seen.capabilities)) or "none declared"
 
 
-def _list(name: str, seen: ItemList) -> ListView:
+def _list(name: str, seen: ItemList, raw_limit: int) -> ListView:
     items = seen.items
     return ListView(
         key=name,
@@ -164,14 +181,14 @@ def _list(name: str, seen: ItemList) -> ListView:
         declared=seen.declared,
         end=END_WORDS[seen.end],
         whole=seen.end in {End.COMPLETE, End.NOT_ASKED},
-        error="" if seen.error is None else _word(seen.error),
+        error="" if seen.error is None else word(seen.error),
         pages=len(seen.pages),
         count=len(items),
-        items=tuple(_item(name, item) for item in items[:MAX_ITEMS]),
+        items=tuple(_item(name, item, raw_limit) for item in items[:MAX_ITEMS]),
     )
 
 
-def _item(list_name: str, item: Item) -> ItemView:
+def _item(list_name: str, item: Item, raw_limit: int) -> ItemView:
     parameters = tuple(_parameters(item))
     hints = item.get("annotations")
     return ItemView(
@@ -180,10 +197,10 @@ def _item(list_name: str, item: Item) -> ItemView:
         title=item.text("title"),
         description=Prose(item.description),
         uri=item.text("uri") or item.text("uriTemplate"),
-        hints=tuple((name, _word(value)) for name, value in hints.items()) if isinstance(hints, Mapping) else (),
+        hints=tuple((name, word(value)) for name, value in hints.items()) if isinstance(hints, Mapping) else (),
         parameters=parameters[:MAX_PARAMETERS],
         more_parameters=max(0, len(parameters) - MAX_PARAMETERS),
-        raw=_raw(item.raw),
+        raw=raw(item.raw, raw_limit),
     )
 
 
@@ -196,23 +213,23 @@ def _parameters(item: Item) -> Iterator[Parameter]:
     required = [name for name in needed if isinstance(name, str)] if isinstance(needed, list) else []
     for name, value in properties.items():
         part = value if isinstance(value, Mapping) else {}
-        yield Parameter(name, _word(part.get("type", "any")), name in required, _word(part.get("description", "")))
+        yield Parameter(name, word(part.get("type", "any")), name in required, word(part.get("description", "")))
 
 
 def _entry_facts(ref: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     entry = ref.get("entry")
     document = entry.get("server", entry) if isinstance(entry, Mapping) else {}
     members = document if isinstance(document, Mapping) else {}
-    yield "Registry", _word(ref.get("registry"))
-    yield "Name", _word(ref.get("name"))
-    yield "Version", _word(ref.get("version"))
-    yield "Status", _word(ref.get("status"))
+    yield "Registry", word(ref.get("registry"))
+    yield "Name", word(ref.get("name"))
+    yield "Version", word(ref.get("version"))
+    yield "Status", word(ref.get("status"))
     for label, member in (("Title", "title"), ("Description", "description"), ("Website", "websiteUrl")):
         if members.get(member):
-            yield label, _word(members[member])
+            yield label, word(members[member])
     repository = members.get("repository")
     if isinstance(repository, Mapping) and repository.get("url"):
-        yield "Repository", _word(repository["url"])
+        yield "Repository", word(repository["url"])
 
 
 def _flat(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
@@ -223,14 +240,4 @@ def _flat(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
         for position, member in enumerate(value, start=1):
             yield from _flat(member, f"{path}[{position}]")
     elif path:
-        yield path, _word(value)
-
-
-def _word(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _raw(value: Json) -> Prose:
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    cut = len(text) - RAW_LIMIT
-    return Prose(f"{text[:RAW_LIMIT]}… ({cut:,} more characters)" if cut > 0 else text)
+        yield path, word(value)

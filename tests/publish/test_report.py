@@ -14,6 +14,7 @@ from evidence.model import Reason
 from evidence.store import Store
 from publish.advice import advice
 from publish.report import FolderTaken, Naming, write_report
+from scoring.rule import SPECIFICATION
 from tests.publish import samples
 
 Make = Callable[..., Store]
@@ -84,7 +85,10 @@ def pages_of(folder: Path) -> dict[str, Page]:
 
 
 def faults_of(folder: Path) -> list[str]:
-    """Everything wrong with a report: nesting, ids, dead links, loads from elsewhere, skipped headings."""
+    """Everything wrong with a report: nesting, ids, dead links, loads from elsewhere, skipped headings.
+
+    Only the specification may be linked to outside of the report.
+    """
     pages = pages_of(folder)
     found = []
     for name, page in pages.items():
@@ -94,7 +98,7 @@ def faults_of(folder: Path) -> list[str]:
         found += [f"{name}: aria-labelledby {key}" for key in page.referred if key not in page.ids]
         jumps = zip([0, *page.headings], page.headings, strict=False)
         found += [f"{name}: h{after} after h{before}" for before, after in jumps if after > before + 1]
-        for href in page.links + page.loads:
+        for href in [*(link for link in page.links if not link.startswith(f"{SPECIFICATION}/")), *page.loads]:
             parts = urlsplit(href)
             target = os.path.normpath(os.path.join(os.path.dirname(name), parts.path)) if parts.path else name
             if parts.scheme or parts.netloc or href.startswith("/"):

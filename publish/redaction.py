@@ -1,0 +1,41 @@
+"""What looks like a secret taken out of a quotation: by its name, its issuer's mark, or its place in an address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.patterns.poisoning import SECRETS, is_placeholder
+from scoring.secret_names import is_secret_name
+
+REMOVED: Final = "[removed]"
+
+_IN_ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}://)[^\s/@\"']{1,400}@")
+_BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}")
+# `password=x`, `"api_key": "x"`, also within JSON within JSON
+_NAME: Final = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]{0,63})\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}")
+_VALUE: Final = re.compile(r"([\"'])(?:(?![\"'\\]).){1,400}|([^\s,;\"'\\{}\[\]]{3,400})", re.DOTALL)
+
+
+def without_secrets(text: str) -> str:
+    """The text with `[removed]` for whatever looks like a credential; linear in its length.
+
+    A transcript holds messages as they were sent, and an error may quote what its server should have kept to itself.
+    """
+    shown = _BEARER.sub(rf"\1 {REMOVED}", _IN_ADDRESS.sub(rf"\1{REMOVED}@", text))
+    for pattern in SECRETS:
+        shown = pattern.expression.sub(lambda hit: hit[0] if is_placeholder(hit[0]) else REMOVED, shown)
+    return "".join(_named_removed(shown))
+
+
+def _named_removed(text: str) -> Iterator[str]:
+    done = 0
+    for name in _NAME.finditer(text):
+        if name.start() < done or not is_secret_name(name[1]):
+            continue
+        value = _VALUE.match(text, name.end())
+        if value and not value[0].startswith(REMOVED):
+            yield f"{text[done : name.end()]}{value[1] or ''}{REMOVED}"
+            done = value.end()
+    yield text[done:]

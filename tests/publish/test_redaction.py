@@ -1,0 +1,48 @@
+"""What looks like a credential is taken out of a quotation, and ordinary words stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from publish.redaction import REMOVED, without_secrets
+
+KEY = "AKIA" + "Q7RZ2MWX5KPL9TBN"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('{"password": "hunter2"}', "hunter2"),
+        ('{"data": "{\\"api_key\\":\\"hunter2\\"}"}', "hunter2"),
+        ("connect postgres://admin:hunter2@db/x failed", "hunter2"),
+        ("DB_PASSWORD=hunter2 is wrong", "hunter2"),
+        ("clientSecret: 'hunter2'", "hunter2"),
+        ("Authorization: Bearer abcdefghijk.lmn", "abcdefghijk"),
+        (f"key {KEY} was refused", KEY),
+        ('"message": "failed, token=hunter2 here"', "hunter2"),
+    ],
+)
+def test_a_credential_is_removed(text: str, secret: str) -> None:
+    assert secret not in without_secrets(text)
+    assert REMOVED in without_secrets(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "abc"}}',
+        "API_KEY is required",
+        '{"max_tokens": 100, "nextCursor": "eyJh", "author": "somebody"}',
+        '{"token": {"type": "string"}}',
+        "AKIAIOSFODNN7EXAMPLE",
+        "https://example.com/a?b=c",
+    ],
+)
+def test_ordinary_words_stay(text: str) -> None:
+    assert without_secrets(text) == text
+
+
+@pytest.mark.parametrize("piece", ["a", "a=", "token: ", "x://", '\\"', "bearer ", "eyJ", "token='", "-----BEGIN "])
+@pytest.mark.timeout(20)
+def test_a_hostile_text_costs_linear_time(piece: str) -> None:
+    assert without_secrets(piece * 50_000)
