@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
@@ -10,7 +11,7 @@ from evidence.model import Reason
 from scoring import arithmetic, weighing
 from scoring.assessment import Assessment
 from scoring.folding import fold
-from scoring.outcome import Finding, Measured, NotMeasured
+from scoring.outcome import Finding, Measured, NotMeasured, Outcome
 from scoring.rubric import Check, Component, Criterion
 from scoring.scorecard import ComponentScore, Line
 
@@ -18,35 +19,53 @@ MAX_LINES: Final = 100
 """Findings of one check that get a line each; the rest share one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What one check saw: how many things its criteria looked at, and whether they could look at everything."""
+
+    check: Check
+    outcomes: tuple[Outcome, ...]
+    checked: int
+    complete: bool
+
+
 def score_component(component: Component, assessment: Assessment, *, dimension: str) -> ComponentScore:
     """Ten points less, for each check, its share of them times the share of checked things that did not pass.
 
     Checks that had nothing to look at share their weight among the others; when none could look, NotMeasured.
     """
-    looked = [(check, checked) for check in component.checks if (checked := _checked(check, assessment))]
-    total = sum((check.weight for check, _ in looked), Decimal(0))
+    looks = [_look(check, assessment) for check in component.checks]
+    looked = [look for look in looks if look.checked]
+    total = _weight(looked)
     cites = f"{dimension}.{component.name}"
-    charged = [
-        (check, tuple(_lines(check, assessment, checked, share=check.weight / total, cites=cites)))
-        for check, checked in looked
-    ]
-    low, high = _bounds(component, assessment, charged)
+    charged = [(look, _lines(look, share=look.check.weight / total, cites=cites)) for look in looked]
+    low, high = _bounds(looks, charged)
     lines = tuple(line for _, part in charged for line in part)
     return ComponentScore(
         name=component.name,
         base_weight=component.weight,
         effective_weight=Decimal(0),
-        result=weighing.component_result(lines) if looked else _why_not(component, assessment),
-        checked=sum(checked for _, checked in looked),
+        result=weighing.component_result(lines) if looked else _why_not(component, looks),
+        checked=sum(look.checked for look in looked),
         lines=lines,
         floor=low,
         ceiling=high,
     )
 
 
-def _bounds(
-    component: Component, assessment: Assessment, charged: Sequence[tuple[Check, tuple[Line, ...]]]
-) -> tuple[Decimal, Decimal]:
+def _look(check: Check, assessment: Assessment) -> _Look:
+    outcomes = tuple([assessment.outcome(criterion.question) for criterion in check.criteria])
+    checked, complete = 0, True
+    for outcome in outcomes:
+        if isinstance(outcome, NotMeasured):
+            complete = False
+        else:
+            checked = max(checked, outcome.checked)
+            complete = complete and not outcome.skipped
+    return _Look(check, outcomes, checked, complete)
+
+
+def _bounds(looks: Sequence[_Look], charged: Sequence[tuple[_Look, tuple[Line, ...]]]) -> tuple[Decimal, Decimal]:
     """The result with every check that could not look, or not at everything, at 0 and at full.
 
     A check that found nothing of its kind in complete evidence counts for neither, unless no check looked at all: a
@@ -54,21 +73,17 @@ def _bounds(
     """
     if not charged:
         return Decimal(0), weighing.FULL
-    looked = _weight(check for check, _ in charged)
-    seen = [(check, lines) for check, lines in charged if not _is_unseen(check, assessment)]
-    unseen = _weight(check for check in component.checks if _is_unseen(check, assessment))
-    kept = sum((check.weight * weighing.FULL + looked * _points(lines) for check, lines in seen), Decimal(0))
-    total = _weight(check for check, _ in seen) + unseen
-    return _plain(kept / total), _plain((kept + unseen * weighing.FULL) / total)
+    looked = _weight(look for look, _ in charged)
+    seen = [(look.check.weight, lines) for look, lines in charged if look.complete]
+    unseen = _weight(look for look in looks if not look.complete)
+    kept = sum((weight * weighing.FULL + looked * _points(lines) for weight, lines in seen), Decimal(0))
+    total = sum((weight for weight, _ in seen), unseen)
+    low = _plain(kept / total)
+    return low, _plain((kept + unseen * weighing.FULL) / total) if unseen else low
 
 
-def _weight(checks: Iterable[Check]) -> Decimal:
-    return sum((check.weight for check in checks), Decimal(0))
-
-
-def _is_unseen(check: Check, assessment: Assessment) -> bool:
-    outcomes = (assessment.outcome(criterion.question) for criterion in check.criteria)
-    return any(isinstance(outcome, NotMeasured) or outcome.skipped for outcome in outcomes)
+def _weight(looks: Iterable[_Look]) -> Decimal:
+    return sum((look.check.weight for look in looks), Decimal(0))
 
 
 def _points(lines: Iterable[Line]) -> Decimal:
@@ -79,15 +94,10 @@ def _plain(value: Decimal) -> Decimal:
     return arithmetic.plain(arithmetic.on_quantum(value))
 
 
-def _checked(check: Check, assessment: Assessment) -> int:
-    outcomes = (assessment.outcome(criterion.question) for criterion in check.criteria)
-    return max((outcome.checked for outcome in outcomes if isinstance(outcome, Measured)), default=0)
-
-
-def _why_not(component: Component, assessment: Assessment) -> NotMeasured:
+def _why_not(component: Component, looks: Iterable[_Look]) -> NotMeasured:
     if component.awaits:
         return NotMeasured("not_collected", f"no {component.awaits} evidence is collected yet")
-    outcomes = [assessment.outcome(criterion.question) for check in component.checks for criterion in check.criteria]
+    outcomes = [outcome for look in looks for outcome in look.outcomes]
     missing = [outcome for outcome in outcomes if isinstance(outcome, NotMeasured)]
     if missing:  # a kind that nobody collected says less than one that could not be had
         return next((outcome for outcome in missing if outcome.reason != Reason.NOT_COLLECTED), missing[0])
@@ -97,13 +107,13 @@ def _why_not(component: Component, assessment: Assessment) -> NotMeasured:
     return NotMeasured("nothing_to_check", "there is nothing of the kind that is checked")
 
 
-def _lines(check: Check, assessment: Assessment, checked: int, *, share: Decimal, cites: str) -> Iterator[Line]:
-    found = list(_findings(check, assessment))
+def _lines(look: _Look, *, share: Decimal, cites: str) -> tuple[Line, ...]:
+    found = _findings(look)
+    if not found:
+        return ()
     costly = {finding.position for _, finding in found if not finding.tolerated}
     failed = len(costly)
-    if not found:
-        return
-    loss = arithmetic.on_quantum(weighing.FULL * share * failed / checked)
+    loss = arithmetic.on_quantum(weighing.FULL * share * failed / look.checked)
     parts = iter(arithmetic.split(loss, failed) if failed else ())
     lines = []
     for criterion, finding in found:
@@ -112,17 +122,18 @@ def _lines(check: Check, assessment: Assessment, checked: int, *, share: Decimal
         if charged:
             costly.remove(finding.position)
         lines.append(_line(criterion, finding, points, cites))
-    yield from fold(lines, MAX_LINES)
+    return fold(lines, MAX_LINES)
 
 
-def _findings(check: Check, assessment: Assessment) -> Iterator[tuple[Criterion, Finding]]:
+def _findings(look: _Look) -> list[tuple[Criterion, Finding]]:
     """The findings of a check in the order of the evidence, each with the criterion that it falls under."""
-    found: list[tuple[Criterion, Finding]] = []
-    for criterion in check.criteria:
-        outcome = assessment.outcome(criterion.question)
-        if isinstance(outcome, Measured):
-            found += [(criterion, finding) for finding in outcome.findings]
-    return iter(sorted(found, key=lambda pair: pair[1].position))
+    found = [
+        (criterion, finding)
+        for criterion, outcome in zip(look.check.criteria, look.outcomes, strict=True)
+        if isinstance(outcome, Measured)
+        for finding in outcome.findings
+    ]
+    return sorted(found, key=lambda pair: pair[1].position)
 
 
 def _line(criterion: Criterion, finding: Finding, points: Decimal, cites: str) -> Line:
