@@ -75,7 +75,7 @@ class Conversation(Scope):
         """Those over stdio; Inapplicable when there is none."""
         return self._some(tuple(exchange for exchange in self.exchanges if not exchange.over_http), "not over stdio")
 
-    @property
+    @cached_property
     def is_dual_era(self) -> bool:
         """True for a server that opens in both eras, and for one whose legacy era could not be looked at.
 

@@ -109,7 +109,7 @@ class Received:
     has_id: bool = False
     missing: str = ""
 
-    @property
+    @cached_property
     def members(self) -> Mapping[str, Json]:
         """The message when it is an object, else an empty one."""
         return self.message if isinstance(self.message, Mapping) else {}
@@ -171,23 +171,23 @@ class Exchange:
         own = (one for one in answers if "id" in sent and one.members.get("id") == sent["id"])
         return next(own, answers[0] if answers else None)
 
-    @property
+    @cached_property
     def result(self) -> Json | Undefined:
         """The result, or UNDEFINED when there is none or it was too large to keep."""
         return self.answer.members.get("result", UNDEFINED) if self.answer else UNDEFINED
 
-    @property
+    @cached_property
     def fields(self) -> Mapping[str, Json]:
         """The result when it is an object, else an empty one."""
         return self.result if isinstance(self.result, Mapping) else {}
 
-    @property
+    @cached_property
     def error(self) -> Mapping[str, Json] | None:
         """The error when it is an object."""
         error = self.answer.members.get("error") if self.answer else None
         return error if isinstance(error, Mapping) else None
 
-    @property
+    @cached_property
     def code(self) -> int | None:
         """The error's code when it is an integer."""
         code = self.error.get("code") if self.error else None
@@ -213,7 +213,7 @@ class Exchange:
         """Media type of the answer in small letters without parameters; empty when there is none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
-    @property
+    @cached_property
     def unclear(self) -> str:
         """Why nothing can be concluded from it: our limits, or a passing state of the server; empty otherwise.
 
