@@ -1,4 +1,4 @@
-"""Recorded captures of real servers and small made-up cases, as dossiers."""
+"""Recorded captures of real servers, full probes of our own, and small made-up cases, as dossiers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Dossier
+from workers.cli.saved import load
 
 AS_OF = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -18,6 +19,15 @@ _HERE = Path(__file__).parent
 @cache
 def captures() -> dict[str, Dossier]:
     return {path.stem: dossier_from_capture(path.read_bytes(), AS_OF) for path in sorted(_HERE.glob("captures/*.json"))}
+
+
+@cache
+def recorded() -> dict[str, Dossier]:
+    """Full probes of our own servers, every kind of evidence in them; `hallmark scan URL --save FILE` made them.
+
+    `control-*` and `sdk-http` are tests.servers.control and sdk_server, `scripted-N` is one of tests.servers.scripted.
+    """
+    return {path.stem: load(path.read_bytes(), AS_OF) for path in sorted(_HERE.glob("recorded/*.json"))}
 
 
 @cache

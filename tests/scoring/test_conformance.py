@@ -16,7 +16,8 @@ from scoring.conformance import Checked, Verdict
 from scoring.conversing import legacy, modern
 from scoring.outcome import Finding, Level, Measured, NotMeasured, Skipped
 from scoring.rubrics.sdk_tier import SDK_TIER_1, counts_of
-from tests.dossiers import captures
+from tests.dossiers import captures, recorded
+from tests.golden import verdicts
 from tests.scoring.dossiers import talked
 
 
@@ -101,3 +102,13 @@ def test_a_check_that_could_not_be_made_lowers_the_coverage_of_a_tier() -> None:
     clear = SDK_TIER_1.score(assess(talked(legacy("ping", result={}))))
     unclear = SDK_TIER_1.score(assess(talked(legacy("ping", result={}), legacy("unknown-method", status=503))))
     assert 0 < unclear.coverage < clear.coverage
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_recorded_servers_keep_their_verdicts(name: str) -> None:
+    assert verdicts.current()[name] == verdicts.committed()[name], "python -m tests.golden.verdicts --write"
+
+
+@pytest.mark.parametrize("name", ["control-dual", "control-modern", "sdk-http"])
+def test_a_conformant_server_fails_no_must(name: str) -> None:
+    assert "fail" not in verdicts.committed()[name]

@@ -12,9 +12,9 @@ SCRIPT = """
 import sys
 from scoring import catalogue, explain, receipt
 from scoring.assess import assess
-from tests.dossiers import captures, cases
+from tests.dossiers import captures, cases, recorded
 
-dossiers = [*captures().values(), *cases().values()]
+dossiers = [*captures().values(), *cases().values(), *recorded().values()]
 catalogue.questions(); catalogue.versions()
 FORBIDDEN = ("open", "socket.", "subprocess.", "sqlite3.", "os.", "shutil.", "urllib.", "import", "exec", "compile")
 touched = []
@@ -40,7 +40,7 @@ def scored(sabotage: str = "") -> subprocess.CompletedProcess[str]:
 
 def test_scoring_every_recorded_dossier_touches_nothing() -> None:
     done = scored()
-    assert (done.returncode, done.stdout.strip()) == (0, "229 []"), done.stdout + done.stderr
+    assert (done.returncode, done.stdout.strip()) == (0, "235 []"), done.stdout + done.stderr
 
 
 def test_the_audit_notices_an_open_file_and_a_socket() -> None:

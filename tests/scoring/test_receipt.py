@@ -21,6 +21,7 @@ from tests.scoring.dossiers import GOOD_TOOL, dossier, entered, listed
 
 DOSSIERS = {
     **captures(),
+    **recorded(),
     **cases(),
     "locked": dossier(listed=Absent(Reason.OAUTH_REQUIRED, "401"), registered=entered({})),
     "nothing": dossier(),

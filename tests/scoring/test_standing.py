@@ -19,7 +19,7 @@ from scoring.receipt import decode, encode
 from scoring.rubric import Rubric
 from scoring.scorecard import ComponentScore, DimensionScore, Scorecard
 from scoring.standing import key, rank_key
-from tests.dossiers import captures, cases
+from tests.dossiers import captures, cases, recorded
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
 POOR_ENTRY = {"name": "io.example/poor", "remotes": [{"type": "sse", "url": "http://x.example/sse?token=1"}]}
@@ -55,6 +55,20 @@ def test_hiding_a_kind_of_evidence_never_improves_floor_or_rank(name: str, entry
             for rubric, card in cards(hidden(evidence, kind, reason)).items():
                 assert card.floor <= before[rubric].floor
                 assert rank_key(card) >= rank_key(before[rubric])
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_hiding_what_was_said_on_the_wire_never_improves_floor_or_rank(name: str) -> None:
+    evidence = replace(
+        recorded()[name], records={**recorded()[name].records, **dossier(registered=entered(GOOD_ENTRY)).records}
+    )
+    before = cards(evidence)
+    assert len(evidence.records) >= 6
+    for kind in evidence.records:
+        for reason in (None, Reason.OAUTH_REQUIRED, Reason.TIMEOUT):
+            for rubric, card in cards(hidden(evidence, kind, reason)).items():
+                assert card.floor <= before[rubric].floor, (kind, reason)
+                assert rank_key(card) >= rank_key(before[rubric]), (kind, reason)
 
 
 @pytest.mark.parametrize("name", captures())
