@@ -16,7 +16,7 @@ from scoring.explain import explain_card, explain_rubric, explain_rule
 from scoring.outcome import NotMeasured
 from scoring.receipt import NotAReceipt, decode, encode, recompute
 from scoring.scorecard import Scorecard
-from tests.dossiers import captures, cases
+from tests.dossiers import captures, cases, recorded
 from tests.scoring.dossiers import GOOD_TOOL, dossier, entered, listed
 
 DOSSIERS = {
