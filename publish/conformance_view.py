@@ -59,6 +59,11 @@ class Fault:
     message: str
     spec: str
 
+    @property
+    def exchange(self) -> str:
+        """The path of the exchange that it lies in."""
+        return "/".join(self.at.split("/")[:3])
+
 
 @dataclass(frozen=True, slots=True)
 class SectionView:

@@ -110,10 +110,10 @@ class TrialsView:
 
 
 def access_of(dossier: Dossier) -> AccessView | None:
-    """Who gets in without credentials; None when nobody looked, or for a reason that the page already names."""
+    """Who gets in without credentials; None when nobody looked, as over stdio, or the page already names the reason."""
     body = _body(dossier, access.KIND)
     if not isinstance(body, bytes):
-        return AccessView(Part(body)) if body else None
+        return AccessView(Part(body)) if body and body.reason is not Reason.TRANSPORT_UNSUPPORTED else None
     try:
         seen = Access.parse(body)
         return AccessView(Part(facts=tuple(_access_facts(seen))[:MAX_FACTS]), tuple(_metadata(seen)))

@@ -135,6 +135,13 @@ def test_the_receipt_of_a_lock_that_any_token_opens_does_not_say_so() -> None:
     assert WITHHELD in {line.cites for line in all_lines(public)}
 
 
+def test_over_stdio_access_is_no_question(make_store: Make, tmp_path: Path) -> None:
+    dossier = observed.talkative()
+    none = replace(dossier.records[access.KIND], content=Absent(Reason.TRANSPORT_UNSUPPORTED, "a question of HTTP"))
+    page = page_of(make_store, tmp_path / "r", replace(dossier, records={**dossier.records, access.KIND: none}))
+    assert "access" not in page.ids
+
+
 def test_calls_show_what_came_of_them(make_store: Make, tmp_path: Path) -> None:
     text = words(page_of(make_store, tmp_path / "r", observed.talkative()))
     assert "Only tools that seem to read are called." in text
