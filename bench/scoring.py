@@ -4,7 +4,8 @@
 
 Every figure is CPU time on one core and starts from the bytes of a listing; the fastest of the rounds counts. Each
 round begins with empty caches, as if these servers were seen for the first time. `newest of each` is the newest version
-of each rubric; a night scores `all versions`. A look-up is measured as the pipeline does it, with reading and writing
+of each rubric; a night scores `all versions`. The fully probed server is one with exchanges, probed here; the recorded
+ones have a listing only. A look-up is measured as the pipeline does it, with reading and writing
 of a SQLite database, and so is scoring anew beside it.
 """
 
@@ -20,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,11 @@ from scoring import assess as engine
 from scoring import catalogue, rule
 from scoring.assess import assess
 from scoring.rubric import Rubric
+from tests.conformance.probing import probed
 from tests.dossiers import AS_OF, captures
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
+from tests.servers.control.running import control
+from tests.servers.control.serving import Era
 from workers import pipeline, receipts
 
 _Cache = type(lru_cache(repr))
@@ -67,6 +71,10 @@ def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, flo
             "newest of each": round(1e6 / together),
             "all versions": round(1e6 / _server_us(dossiers, every, rounds)),
         },
+        "milliseconds for a fully probed server": {
+            name: round(_server_us([_fully_probed()], rubrics, rounds) / 1e3, 1)
+            for name, rubrics in {**{rubric.name: [rubric] for rubric in newest}, "newest of each": newest}.items()
+        },
         "servers a second through the database": _nights(dossiers),
         "slowest ten rules, microseconds a server": _slowest(dossiers, rounds),
         "milliseconds for one tool with so many parameters": {
@@ -75,6 +83,13 @@ def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, flo
             for size in SIZES
         },
     }
+
+
+@cache
+def _fully_probed() -> Dossier:
+    """A server of the official SDK that was asked everything over loopback; none of its tools was called."""
+    with control("streamable-http", Era.DUAL) as target:
+        return probed(target).dossier
 
 
 def _server_us(dossiers: Sequence[Dossier], rubrics: Sequence[Rubric], rounds: int) -> float:
