@@ -46,8 +46,10 @@ soak: setup-dev ## the full counts: 50 kills, long fault runs
 	@infra/system-packages bwrap=bubblewrap
 	$(PYTEST) -m soak --timeout 3600 $(ARGS)
 
-bench: setup-dev ## measure: probe, store, lint (ratios against a named peer in the same run)
+bench: setup-dev ## measure: probe, fleet, hostile, store, lint (ratios against a named peer in the same run)
 	$(BIN)/python -m bench.probe
+	$(BIN)/python -m bench.fleet
+	$(BIN)/python -m bench.hostile
 	$(BIN)/python -m bench.store
 	$(BIN)/python -m bench.lint
 	$(BIN)/python -m bench.scoring

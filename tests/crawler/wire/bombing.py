@@ -41,9 +41,19 @@ def single_gzip_bomb() -> Behaviour:
     return behave
 
 
-def refused() -> Behaviour:
+def refused(encoding: str) -> Behaviour:
     async def behave(call: Call) -> None:
-        await call.reply(200, b"\x81\xff" * 400, ("Content-Encoding", "br"))
+        await call.reply(200, b"\x81\xff" * 400, ("Content-Encoding", encoding))
+
+    return behave
+
+
+def dripping() -> Behaviour:
+    async def behave(call: Call) -> None:
+        await call.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        while not call.writer.is_closing():
+            await call.send(b" ")
+            await asyncio.sleep(0.5)
 
     return behave
 
@@ -60,7 +70,9 @@ def repeating(head: bytes, piece: bytes) -> Behaviour:
 BOMBS = {
     "gzip_bomb": gzip_bomb,
     "single_gzip_bomb": single_gzip_bomb,
-    "brotli": refused,
+    "brotli": lambda: refused("br"),
+    "zstd": lambda: refused("zstd"),
+    "one_byte_each_half_second": dripping,
     "endless_json": lambda: repeating(b"\r\n[", b"0," * 32_768),
     "endless_stream": lambda: repeating(b"Content-Type: text/event-stream\r\n\r\ndata: ", b"x" * 65_536),
     "endless_events": lambda: repeating(b"Content-Type: text/event-stream\r\n\r\n", b"data: {}\n\n" * 6_000),

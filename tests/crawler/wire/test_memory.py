@@ -9,8 +9,8 @@ import pytest
 
 BOUND = (4 + 8 + 32) * 1024
 BOMBS = [
-    "gzip_bomb", "single_gzip_bomb", "brotli", "endless_json", "endless_stream", "endless_events", "endless_headers",
-    "many_tools", "endless_line",
+    "gzip_bomb", "single_gzip_bomb", "brotli", "zstd", "endless_json", "endless_stream", "endless_events",
+    "endless_headers", "many_tools", "endless_line",
 ]  # fmt: skip
 
 
