@@ -75,8 +75,9 @@ class Network:
     async def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run."""
         if self._collectors is None:
-            interop = [self._interop()] if self._meets_the_client else []
-            self._collectors = (await self._protocol(), *interop)
+            launcher = await self._launcher()  # one for all, since it holds the slots of the sandbox
+            interop = [self._interop(launcher)] if self._meets_the_client else []
+            self._collectors = (self._protocol(launcher), *interop)
         return self._collectors
 
     async def sampler(self) -> Sampler:
@@ -93,10 +94,10 @@ class Network:
         """Close connections and the sandbox."""
         await self._built.aclose()
 
-    async def _protocol(self) -> ProtocolCollector:
+    def _protocol(self, launcher: Launcher | None) -> ProtocolCollector:
         return ProtocolCollector(
             self._wire(),
-            await self._launcher(),
+            launcher,
             self._courtesy,
             self._clock.now,
             _probe_limits(self._settings),
@@ -115,9 +116,10 @@ class Network:
         asked = self._settings.interop
         return asked == "weekly" or (asked == "full" and self._settings.depth == "full")
 
-    def _interop(self) -> InteropCollector:
+    def _interop(self, launcher: Launcher | None) -> InteropCollector:
         return InteropCollector(
             self._wire(),
+            launcher,
             self._courtesy,
             self._clock.now,
             user_agent=self._settings.user_agent,

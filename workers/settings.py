@@ -122,7 +122,7 @@ class Settings(BaseSettings):
     )
     interop: Literal["off", "full", "weekly"] = Field(
         default="full",
-        description="When the official SDK's client is sent to a remote, in a process of its own: where `depth` is "
+        description="When the official SDK's client is sent to a server, in a process of its own: where `depth` is "
         "`full`, once a week in every run, or never.",
     )
     listen: bool = Field(

@@ -9,7 +9,11 @@ Body, schema 1 (canonical JSON):
 `listed` counts the items of each list that the client read to its end; a list whose capability is not declared is not
 asked for. `said` is the first refusal: the class of the exception, the code of a JSON-RPC error, and a masked message
 that does not change from night to night. After a refusal nothing more is asked. When it was cut off by a limit of ours
-the record is Absent instead.
+the record is Absent instead. `asked` is `server/discover` for a launched server that ended at it and opened with
+`initialize` when it was started again.
+
+Observation: `met_at`, when the client met the server; for a launched one `sandbox`, what contained it (`bubblewrap`, or
+`none` for a command that its user had run as it is), and `facts` of its launch.
 """
 
 from __future__ import annotations

@@ -32,3 +32,13 @@ def test_the_official_client_is_sent_when_it_was_asked_for(
         await network.close()
 
     asyncio.run(main())
+
+
+def test_probes_and_the_official_client_share_the_slots_of_one_sandbox(tmp_path: Path) -> None:
+    async def main() -> None:
+        network = Network(settings(tmp_path, depth="full"), SystemClock())
+        protocol, interop = await network.collectors()
+        assert protocol._launcher is interop._launcher is not None  # type: ignore[attr-defined]
+        await network.close()
+
+    asyncio.run(main())

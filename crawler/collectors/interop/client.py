@@ -25,6 +25,7 @@ from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, Implementation
 from pydantic import ValidationError
 
 from crawler.collectors.interop.errand import Errand, answer
+from crawler.collectors.interop.streams import inherited
 from crawler.collectors.interop.watch import WatchedTransport
 from crawler.wire.adapters import GuardedTransport2
 from crawler.wire.connection import Limits
@@ -132,10 +133,7 @@ class Meeting:
 
 async def meet(errand: Errand) -> Mapping[str, Json] | Absent:
     """Connect and list; Absent when a limit of ours, the network or a lock ended it and not the client's judgement."""
-    # The wall is reported as a timeout, so it has to come before the deadline of the parent.
-    limits = Limits(first_byte=errand.wall, between_bytes=errand.wall, total=errand.wall)
-    engine = Engine(user_agent=errand.user_agent, guard=Guard(allow_private=errand.allow_private), limits=limits)
-    watch = WatchedTransport(GuardedTransport2(engine), errand.gap)
+    watch = _watch(errand) if errand.handle is None else None
     meeting = Meeting()
     refusal: BaseException | None = None
     try:
@@ -150,18 +148,31 @@ async def meet(errand: Errand) -> Mapping[str, Json] | Absent:
     return _ours(refusal, watch) or meeting.body(refusal)
 
 
-async def _connect(errand: Errand, watch: WatchedTransport, meeting: Meeting) -> None:
-    known = Implementation(name=CLIENT_NAME, version=version("mcp"))
+def _watch(errand: Errand) -> WatchedTransport:
+    # The wall is reported as a timeout, so it has to come before the deadline of the parent.
+    limits = Limits(first_byte=errand.wall, between_bytes=errand.wall, total=errand.wall)
+    engine = Engine(user_agent=errand.user_agent, guard=Guard(allow_private=errand.allow_private), limits=limits)
+    return WatchedTransport(GuardedTransport2(engine), errand.gap)
+
+
+async def _connect(errand: Errand, watch: WatchedTransport | None, meeting: Meeting) -> None:
+    if watch is None:
+        assert errand.handle is not None
+        await meeting.run(_client(errand, inherited(errand.handle)))
+        return
     build = partial(_http, watch, errand)
     if errand.transport == TargetType.SSE:
-        transport: AbstractAsyncContextManager[Any] = sse_client(
-            errand.url, timeout=errand.wall, sse_read_timeout=errand.wall, httpx_client_factory=build
-        )
-        await meeting.run(Client(transport, client_info=known, cache=None, read_timeout_seconds=errand.wall))
+        stream = sse_client(errand.url, timeout=errand.wall, sse_read_timeout=errand.wall, httpx_client_factory=build)
+        await meeting.run(_client(errand, stream))
         return
     async with build() as http:
-        transport = streamable_http_client(errand.url, http_client=http)
-        await meeting.run(Client(transport, client_info=known, cache=None, read_timeout_seconds=errand.wall))
+        await meeting.run(_client(errand, streamable_http_client(errand.url, http_client=http)))
+
+
+def _client(errand: Errand, transport: AbstractAsyncContextManager[Any]) -> Client:
+    known = Implementation(name=CLIENT_NAME, version=version("mcp"))
+    mode = "legacy" if errand.handshake else "auto"
+    return Client(transport, client_info=known, cache=None, read_timeout_seconds=errand.wall, mode=mode)
 
 
 def _http(watch: WatchedTransport, errand: Errand, **_: object) -> httpx2.AsyncClient:
@@ -170,12 +181,14 @@ def _http(watch: WatchedTransport, errand: Errand, **_: object) -> httpx2.AsyncC
     )
 
 
-def _ours(refusal: BaseException | None, watch: WatchedTransport) -> Absent | None:
-    """Why the refusal is none of the client's, when it is not."""
+def _ours(refusal: BaseException | None, watch: WatchedTransport | None) -> Absent | None:
+    """Why the refusal is none of the client's, when it is not. Whether a launched server ended, the parent knows."""
     if refusal is None or isinstance(refusal, ValidationError):
         return None
     if isinstance(refusal, MemoryError):
         return Absent(Reason.TOO_LARGE, "the client needs more memory than it gets")
+    if watch is None:
+        return None
     said = isinstance(refusal, MCPError) and refusal.code not in {CONNECTION_CLOSED, REQUEST_TIMEOUT}
     status = watch.statuses[-1] if watch.statuses else 0
     if status in _LOCKED:

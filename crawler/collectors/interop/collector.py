@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
-from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from crawler.collectors.interop.errand import Errand, read_answer
+from crawler.collectors.interop.errand import Errand
+from crawler.collectors.interop.process import send
+from crawler.collectors.interop.stdio import Met, meet_process
 from crawler.courtesy import GAP, Courtesy
 from crawler.patience import queueing
 from crawler.wire.address import parse_url
 from crawler.wire.failures import InvalidTarget
 from crawler.wire.http import Engine
+from crawler.wire.launch import Launcher
+from evidence.canonical import Json
 from evidence.kinds.interop import KIND, SCHEMA
-from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-VERSION: Final = 1
+VERSION: Final = 2
 MET_AT: Final = "met_at"
-_LINE: Final = 64 * 1024
-_START: Final = 15.0  # seconds for the process to start and to end, on top of its own wall
-# Nothing of our environment; one malloc arena, so that the bound on memory is one on use.
-_ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
+_RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteropLimits:
-    """Budget of one meeting: seconds of wall and processor time, MiB of memory, meetings at the same time."""
+    """Budget of one meeting: seconds of wall and processor time, MiB of memory.
+
+    `slots`: meetings at the same time, with remotes and with launched servers each.
+    """
 
     wall: float = 30.0
     cpu: int = 10
@@ -40,7 +41,7 @@ class InteropLimits:
 
 
 class InteropCollector:
-    """Answers for kind `interop`, for remotes only: a package would need a sandbox around client and server.
+    """Answers for kind `interop`. `launcher` None: there is no sandbox here, so packages are not started.
 
     What it costs is not shared with the probe, and whatever happens is evidence about interoperability only.
     """
@@ -52,6 +53,7 @@ class InteropCollector:
     def __init__(
         self,
         engine: Engine,
+        launcher: Launcher | None,
         courtesy: Courtesy,
         clock: Callable[[], datetime],
         limits: InteropLimits | None = None,
@@ -62,23 +64,29 @@ class InteropCollector:
     ) -> None:
         """A server is met again when its last meeting is at least `every` ago; until then its record is carried."""
         self._engine = engine
+        self._launcher = launcher
         self._courtesy = courtesy
         self._clock = clock
         self._limits = limits or InteropLimits()
         self._user_agent = user_agent
         self._gap = gap
         self._every = every
-        self._slots = asyncio.Semaphore(self._limits.slots)
+        # Two rooms: who waits for a sandbox must not keep remotes waiting.
+        self._remotes = asyncio.Semaphore(self._limits.slots)
+        self._processes = asyncio.Semaphore(self._limits.slots)
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One interop record, of the first remote target."""
+        """One interop record of the first target that the client met, else of the first one and why it did not."""
         now = self._clock()
         known = earlier.records.get(KIND)
         met_at = _met_at(known)
+        content: Observed | Absent
+        observation: Mapping[str, Json]
         if known is None or met_at is None or now - met_at >= self._every:
-            content, met_at = await self._meet(target), now
+            met = await self._meet(target)
+            content, observation = met.content, {**met.facts, MET_AT: now.isoformat()}
         else:
-            content = known.content
+            content, observation = known.content, known.observation
         return [
             Record(
                 server=target.id,
@@ -88,31 +96,41 @@ class InteropCollector:
                 collector_version=self.version,
                 observed_at=now,
                 content=content,
-                observation={MET_AT: met_at.isoformat()},
+                observation=observation,
             )
         ]
 
-    async def _meet(self, server: Server) -> Observed | Absent:
-        remote = next((target for target in server.targets if target.type.is_remote), None)
-        if remote is None:
-            return Absent(Reason.TRANSPORT_UNSUPPORTED, "the official client is sent to remotes only")
+    async def _meet(self, server: Server) -> Met:
+        first: Met | None = None
+        for target in server.targets:
+            met = Met(content=await self._meet_remote(target)) if target.type.is_remote else await self._launch(target)
+            if isinstance(met.content, Observed):
+                return met
+            first = first or met
+        return first or Met(content=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
+
+    async def _meet_remote(self, remote: Target) -> Observed | Absent:
         try:
             origin = parse_url(remote.identifier).origin
         except InvalidTarget as error:
             return error.absent()
         async with self._engine.visit() as visit:
             own = await visit.is_private(origin)
-        with queueing():
-            await self._slots.acquire()
-        try:
-            async with nullcontext() if own else self._courtesy.visit(origin.host):
-                return await self._run(self._errand(remote, 0.0 if own else self._gap))
-        finally:
-            self._slots.release()
+        async with _turn(self._remotes), nullcontext() if own else self._courtesy.visit(origin.host):
+            return await send(self._errand(remote, 0.0 if own else self._gap))
+
+    async def _launch(self, target: Target) -> Met:
+        if target.type not in _RUNNABLE:
+            return Met(content=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
+        if self._launcher is None:
+            return Met(content=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
+        # This turn comes before the sandbox's slot, whose holders wait for nobody, so no two can wait for each other.
+        async with _turn(self._processes):
+            return await meet_process(self._launcher, target, self._errand(target, 0.0))
 
     def _errand(self, target: Target, gap: float) -> Errand:
         return Errand(
-            url=target.identifier,
+            url=target.identifier if target.type.is_remote else "",
             transport=target.type.value,
             headers=target.headers,
             user_agent=self._user_agent,
@@ -123,26 +141,15 @@ class InteropCollector:
             memory=self._limits.memory,
         )
 
-    async def _run(self, errand: Errand) -> Observed | Absent:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", "crawler.collectors.interop.client"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=_ENVIRONMENT,
-            start_new_session=True,
-        )
-        try:
-            async with asyncio.timeout(errand.wall + _START):
-                line = await _talk(process, errand)
-                code = await process.wait()
-        except TimeoutError:
-            return Absent(Reason.TIMEOUT, f"the client did not finish within {errand.wall:g} seconds")
-        finally:
-            await _end(process)
-        if code in {-signal.SIGXCPU, -signal.SIGKILL}:
-            return Absent(Reason.TOO_LARGE, f"the client needs more than {errand.cpu} s of processor time")
-        return read_answer(line)
+
+@asynccontextmanager
+async def _turn(room: asyncio.Semaphore) -> AsyncIterator[None]:
+    with queueing():
+        await room.acquire()
+    try:
+        yield
+    finally:
+        room.release()
 
 
 def _met_at(known: Record | None) -> datetime | None:
@@ -152,27 +159,3 @@ def _met_at(known: Record | None) -> datetime | None:
         return datetime.fromisoformat(stated) if isinstance(stated, str) else None
     except ValueError:
         return None
-
-
-async def _talk(process: asyncio.subprocess.Process, errand: Errand) -> bytes:
-    """Send the errand and read at most one line's worth of bytes."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(ConnectionError):
-        process.stdin.write(errand.to_json())
-        await process.stdin.drain()
-        process.stdin.close()
-    parts: list[bytes] = []
-    size = 0
-    while size <= _LINE and (part := await process.stdout.read(_LINE)):
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave nothing behind: the process leads a session of its own."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()

@@ -12,7 +12,11 @@ from evidence.model import Absent, Observed, Reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """One server to connect to. Seconds, MiB; `gap` lies between two requests."""
+    """One server to connect to. Seconds, MiB; `gap` lies between two requests.
+
+    `handle` is the socket that the process inherits for a launched server, which has no `url`. `handshake`: begin with
+    `initialize`, not with the SDK's own first question.
+    """
 
     url: str
     transport: str
@@ -23,6 +27,8 @@ class Errand:
     wall: float
     cpu: int
     memory: int
+    handle: int | None = None
+    handshake: bool = False
 
     def to_json(self) -> bytes:
         """The errand as it is sent; headers may hold a secret, so never on a command line."""

@@ -33,7 +33,7 @@ def collector(
     limits: InteropLimits = LIMITS, *, private: bool = True, every: timedelta = timedelta(0)
 ) -> InteropCollector:
     engine = Engine(user_agent=AGENT, guard=Guard(allow_private=private))
-    return InteropCollector(engine, Courtesy(), lambda: NOW, limits, user_agent=AGENT, gap=0, every=every)
+    return InteropCollector(engine, None, Courtesy(), lambda: NOW, limits, user_agent=AGENT, gap=0, every=every)
 
 
 def remote(url: str, kind: TargetType = TargetType.STREAMABLE_HTTP) -> Target:
@@ -213,13 +213,6 @@ def test_declared_headers_are_sent_and_the_agent_is_honest() -> None:
 
     asyncio.run(run())
     assert {(headers["x-plan"], headers["user-agent"]) for headers in heard} == {("free", AGENT)}
-
-
-def test_a_package_is_not_met() -> None:
-    package = Target(type=TargetType.NPM, identifier="notes")
-    content = asyncio.run(record_of(collector(), package)).content
-    assert isinstance(content, Absent)
-    assert content.reason is Reason.TRANSPORT_UNSUPPORTED
 
 
 def test_a_server_that_was_met_within_the_week_is_not_contacted_again() -> None:
