@@ -63,7 +63,7 @@ async def look_at_access(
     door = judge_door(asked)
     if isinstance(door, Absent):
         return door, _observation(knocker, 0, credential)
-    reader = MetadataReader(visit, courtesy, limits or AccessLimits())
+    reader = MetadataReader(visit, courtesy, limits or AccessLimits(), home=server.origin.host)
     resource, issuers = await _metadata(reader, door, server) if thorough or door.gate else ((), ())
     gated = door.gate if door.access.is_gated else None
     bogus = await knocker.with_bearer(BOGUS_BEARER, gated) if gated else None

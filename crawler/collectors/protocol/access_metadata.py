@@ -17,7 +17,7 @@ from typing import Final
 from crawler.courtesy import Courtesy
 from crawler.wire.address import Origin, Url, parse_url
 from crawler.wire.connection import Limits
-from crawler.wire.failures import BudgetSpent, InvalidTarget, TimedOut, WireFailure
+from crawler.wire.failures import BlockedAddress, BudgetSpent, InvalidTarget, TimedOut, WireFailure
 from crawler.wire.http import Request, Visit
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.kinds.access import HEADER, LEGACY_LAYOUT
@@ -34,6 +34,7 @@ _ACCEPT: Final = (("accept", "application/json"),)
 # A JSON object without any of these is an error message, or the answer to every address of the host.
 _MARKS_RESOURCE: Final = frozenset({"resource", "authorization_servers"})
 _MARKS_SERVER: Final = frozenset({"issuer", "authorization_endpoint", "token_endpoint"})
+_LOOPBACK: Final = re.compile(r"127(?:\.[0-9]{1,3}){3}")
 _QUERY_VALUE: Final = re.compile(r"(?<==)[^&#]+")
 _USER: Final = re.compile(r"(?<=://)[^/?#@]*@")
 MASK: Final = "[removed]"
@@ -72,10 +73,15 @@ class Issuer:
 
 
 class MetadataReader:
-    """Reads metadata on the connections of one visit, at most `limits.metadata` documents."""
+    """Reads metadata on the connections of one visit, at most `limits.metadata` documents.
 
-    def __init__(self, visit: Visit, courtesy: Courtesy, limits: AccessLimits) -> None:
+    `home` is the server's own host. Where private addresses may be opened at all, that is for the operator's own
+    target; what it advertises may be on its own host, not anywhere in the operator's network.
+    """
+
+    def __init__(self, visit: Visit, courtesy: Courtesy, limits: AccessLimits, *, home: str) -> None:
         self._visit = visit
+        self._home = home
         self._courtesy = courtesy
         self._limits = limits
         self._end = asyncio.get_running_loop().time() + limits.total
@@ -140,6 +146,8 @@ class MetadataReader:
 
     async def _get(self, by: str, url: Url, shown: str, marks: frozenset[str]) -> Attempt:
         own = await self._visit.is_private(url.origin)
+        if own and not _is_same_host(url.origin.host, self._home):
+            raise BlockedAddress("the name leads to another private host than the server's own")
         async with nullcontext() if own else self._courtesy.turn(url.origin.host):
             response = await self._visit.open(Request("GET", url, _ACCEPT, limits=self._wire()))
             try:
@@ -168,6 +176,14 @@ class MetadataReader:
             wire_bytes=most + known.head_bytes,
             body_bytes=most,
         )
+
+
+def _is_same_host(one: str, other: str) -> bool:
+    return one == other or (_is_loopback(one) and _is_loopback(other))
+
+
+def _is_loopback(host: str) -> bool:
+    return host in {"localhost", "::1", "[::1]"} or _LOOPBACK.fullmatch(host) is not None
 
 
 def masked_url(text: str) -> str:

@@ -45,6 +45,12 @@ def test_a_metadata_address_of_a_cloud_is_not_dialled(address: str) -> None:
     assert looked.verdicts["AUTH-02"] == "inconclusive"
 
 
+@pytest.mark.parametrize("address", ["http://10.0.0.1/x", "http://[fd00::1]/x", "http://192.168.1.1:8080/x"])
+def test_a_private_target_does_not_lead_into_the_rest_of_its_network(address: str) -> None:
+    attempt = looked_at(Locked(f'Bearer resource_metadata="{address}"')).access.resource_metadata[0]
+    assert attempt.failure.startswith("blocked_address")
+
+
 def test_a_blocked_authorization_server_is_nobodys_fault() -> None:
     pages = {f"{PRM}/mcp": {"resource": "{origin}/mcp", "authorization_servers": ["http://169.254.169.254"]}}
     looked = looked_at(Locked(ADVERTISED, pages=pages))
@@ -66,7 +72,7 @@ def test_private_addresses_are_refused_unless_they_are_allowed_and_each_request_
     async def run() -> tuple[Attempt, ...]:
         engine = Engine(user_agent=AGENT, limits=WIRE)
         async with serving(server) as url, engine.visit() as visit:
-            reader = MetadataReader(visit, Courtesy(tick=hand.tick, sleep=hand.sleep), AccessLimits())
+            reader = MetadataReader(visit, Courtesy(tick=hand.tick, sleep=hand.sleep), AccessLimits(), home="127.0.0.1")
             return await reader.resource(parse_url(url), [])
 
     attempts = asyncio.run(run())
