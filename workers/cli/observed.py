@@ -22,10 +22,11 @@ _SLOWEST: Final = 5
 
 
 def show_observed(dossier: Dossier) -> None:
-    """Print what there is; a kind that nobody looked at is left out, one that could not be had says why."""
+    """Print what there is. Left out are kinds that nobody looked at, or that are absent for the server's own reason."""
+    whole = dossier.read(listing.KIND)
     for kind, title, view in _VIEWS:
         record = dossier.records.get(kind)
-        if record is None or _is_uncollected(record):
+        if record is None or _is_uncollected(record) or (isinstance(whole, Absent) and record.content == whole):
             continue
         show(Text(title, style="bold underline"))
         content = record.content

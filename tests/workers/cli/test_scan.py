@@ -100,6 +100,9 @@ def test_a_locked_server_is_not_zero(process: Hallmark, fleet: str) -> None:
     assert row["evidence"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
     lint = next(card for card in row["scorecards"] if card["rubric"] == "lint")  # type: ignore[attr-defined]
     assert (lint["score"], lint["reason"]) == (None, "oauth_required")
+    told = process("scan", f"{fleet}/s/6/mcp", "--allow-private").out
+    assert "AUTH-01" in told and "gated at connect" in told
+    assert "HTTP-01" not in told and "Tool calls" not in told
 
 
 def test_a_private_address_needs_to_be_allowed(process: Hallmark, fleet: str) -> None:
