@@ -9,7 +9,13 @@ from scoring.conversation import Conversation
 from scoring.outcome import Inapplicable
 
 _UNVERSIONED: Final = frozenset(
-    {"discover-version-missing", "discover-version-mismatch", "discover-version-unknown", "malformed"}
+    {
+        "discover-meta-missing",
+        "discover-version-missing",
+        "discover-version-mismatch",
+        "discover-version-unknown",
+        "malformed",
+    }
 )
 """Questions that a server of both eras may take for those of an older revision, and answer with its codes."""
 

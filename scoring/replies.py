@@ -48,13 +48,17 @@ def read_by_server(exchanges: Iterable[Exchange], talk: Exchanges) -> tuple[Exch
     A session that was lost looks like an error of the question: HTTP 400 or 404, and nothing served after it.
     """
     found = tuple(exchanges)
-    kept = tuple(one for one in found if one.answer and not _session_is_lost(one, talk))
+    kept = tuple(one for one in found if one.answer and not session_is_lost(one, talk))
     if not kept:
         raise Undecided("the session was lost" if any(one.answer for one in found) else "no JSON-RPC answer")
     return kept
 
 
-def _session_is_lost(exchange: Exchange, talk: Exchanges) -> bool:
+def session_is_lost(exchange: Exchange, talk: Exchanges) -> bool:
+    """Whether this refusal tells of the session only: HTTP 400 or 404, and nothing served on the connection after it.
+
+    Servers that run in many instances, or are put to sleep, forget sessions.
+    """
     if exchange.connection.session is None or exchange.status not in (BAD_REQUEST, NOT_FOUND):
         return False
     later = (one for one in talk.exchanges[exchange.index + 1 :] if one.connection.index == exchange.connection.index)

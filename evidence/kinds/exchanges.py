@@ -323,7 +323,7 @@ def _exchange(raw: Mapping[str, Json], index: int, connection: Connection, resul
 
 def _received(raw: Mapping[str, Json], results: _Results) -> Received:
     if "message" not in raw:
-        return Received(text=_text(raw, "text"))
+        return Received(None, _text(raw, "text"), _text(raw, "event"), raw.get("id") is True)
     result, missing = results.find(raw)
     message = raw["message"]
     if result is not UNDEFINED and isinstance(message, Mapping):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern
 from scoring.outcome import Severity
 from scoring.replies import read_by_server, reply
 from scoring.rule import Answer, must, rule
+
+_ABOUT: Final = frozenset({"_meta", "resultType"})
+"""Members that any result may have, and that say nothing themselves."""
 
 
 @rule(
@@ -20,7 +24,10 @@ from scoring.rule import Answer, must, rule
     since="2026.2",
     version=1,
     checks=must("PING-01", "ABCD", "basic/utilities/ping"),
-    good=[conversation(legacy("ping", result={}))],
+    good=[
+        conversation(legacy("ping", result={})),
+        conversation(legacy("ping", result={"_meta": {"io.example/took": 1}, "resultType": "complete"})),
+    ],
     bad=[
         conversation(legacy("ping", error={"code": -32601, "message": "Method not found"})),
         conversation(legacy("ping", result="pong")),
@@ -37,10 +44,10 @@ def ping_unanswered(talk: Conversation) -> Iterator[Answer]:
     """A ping is how either side learns that the other still listens.
 
     It is the one request that every server of the handshake era has to answer, with an empty result. A client that gets
-    an error back may take the connection for dead and drop it.
+    an error back may take the connection for dead and drop it. Metadata, which any result may have, is no content.
     """
     for exchange in read_by_server(talk.clear("ping"), talk.talk):
         if not exchange.succeeded:
             yield exchange, f"{reply(exchange)}, an empty result expected"
-        elif exchange.result != {}:
+        elif not isinstance(exchange.result, Mapping) or exchange.result.keys() - _ABOUT:
             yield exchange, "answered with a result that is not the empty object"

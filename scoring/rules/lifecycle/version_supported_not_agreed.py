@@ -38,7 +38,12 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
             _said("initialize-2024-11-05", "2024-11-05", "2024-11-05"),
             _said("initialize-2025-06-18", "2025-06-18", "2024-11-05"),
             _said("initialize-unknown", "1900-01-01", "2025-06-18"),
-        )
+        ),
+        conversation(
+            _said("initialize", "2025-11-25", "2025-06-18"),
+            _said("initialize-2025-06-18", "2025-06-18", "2025-06-18"),
+            _said("initialize-unknown", "1900-01-01", "2025-11-25"),
+        ),
     ],
     unjudged=[
         conversation(stdio("initialize", result={})),
@@ -57,7 +62,8 @@ def version_supported_not_agreed(talk: Conversation) -> Iterator[Answer]:
     spoken = {
         _answered(one) for one in narrowed.talk.exchanges if one.step.startswith("initialize") and not one.unclear
     }
-    for exchange in told:
+    first = (one for one in narrowed.exchanges if one.step == "initialize" and not one.unclear)
+    for exchange in (*first, *told):
         offered, answered = exchange.connection.offered, _answered(exchange)
         if answered and answered != offered and offered in spoken:
             yield exchange, f"{clip(answered, 40)} answered to {offered}, which the server speaks"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from evidence.canonical import Json
+from evidence.kinds.exchanges import Exchange
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, modern
 from scoring.outcome import Severity
@@ -44,6 +45,14 @@ from scoring.rule import Answer, must, rule
                 "discover-version-unknown", status=400, error={"code": -32022, "data": {"supported": ["2026-07-28"]}}
             )
         ),
+        conversation(
+            modern(
+                "discover-version-unknown",
+                status=400,
+                sent_headers={"mcp-protocol-version": "1900-01-01"},
+                error={"code": -32022, "data": {"supported": ["2026-07-28"], "requested": "2026-07-28"}},
+            )
+        ),
     ],
     unjudged=[
         conversation(modern("discover-version-unknown", status=503)),
@@ -64,8 +73,12 @@ def version_unknown_misrefused(talk: Conversation) -> Iterator[Answer]:
         data = exchange.error.get("data") if exchange.error and exchange.code == -32022 else None
         if exchange.code == -32022 and not _names_versions(data):
             yield exchange, "data.supported is not a list of versions"
-        elif isinstance(data, Mapping) and not isinstance(data.get("requested"), str):
+        elif isinstance(data, Mapping) and not _is_asked(data.get("requested"), exchange):
             yield exchange, "data.requested is not the version that was asked for"
+
+
+def _is_asked(requested: Json, exchange: Exchange) -> bool:
+    return isinstance(requested, str) and requested == exchange.sent_headers.get("mcp-protocol-version", requested)
 
 
 def _names_versions(data: Json) -> bool:

@@ -25,7 +25,8 @@ from scoring.rule import Answer, must, rule
     checks=must("JSON-02", "ABCDE", "basic#responses"),
     good=[
         conversation(legacy("ping", result={}), modern("discover", status=400, error={"code": -32601, "message": ""})),
-        conversation(legacy("ping", result={}), legacy("end", status=404, message={"error": "Not Found"})),
+        conversation(legacy("ping", result={}), legacy("unknown-method", status=404, message={"error": "Not Found"})),
+        conversation(legacy("ping", result={}), legacy("end", verb="DELETE", message={"message": "session ended"})),
         conversation(stdio("ping", received=[{"text": "ready"}, {"message": {"jsonrpc": "2.0", "result": {}}}])),
         conversation(
             legacy(
@@ -56,7 +57,8 @@ def answer_malformed(talk: Conversation) -> Iterator[Answer]:
     """A response says `"jsonrpc": "2.0"` and has a result or an error, one of them.
 
     An error has a whole number as its `code` and a text as its `message`. Clients validate responses before they look
-    inside, and drop what does not fit. A body under HTTP 400 and above is only judged when it says that it is JSON-RPC.
+    inside, and drop what does not fit. A body under HTTP 400 and above is only judged when it says that it is JSON-RPC,
+    and what comes back for a GET or a DELETE, which ask nothing, is not.
     """
     checked = False
     for exchange in talk.exchanges:
@@ -73,7 +75,8 @@ def answer_malformed(talk: Conversation) -> Iterator[Answer]:
 
 
 def _is_judged(exchange: Exchange, received: Received) -> bool:
-    if not received.members or "method" in received.members or not exchange.is_question:
+    asks = exchange.is_question and exchange.verb not in {"GET", "DELETE"}
+    if not asks or not received.members or "method" in received.members:
         return False
     return (exchange.status or 0) < BAD_REQUEST or "jsonrpc" in received.members
 

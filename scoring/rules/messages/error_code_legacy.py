@@ -33,6 +33,9 @@ from scoring.rule import Answer, rule, should
         conversation(modern("discover", result={})),
         conversation(modern("list-tools", status=503, error={"code": -32000})),
         conversation(modern("malformed", status=400, error={"code": -32000}), legacy("initialize", result={})),
+        conversation(
+            modern("discover-meta-missing", status=400, error={"code": -32000}), legacy("initialize", result={})
+        ),
     ],
 )
 def error_code_legacy(talk: Conversation) -> Iterator[Answer]:

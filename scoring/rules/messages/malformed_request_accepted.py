@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evidence.kinds.exchanges import Exchange
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern, stdio
 from scoring.outcome import Severity, Undecided
 from scoring.replies import BAD_REQUEST, reply
 from scoring.rule import Answer, must, rule
+from scoring.streamable import STREAMABLE
 
 _CODES: Final = frozenset({-32700, -32600})
 
@@ -32,22 +34,32 @@ _CODES: Final = frozenset({-32700, -32600})
         conversation(legacy("malformed", result={})),
         conversation(legacy("malformed", status=202, form="none")),
         conversation(modern("malformed", error={"code": -32603})),
+        conversation(stdio("malformed", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32603}})),
     ],
     unjudged=[
         conversation(legacy("ping", result={})),
         conversation(legacy("malformed", status=500)),
         conversation(legacy("malformed", transport="sse", status=202, form="none")),
+        conversation(stdio("malformed", result={})),
+        conversation(stdio("malformed", error={"code": -32000})),
     ],
 )
 def malformed_request_accepted(talk: Conversation) -> Iterator[Answer]:
     """A body that is not JSON is answered with an HTTP error, or with error -32700 (parse error) or -32600.
 
     A server that takes it as if nothing were wrong hides the fault from whoever has to find it, and one that calls it
-    an internal error sends its own maintainer to look for it.
+    an internal error sends its own maintainer to look for it. Where all answers share one channel, only an error that
+    says what it is about is judged: any other may be the late answer to an earlier request.
     """
-    judged = [one for one in talk.clear("malformed") if one.connection.transport == "streamable-http" or one.answer]
+    judged = [one for one in talk.clear("malformed") if one.connection.transport == STREAMABLE or _is_meant(one)]
     if not judged:
         raise Undecided("no answer on the other channel")
     for exchange in judged:
         if (exchange.status or 0) < BAD_REQUEST and exchange.code not in _CODES:
             yield exchange, f"{reply(exchange)}, HTTP 400 or error -32700 expected"
+
+
+def _is_meant(exchange: Exchange) -> bool:
+    """True for the error of a request that could not be read: by its code, or since it has no id."""
+    unread = exchange.answer is not None and exchange.answer.members.get("id") is None
+    return exchange.error is not None and (exchange.code in _CODES or unread)

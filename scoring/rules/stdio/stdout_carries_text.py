@@ -21,11 +21,16 @@ from scoring.rule import Answer, must, rule
     since="2026.2",
     version=1,
     checks=must("IO-01", "ABCDE", "basic/transports/stdio"),
-    good=[conversation(stdio("initialize", result={})), conversation(stdio("ping", received=[{"text": ""}]))],
+    good=[
+        conversation(stdio("initialize", result={})),
+        conversation(stdio("ping", received=[{"text": ""}])),
+        conversation(stdio("ping", revision="B", received=[{"message": [{"method": "notifications/message"}]}])),
+    ],
     bad=[
         conversation(stdio("initialize", received=[{"text": "Notes server 0.0 started"}])),
         conversation(stdio("initialize", received=[{"message": {"level": "info", "msg": "started"}}])),
         conversation(stdio("initialize", received=[{"message": 7}])),
+        conversation(stdio("ping", received=[{"message": [{"method": "notifications/message"}]}])),
     ],
     unjudged=[
         conversation(legacy("initialize", result={})),
@@ -42,7 +47,9 @@ def stdout_carries_text(talk: Conversation) -> Iterator[Answer]:
     if not told:
         raise Undecided("nothing was answered")
     for exchange in told:
-        stray = [words for one in exchange.received if (words := _stray(one))]
+        batches = exchange.connection.revision == "B"  # the one revision with arrays of messages
+        told_by = (one for one in exchange.received if not (batches and isinstance(one.message, list)))
+        stray = [words for one in told_by if (words := _stray(one))]
         if stray:
             yield exchange, f"a line that is no message: {clip(stray[0], 60)}"
 

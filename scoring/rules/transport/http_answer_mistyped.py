@@ -41,15 +41,18 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
         conversation(legacy("ping", status=401)),
         conversation(legacy("ping", transport="sse", headers={"content-type": "text/plain"})),
         conversation(legacy("ping", headers={}, failure=("timeout", "no answer"))),
+        conversation(legacy("malformed", headers={"content-type": "text/plain"})),
     ],
 )
 def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
     """Clients choose how to read an answer by its content type.
 
     A request is answered with `application/json` or `text/event-stream`. Under any other type, or none, most clients
-    report an unexpected content type or wait until they time out, although the answer is there.
+    report an unexpected content type or wait until they time out, although the answer is there. A text that is no
+    request may be answered with anything.
     """
-    asked = (one for one in streamable(talk).exchanges if one.verb == "POST" and one.is_question)
+    posted = (one for one in streamable(talk).exchanges if one.verb == "POST")
+    asked = (one for one in posted if one.is_question and one.step != "malformed")
     answers = [one for one in asked if one.status == 200 and (one.failure == Reason.NOT_MCP or not one.unclear)]
     if not answers:
         raise Inapplicable("no request was answered with 200")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity, Tolerated
+from scoring.outcome import Severity, Tolerated, Undecided
 from scoring.replies import reply
 from scoring.rule import Answer, must, rule
 from scoring.streamable import in_session, streamable
@@ -32,6 +32,7 @@ from scoring.streamable import in_session, streamable
     ],
     unjudged=[
         conversation(legacy("batch", revision="C", status=400)),
+        conversation(legacy("batch", revision="B", form="stream")),
         conversation(
             legacy("batch", revision="B", status=404, session={"length": 36, "visible": True, "same_as": None})
         ),
@@ -47,6 +48,8 @@ def http_batch_refused(talk: Conversation) -> Iterator[Answer]:
     for exchange in in_session(streamable(talk).clear("batch")):
         if exchange.succeeded or exchange.batch:
             continue
+        if exchange.form == "stream" and exchange.answer is None:
+            raise Undecided("the stream ended without an answer")
         message = f"{reply(exchange)}, an answer to the ping in the batch expected"
         refused = exchange.error is not None or (exchange.status or 0) >= 400
         yield Tolerated(message, exchange) if refused else (exchange, message)

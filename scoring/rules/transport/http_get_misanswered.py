@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern, stdio
 from scoring.outcome import Severity, Undecided
 from scoring.path import clip
+from scoring.replies import session_is_lost
 from scoring.rule import Answer, must, rule
 from scoring.streamable import settled, streamable
+
+_SESSION: Final = {"length": 36, "visible": True, "same_as": None}
 
 
 @rule(
@@ -29,6 +33,10 @@ from scoring.streamable import settled, streamable
         conversation(legacy("stream", verb="GET", status=404)),
         conversation(legacy("stream", verb="GET", status=307)),
         conversation(legacy("stream", verb="GET", form="other", headers={"content-type": "text/html"})),
+        conversation(
+            legacy("stream", verb="GET", status=404, session=_SESSION),
+            legacy("version-missing", session=_SESSION, result={}),
+        ),
     ],
     unjudged=[
         conversation(stdio("ping", result={})),
@@ -36,6 +44,10 @@ from scoring.streamable import settled, streamable
         conversation(legacy("stream", verb="GET", status=401)),
         conversation(legacy("stream", verb="GET", status=403)),
         conversation(modern("get", verb="GET", status=405)),
+        conversation(
+            legacy("stream", verb="GET", status=404, session=_SESSION),
+            legacy("version-missing", status=404, session=_SESSION),
+        ),
     ],
 )
 def http_get_misanswered(talk: Conversation) -> Iterator[Answer]:
@@ -51,5 +63,7 @@ def http_get_misanswered(talk: Conversation) -> Iterator[Answer]:
             raise Undecided(f"HTTP {exchange.status}")
         if exchange.status == 405 or opened:
             continue
+        if session_is_lost(exchange, talk.talk):
+            raise Undecided("the session was lost")
         kind = f" with {clip(exchange.content_type) or 'no content type'}" if exchange.status == 200 else ""
         yield exchange, f"HTTP {exchange.status}{kind}, an event stream or 405 expected"

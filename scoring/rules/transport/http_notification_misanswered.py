@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Tolerated
+from scoring.outcome import Severity, Tolerated, Undecided
+from scoring.replies import session_is_lost
 from scoring.rule import Answer, must, rule
 from scoring.streamable import in_session, streamable
+
+_SESSION: Final = {"length": 36, "visible": True, "same_as": None}
 
 
 @rule(
@@ -26,11 +30,19 @@ from scoring.streamable import in_session, streamable
         conversation(legacy("initialized", status=204, form="none")),
         conversation(legacy("initialized", status=400, error={"code": -32600})),
         conversation(legacy("initialized", status=202, received=[{"text": "Accepted"}])),
+        conversation(
+            legacy("initialized", status=400, session=_SESSION, error={"code": -32000}),
+            legacy("ping", session=_SESSION, result={}),
+        ),
     ],
     unjudged=[
+        conversation(
+            legacy("initialized", status=400, session=_SESSION, error={"code": -32000}),
+            legacy("ping", status=400, session=_SESSION, error={"code": -32000}),
+        ),
         conversation(legacy("initialized", status=500)),
         conversation(stdio("initialized", status=None)),
-        conversation(legacy("initialized", status=404, session={"length": 36, "visible": True, "same_as": None})),
+        conversation(legacy("initialized", status=404, session=_SESSION)),
     ],
 )
 def http_notification_misanswered(talk: Conversation) -> Iterator[Answer]:
@@ -40,6 +52,8 @@ def http_notification_misanswered(talk: Conversation) -> Iterator[Answer]:
     ends the handshake, so a server that refuses it cannot be used. A body under 202 gets a remark only.
     """
     for exchange in in_session(streamable(talk).clear("initialized")):
+        if session_is_lost(exchange, talk.talk):
+            raise Undecided("the session was lost")
         if exchange.status != 202:
             yield exchange, f"HTTP {exchange.status}, 202 expected"
         elif any(one.message is not None or one.text.strip() for one in exchange.received):

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, Final
 
+from evidence.kinds.exchanges import Received
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy
 from scoring.outcome import Inapplicable, Severity
+from scoring.pages import STEPS
 from scoring.rule import Answer, info, rule
 from scoring.streamable import streamable
+
+_ORDINARY: Final = frozenset({"initialize", "ping", *STEPS})
+_ANSWERED: Final = {"message": {"jsonrpc": "2.0", "id": 1, "result": {}}, "event": "message", "id": True}
+
+
+def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict[str, Any]:
+    return legacy(step, form="stream", received=[{"event": "message", **first}, _ANSWERED], **members)
 
 
 @rule(
@@ -20,24 +30,37 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=info("HTTP-08", "D", "basic/transports#sending-messages-to-the-server"),
-    good=[conversation(legacy("ping", form="stream", received=[{"text": ""}, {"message": {"id": 1, "result": {}}}]))],
-    bad=[conversation(legacy("ping", form="stream", result={}))],
+    good=[
+        conversation(_streamed({"text": "", "id": True})),
+        conversation(_streamed({"text": "", "id": True}), legacy("version-missing", form="stream", result={})),
+    ],
+    bad=[
+        conversation(legacy("ping", form="stream", result={})),
+        conversation(_streamed({"text": "", "id": False})),
+        conversation(_streamed({"text": "hello", "id": True})),
+    ],
     unjudged=[
         conversation(legacy("ping", result={})),
         conversation(legacy("ping", revision="C", form="stream", result={})),
+        conversation(legacy("initialize-unknown", form="stream", result={})),
     ],
 )
 def stream_not_primed(talk: Conversation) -> Iterator[Answer]:
     """An event with an id and no data at the beginning of a stream lets a client resume when the connection breaks.
 
     The specification asks for it, but only servers that keep what they sent can do anything with the id, and revision
-    2026-07-28 has dropped it. So this is a remark.
+    2026-07-28 has dropped it. So this is a remark. It looks at ordinary requests only: without a version, or under an
+    older one, a stream must not begin so.
     """
-    streams = [one for one in streamable(talk).exchanges if one.verb == "POST" and one.form == "stream"]
+    streams = [one for one in streamable(talk).exchanges if one.step in _ORDINARY and one.form == "stream"]
     told = [one for one in streams if one.received and not one.unclear]
     if not told:
         raise Inapplicable("no answer came as a stream")
-    unprimed = (one for one in told if one.received[0].message is not None or one.received[0].text)
+    unprimed = (one for one in told if not _primes(one.received[0]))
     # A server does so with all its streams, or with none: one of them is enough to say.
     for exchange in sorted(unprimed, key=lambda one: one.at)[:1]:
-        yield exchange, "the first event is not an empty one"
+        yield exchange, "the first event is not an empty one with an id"
+
+
+def _primes(first: Received) -> bool:
+    return first.has_id and first.message is None and not first.text
