@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from scoring import schemas
 from scoring.examples import tool
@@ -11,6 +11,8 @@ from scoring.outcome import Inapplicable, Severity, Tolerated, Undecided
 from scoring.path import clip
 from scoring.rule import Answer, must, rule
 from scoring.scope import Tool
+
+_DRAFT_07: Final = "http://json-schema.org/draft-07/schema#"
 
 
 def _nested(levels: int) -> dict[str, Any]:
@@ -28,7 +30,8 @@ def _nested(levels: int) -> dict[str, Any]:
     checks=must("TOOL-03", "DE", "basic#schema-validation"),
     good=[
         tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}),
-        tool(inputSchema={"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}),
+        tool(inputSchema={"$schema": _DRAFT_07, "type": "object", "properties": {"mail": {"pattern": r"^[\w-.]+$"}}}),
+        tool(outputSchema={"$schema": _DRAFT_07, "type": "object", "items": {"$ref": "#/definitions/A B"}}),
     ],
     bad=[
         tool(inputSchema={"type": "object", "properties": {"query": {"type": "strng"}}}),
@@ -45,7 +48,8 @@ def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
     """A schema is valid under the dialect that it names in `$schema`, or else under 2020-12.
 
     Clients compile it before they call the tool, and those that cannot leave the tool out. A dialect that is not one of
-    the published drafts is only mentioned: it may be right, and no client can tell. References are not followed.
+    the published drafts is only mentioned: it may be right, and no client can tell. References are not followed, and
+    formats, which the dialects leave open, not checked.
     """
     given = {name: schema for name in ("inputSchema", "outputSchema") if isinstance(schema := tool.get(name), Mapping)}
     if not given:
