@@ -147,6 +147,8 @@ def streamable(script: Script, headers: dict[str, str], body: bytes) -> bytes:
         message = json.loads(body)
     except ValueError:
         return reply(400, b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}')
+    if not isinstance(message, dict):
+        return reply(400, b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Batches are not supported"}}')
     modern = headers.get("mcp-protocol-version") == MODERN
     opening = message.get("method") in {"initialize", "server/discover"}
     if script.session and not modern and not opening and headers.get("mcp-session-id") != script.session:
