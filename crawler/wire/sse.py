@@ -15,7 +15,7 @@ from crawler.wire.http import Request, Response
 from crawler.wire.mcp import Era
 from crawler.wire.receiving import MOST_EVENTS, event_pieces, is_utf8, read_event, telling_headers
 from crawler.wire.streamable import CONTENT, Post
-from crawler.wire.transcript import Exchange, Form, Piece, Reply, kept_headers
+from crawler.wire.transcript import Exchange, Form, Piece, Reply, keep, kept_headers
 from evidence.canonical import Json
 from evidence.model import TargetType
 
@@ -109,7 +109,7 @@ class SseChannel:
             raise Malformed("GET is not answered with an event stream")
         event = await self._next_event(seconds)
         while event.name != "endpoint":
-            self._pieces += event_pieces(event, read_event(event))
+            keep(self._pieces, event_pieces(event, read_event(event)))
             event = await self._next_event(seconds)
         self._pieces.append(Piece(text="", event=event.name, has_id=event.has_id))
         try:
@@ -128,7 +128,7 @@ class SseChannel:
                 while True:
                     event = await self._next_event(seconds)
                     messages = read_event(event)
-                    self._pieces += event_pieces(event, messages)
+                    keep(self._pieces, event_pieces(event, messages))
                     if answer := rpc.pick(messages, number, spent=number - 1):
                         return answer
         except TimeoutError as error:

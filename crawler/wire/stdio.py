@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crawler.wire import rpc
-from crawler.wire.failures import Malformed, TimedOut, TooLarge, Unreachable, WireFailure
+from crawler.wire.failures import BudgetSpent, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
 from crawler.wire.launch import Exit, Launched
 from crawler.wire.mcp import Era, modern_params
 from crawler.wire.receiving import is_utf8, quote
@@ -83,6 +83,11 @@ class StdioChannel:
         """Always `stdio`."""
         return "stdio"
 
+    @property
+    def left(self) -> float:
+        """Seconds that remain of the total."""
+        return self._end - self._loop.time()
+
     def negotiated(self, version: str | None) -> None:
         """Nothing to keep: stdio names no version after initialize."""
 
@@ -126,7 +131,7 @@ class StdioChannel:
         self._record(method, body, began, failure)
 
     async def leave(self, seconds: float) -> None:
-        """Close its input and watch whether it exits within `seconds`."""
+        """Close its input and watch whether it exits within `seconds`, which is not told when fewer were left."""
         began = self._loop.time()
         failure: WireFailure | None = None
         ended = False
@@ -136,14 +141,14 @@ class StdioChannel:
                 while True:
                     self._keep(line := await self._next_line(), _messages(line))
         except TimeoutError:
-            pass
+            failure = BudgetSpent("the time for one process was over") if began + seconds > self._end else None
         except Unreachable:
             ended = True  # its output has ended
         except (BrokenPipeError, ConnectionError):
             ended = True
         except WireFailure as error:
             failure = error
-        self._record("close", b"", began, failure, ended=ended)
+        self._record("close", b"", began, failure, ended=None if failure else ended)
 
     async def close(self) -> None:
         """Stop the process and keep how it ended."""

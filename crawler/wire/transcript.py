@@ -15,6 +15,9 @@ from evidence.canonical import Json, sha256
 RETAINED: Final = 1024 * 1024  # of one probe
 RETAINED_EACH: Final = 64 * 1024  # of one exchange
 MOST_PIECES: Final = 64  # of one exchange
+TOO_MANY: Final = 429
+"""The status by which a server asks for fewer requests."""
+
 _SMALL: Final = 4 * 1024
 _HEADER_CAP: Final = 2048
 _KEPT: Final = frozenset(
@@ -173,6 +176,12 @@ class Transcript:
     links: list[Link] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     retained: int = 0
+
+    @property
+    def is_unwelcome(self) -> bool:
+        """True when the server asked for fewer requests: of a named question, or as the last word of all."""
+        told = (*(row.exchange for row in self.rows), *self.exchanges[-1:])
+        return any(exchange.status == TOO_MANY for exchange in told)
 
     def add(self, exchange: Exchange) -> None:
         """Append an exchange, without a large body and with as much of its pieces as the bounds leave room for."""

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from crawler.collectors.protocol.dialogue import PASSING
 from crawler.collectors.protocol.transcription import CORE, FULL
 from crawler.registries.json_spans import elements, members
+from crawler.wire.transcript import TOO_MANY
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.model import Observed, Reason, Record
 
@@ -26,7 +27,6 @@ _OPEN: Final = "open"
 _METADATA: Final = frozenset({"resource_metadata", "authorization_servers", "cut"})
 _OPENINGS: Final = frozenset({"discover", "initialize"})
 _MODERN_INFO: Final = "io.modelcontextprotocol/serverInfo"
-_TOO_MANY: Final = 429
 _LISTS_AGAIN: Final = frozenset({"list-tools-again", "list-tools-elsewhere"})
 
 _Key: TypeAlias = tuple[str, str, str, int]
@@ -132,7 +132,7 @@ class _Row:
     def failed_in_passing(self) -> bool:
         """True when nothing can be concluded from it: it came to no answer, for now."""
         status = self.value["status"]
-        passing = isinstance(status, int) and (status in PASSING or status == _TOO_MANY)
+        passing = isinstance(status, int) and (status in PASSING or status == TOO_MANY)
         return self.value["failure"] is not None or (passing and not self.value["received"])
 
     def on(self, connection: int) -> bytes:

@@ -172,13 +172,14 @@ class Dialogue:
         """Seconds until a second try; None when it would not help or is not welcome."""
         if reply.result:
             return None
-        asked_for = self.hold_back(reply)
+        asked_for = wait_asked_for(reply, self._clock())
         if asked_for is not None:
             return asked_for if self._courtesy.accepts(asked_for) else None
         return self.limits.retry_pause if failed_in_passing(reply) else None
 
     def _notice(self, reply: Reply) -> None:
-        """Keep deviations that did not prevent an answer, for the observation."""
+        """Heed a wish for a pause, and keep deviations that did not prevent an answer, for the observation."""
+        self.hold_back(reply)
         if reply.answer is None:
             return
         if reply.answer.odd_id:

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from crawler.collectors.protocol.dialogue import PASSING, Budget
+from crawler.collectors.protocol.dialogue import Budget, failed_in_passing
 from crawler.collectors.protocol.inquiries import Inquiry
 from crawler.courtesy import Courtesy
 from crawler.wire.failures import BudgetSpent, TimedOut
-from crawler.wire.transcript import Exchange, Reply, Row, Transcript
+from crawler.wire.transcript import TOO_MANY, Exchange, Reply, Row, Transcript
 
 Send = Callable[[Inquiry], Awaitable[Reply]]
 
-_TIMEOUTS: Final = 3  # after so many answers that did not come, no more is asked
+_SILENT: Final = 2  # after so many questions in a row that were not answered in time, no more is asked
+_TIMEOUTS: Final = 3  # or after so many in all
 _DOWN: Final = 2  # or after so many connections in a row that failed
 _TRIES_AGAIN: Final = 3  # second tries of one interview
-_TOO_MANY: Final = 429
 _UNWELCOME: Final = "the server asked for fewer requests"
 
 
@@ -35,7 +35,7 @@ class Interview:
         *,
         ends: float,
         pause: float,
-        hold_back: Callable[[Reply], object],
+        hold_back: Callable[[Reply], float | None],
     ) -> None:
         self._transcript = transcript
         self._budget = budget
@@ -43,9 +43,9 @@ class Interview:
         self._ends = ends
         self._pause = pause
         self._hold_back = hold_back
-        self._timeouts = self._down = self._again = 0
+        self._timeouts = self._silent = self._down = self._again = 0
         self._stopped = ""
-        if any(row.exchange.status == _TOO_MANY for row in transcript.rows):
+        if transcript.is_unwelcome:
             self._stopped = _UNWELCOME
 
     @property
@@ -64,11 +64,12 @@ class Interview:
             return None
         since = len(self._transcript.exchanges)
         reply = await send(inquiry)
-        if inquiry.again and self._may_ask_again(reply):
+        self._notice(reply)
+        if inquiry.again and not self._stopped and self._may_ask_again(reply):
             await self._courtesy.pause(self._pause)
             reply = await send(inquiry)
+            self._notice(reply)
         self._transcript.name(since, inquiry.step, 0, link)
-        self._notice(reply)
         return reply
 
     async def leave(self, send: Callable[[], Awaitable[object]]) -> None:
@@ -84,8 +85,9 @@ class Interview:
         self._transcript.rows.append(Row(step, 0, link, exchange))
 
     def _may_ask_again(self, reply: Reply) -> bool:
-        passing = reply.failure.passing if reply.failure else reply.status in PASSING
-        if not passing or reply.answer or self._again >= _TRIES_AGAIN or not self._budget.spend():
+        if not failed_in_passing(reply) or reply.answer or _is_late(reply) or self._again >= _TRIES_AGAIN:
+            return False
+        if not self._budget.spend():
             return False
         self._again += 1
         return True
@@ -93,12 +95,19 @@ class Interview:
     def _notice(self, reply: Reply) -> None:
         """Stop when the server asks for it, or is gone."""
         failure = reply.failure
-        self._timeouts += isinstance(failure, TimedOut)
+        late = _is_late(reply)
+        self._timeouts += late
+        self._silent = self._silent + 1 if late else 0
         self._down = self._down + 1 if failure and not failure.connected else 0
-        self._hold_back(reply)
-        if reply.status == _TOO_MANY:
+        asked_for = self._hold_back(reply)
+        if reply.status == TOO_MANY or (asked_for is not None and not self._courtesy.accepts(asked_for)):
             self._stopped = _UNWELCOME
-        elif self._timeouts >= _TIMEOUTS:
-            self._stopped = f"{_TIMEOUTS} questions were not answered in time"
+        elif self._silent >= _SILENT or self._timeouts >= _TIMEOUTS:
+            self._stopped = "questions were not answered in time"
         elif self._down >= _DOWN:
             self._stopped = "the server could not be reached any more"
+
+
+def _is_late(reply: Reply) -> bool:
+    """True for a question that was not answered in time; asked again it would only take as long again."""
+    return isinstance(reply.failure, TimedOut) and reply.failure.connected

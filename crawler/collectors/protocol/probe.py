@@ -135,7 +135,10 @@ class Probe:
         return Observed(listing_body(target, opened, sandbox, self.lists))
 
     async def try_tools(self, opened: Opened, policy: Policy) -> None:
-        """Try what may be tried of the tools that were listed."""
+        """Try what may be tried of the tools that were listed, unless the server asked for fewer requests."""
+        if self.transcript.is_unwelcome:
+            self.trials = Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
+            return
         tools = self.lists["tools"].items if "tools" in self.lists else []
         if isinstance(channel := opened.dialogue.channel, StreamableHttp):
             channel.mirror = mirror_of(tools)

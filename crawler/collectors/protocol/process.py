@@ -117,14 +117,14 @@ class StdioProbe(Probe):
 
     async def _inquire(self, opened: Opened, channel: StdioChannel) -> None:
         """Ask a process everything that only a full probe asks, and let it go."""
-        ends = asyncio.get_running_loop().time() + self.limits.total / 2
+        ends = asyncio.get_running_loop().time() + channel.left / 2  # the rest is for the process to exit in
         interview = Interview(
             self.transcript, self.budget, self.courtesy, ends=ends, pause=0, hold_back=opened.dialogue.hold_back
         )
         link = opened.dialogue.link(opened.era)
 
         async def send(inquiry: Inquiry) -> Reply:
-            seconds = _BROKEN_PATIENCE if inquiry.step == MALFORMED else _PATIENCE
+            seconds = min(_BROKEN_PATIENCE if inquiry.step == MALFORMED else _PATIENCE, self.limits.stdio_answer)
             return await channel.put(inquiry.label, inquiry.body, seconds=seconds)
 
         if opened.era is Era.MODERN:

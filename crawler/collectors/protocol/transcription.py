@@ -9,6 +9,7 @@ from typing import Final
 
 import orjson
 
+from crawler.collectors.protocol.access_metadata import masked_url
 from crawler.collectors.protocol.inquiries import MALFORMED, NO_SESSION
 from crawler.collectors.protocol.lists import Walk
 from crawler.wire.scrub import mask
@@ -24,8 +25,9 @@ _TOLD: Final = (
     *("allow", "cf-mitigated", "content-encoding", "content-type", "location", "mcp-protocol-version"),
     *("mcp-session-id", "x-accel-buffering", "x-endpoint"),
 )
+_SESSION: Final = "mcp-session-id"
 _LONGEST_HEADER: Final = 300
-_SHORTEST_SESSION: Final = 8  # characters; a shorter id cannot be told from other text
+_SHORTEST_SESSION: Final = 8  # characters; in a text a shorter id cannot be told from other words
 _RESULT_NAME: Final = re.compile(rb'\{?[ \t\r\n]*"result"[ \t\r\n]*:[ \t\r\n]*$')
 
 
@@ -49,7 +51,8 @@ class _Writer:
         self._lists = lists
         self._find_equal = find_equal
         self._known: dict[str, int] = {}
-        self._sessions = _sessions(transcript)
+        self._assigned = _sessions(transcript)
+        self._sessions = {one: name for one, name in self._assigned.items() if len(one) >= _SHORTEST_SESSION}
 
     def row(self, index: int, row: Row) -> bytes:
         """One element of `exchanges`."""
@@ -92,7 +95,9 @@ class _Writer:
         told: dict[str, Json] = {}
         for name, value in headers:
             if value:
-                seen = mask(value) if name == "location" else value
+                seen = masked_url(mask(value)) if name == "location" else value
+                if name.lower() == _SESSION:
+                    seen = self._assigned.get(value, value)
                 told[name] = self._without_sessions(seen)[:_LONGEST_HEADER]
         return told
 
@@ -141,10 +146,10 @@ def _sessions(transcript: Transcript) -> dict[str, str]:
     names = {
         link.session: f"session {number}"
         for number, link in reversed(list(enumerate(transcript.links)))
-        if link.session and len(link.session) >= _SHORTEST_SESSION
+        if link.session
     }
     for row in transcript.rows:
-        session = row.exchange.header("mcp-session-id")
+        session = row.exchange.header(_SESSION)
         if session and session != NO_SESSION:
             names.setdefault(session, "another session")
     return names

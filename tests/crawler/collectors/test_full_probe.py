@@ -15,7 +15,7 @@ from evidence.kinds.exchanges import Exchange, Exchanges
 from evidence.model import Reason, Record, Target, TargetType
 from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.probing import Timekeeper, absent, body, collector, record_of, records_of, remote, talk
-from tests.crawler.collectors.test_hostile_http import LIST_ENDS, PAGE, TOLERATED, always, dripping, raw
+from tests.crawler.collectors.test_hostile_http import LIST_ENDS, PAGE, TOLERATED, always, dripping
 from tests.servers.hostile import OPENING, TOOLS, Behaviour, Call, Mcp, serving
 
 MODERN = "2026-07-28"
@@ -94,7 +94,7 @@ def test_a_process_that_dies_of_a_malformed_line_does_not_spoil_the_other_era() 
     found = talk(asyncio.run(records_of(collector(depth="full", launcher=PipeLauncher()), _process("good"))))
 
     steps = by_step(found)
-    assert steps["ping"].code == -32601
+    assert steps["ping"].answer is not None
     assert steps["malformed"].failure == "unreachable"
     assert steps["discover"].code == -32601
     assert found.eras == {"legacy"}
@@ -130,15 +130,6 @@ def test_a_stream_that_never_ends_is_watched_once_and_costs_seconds() -> None:
     assert steps["ping"].ended is False
     assert steps["unknown-method"].ended is None
     assert time.monotonic() - began < 10
-
-
-def test_silence_stops_a_full_probe_after_three_questions() -> None:
-    server = Mcp({name: raw(then="hold") for name in ("ping", "hallmark/unknown", "resources/list", "prompts/list")})
-
-    found = talk(looked_at(server, brisk=True))
-
-    assert [one.failure for one in found.exchanges].count("timeout") == 3
-    assert found.exchanges[-1].failure == "not_collected"
 
 
 def volatile() -> Mcp:
