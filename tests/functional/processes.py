@@ -33,7 +33,7 @@ def environment(home: Path, **changes: str) -> dict[str, str]:
         "HALLMARK_COMMIT": "test",
         "HALLMARK_ALLOW_PRIVATE": "true",
         "HALLMARK_SANDBOX": "off",
-        "HALLMARK_DEPTH": "core",  # by default a nightly run waits with a server's first full probe, a local one does not
+        "HALLMARK_DEPTH": "core",  # the default lets a nightly run wait with first full probes, and no local one
         "HALLMARK_LOG_FORMAT": "json",
         "HALLMARK_RETRY_PAUSE": "0.05",
         "HALLMARK_WRITE_BATCH": "4",
