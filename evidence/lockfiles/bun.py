@@ -1,0 +1,96 @@
+"""bun.lock, the text form; lockfileVersion 0 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evidence.lockfiles.lockfile import (
+    MAX_TEXT,
+    Dependency,
+    Ecosystem,
+    FaultKind,
+    Finding,
+    Invalid,
+    Source,
+    Unknown,
+    shown,
+)
+from evidence.lockfiles.npm_places import aliased, placed
+from evidence.lockfiles.reach import Edges, Reach, Roots
+from evidence.lockfiles.reading import MAX_DEPTH, Table, entry_fault, read_json, table, words
+from evidence.lockfiles.versions import concrete
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every package; the keys are folders (`a/b` is the b that only a sees)."""
+    lock = read_json(data, relaxed=True)
+    packages = table(lock, "packages")
+    roots = Roots()
+    for path, workspace in table(lock, "workspaces").items():
+        own = workspace.get("name") if isinstance(workspace, Mapping) and path else None
+        for part, into in (
+            ("dependencies", roots.needs),
+            ("peerDependencies", roots.needs),
+            ("optionalDependencies", roots.options),
+            ("devDependencies", roots.dev),
+        ):
+            into.update(_resolve(own if isinstance(own, str) else "", words(workspace, part), packages))
+    reach = Reach(roots, {key: _edges(key, entry, packages) for key, entry in packages.items()})
+    for key, entry in packages.items():
+        yield _package(key, entry, reach)
+
+
+def _package(key: str, entry: Any, reach: Reach) -> Finding:
+    if not isinstance(entry, list) or not entry or not isinstance(entry[0], str):
+        return entry_fault(key, "expected a list that begins with `name@version`")
+    name, place = aliased(entry[0])
+    if not place:
+        return entry_fault(key, f"expected `name@version`, found {entry[0][:80]!r}")
+    version = concrete(Ecosystem.NPM, place)
+    source, location = placed("" if isinstance(version, str) else place, place)
+    if isinstance(version, Unknown) and source is Source.REGISTRY:
+        return entry_fault(key, f"neither a version nor a place: {place[:80]!r}")
+    return Dependency(
+        ecosystem=Ecosystem.NPM,
+        name=name,
+        alias=_folders(key)[-1],
+        version=version,
+        relation=reach.relation(key),
+        scopes=reach.scopes(key),
+        source=source,
+        location=location,
+    )
+
+
+def _edges(key: str, entry: Any, packages: Table) -> Edges:
+    details = next((part for part in entry if isinstance(part, Mapping)), {}) if isinstance(entry, list) else {}
+    optional_peers = set(words(details, "optionalPeers"))
+    peers = [name for name in words(details, "peerDependencies") if name not in optional_peers]
+    return Edges(
+        tuple(_resolve(key, [*words(details, "dependencies"), *peers], packages)),
+        tuple(_resolve(key, words(details, "optionalDependencies"), packages)),
+    )
+
+
+def _resolve(key: str, names: list[str], packages: Table) -> Iterator[str]:
+    """The keys of what a package sees under these names: its own folder first, then those around it."""
+    folders = _folders(key) if key else []
+    around = ["/".join(folders[:count]) for count in range(len(folders), 0, -1)]
+    for name in names:
+        found = next((inner for folder in around if (inner := f"{folder}/{name}") in packages), name)
+        if found in packages:
+            yield found
+
+
+def _folders(key: str) -> list[str]:
+    """The packages of a key, where a scope and its name are one."""
+    if key.count("/") > MAX_DEPTH or len(key) > MAX_DEPTH * MAX_TEXT:
+        raise Invalid(FaultKind.TOO_DEEP, f"a key of more than {MAX_DEPTH} folders: {shown(key)!r}")
+    found: list[str] = []
+    for part in key.split("/"):
+        if found and found[-1].startswith("@") and "/" not in found[-1]:
+            found[-1] = f"{found[-1]}/{part}"
+        else:
+            found.append(part)
+    return found

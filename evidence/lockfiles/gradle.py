@@ -1,0 +1,36 @@
+"""gradle.lockfile and buildscript-gradle.lockfile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Scope, shown
+from evidence.lockfiles.reading import generated_text
+from evidence.lockfiles.versions import concrete
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every `group:artifact:version=configurations`; a configuration for tests only makes it a dev dependency."""
+    text = generated_text(data)
+    ended = False
+    for number, line in enumerate(text.split("\n"), 1):
+        body = line.strip()
+        if not body or body.startswith("#"):
+            continue
+        coordinates, equals, configurations = body.partition("=")
+        if coordinates == "empty" and equals:
+            ended = True
+            continue
+        parts = coordinates.split(":")
+        if not equals or len(parts) != 3 or not all(parts):
+            yield Fault(FaultKind.ENTRY, f"expected `group:artifact:version=...`, found {shown(body)!r}", number, 1)
+            continue
+        for_tests = all(name.startswith("test") for name in configurations.split(","))
+        yield Dependency(
+            ecosystem=Ecosystem.MAVEN,
+            name=f"{parts[0]}:{parts[1]}",
+            version=concrete(Ecosystem.MAVEN, parts[2]),
+            scopes=frozenset({Scope.DEV} if for_tests else ()),
+        )
+    if not ended and not text.lstrip().startswith("#"):
+        yield Fault(FaultKind.TRUNCATED, "no `empty=`, with which Gradle ends the file")

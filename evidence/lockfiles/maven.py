@@ -1,0 +1,96 @@
+"""pom.xml, as far as one file is exact: versions may also come from a parent, an imported BOM or a profile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from evidence.lockfiles.lockfile import (
+    Dependency,
+    Ecosystem,
+    Fault,
+    FaultKind,
+    Finding,
+    Invalid,
+    Relation,
+    Scope,
+    Source,
+    Unknown,
+)
+from evidence.lockfiles.reading import check_size
+from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.xml_outline import Element, read_xml
+
+_PROPERTY = re.compile(r"\$\{([^${}]*)\}")
+_EXACT_RANGE = re.compile(r"\[([^\[\](),]+)\]$")
+_MAX_EXPANSIONS = 16
+_MAX_EXPANDED = 1024
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every dependency of the project itself, which are the direct ones; Maven resolves the others when it builds."""
+    check_size(data)
+    project = read_xml(data)
+    if project.name != "project":
+        raise Invalid(FaultKind.SHAPE, f"expected <project>, found <{project.name[:40]}>", project.line)
+    if project.child("profiles") is not None and project.under("profiles"):
+        yield Fault(FaultKind.ELSEWHERE, "profiles may add dependencies; they are not read", project.line)
+    properties = _properties(project)
+    managed = {
+        _name(entry, properties): entry
+        for entry in project.under("dependencyManagement", "dependencies")
+        if entry.name == "dependency" and entry.value("scope") != "import"
+    }
+    for entry in project.under("dependencies"):
+        if entry.name == "dependency":
+            yield _dependency(entry, properties, managed)
+
+
+def _dependency(entry: Element, properties: Mapping[str, str], managed: Mapping[str, Element]) -> Finding:
+    name = _name(entry, properties)
+    if "${" in name or name.startswith(":") or name.endswith(":"):
+        return Fault(FaultKind.ENTRY, f"the name of a dependency is not in this file: {name[:200]}", entry.line)
+    fallback = managed.get(name)
+    stated = entry.value("version") or (fallback.value("version") if fallback else "")
+    scope = entry.value("scope") or (fallback.value("scope") if fallback else "")
+    raw = _expanded(stated, properties)
+    exact = _EXACT_RANGE.match(raw)
+    scopes = {Scope.DEV: scope == "test", Scope.OPTIONAL: _expanded(entry.value("optional"), properties) == "true"}
+    return Dependency(
+        ecosystem=Ecosystem.MAVEN,
+        name=name,
+        version=concrete(Ecosystem.MAVEN, exact.group(1) if exact else raw) if raw else Unknown(""),
+        relation=Relation.DIRECT,
+        scopes=frozenset(kind for kind, is_set in scopes.items() if is_set),
+        source=Source.PATH if scope == "system" else Source.REGISTRY,
+        location=entry.value("systemPath") if scope == "system" else None,
+    )
+
+
+def _properties(project: Element) -> dict[str, str]:
+    found = {entry.name: entry.text.strip() for entry in project.under("properties")}
+    for key in ("groupId", "artifactId", "version"):
+        own, inherited = (
+            project.value(key),
+            next((part.text.strip() for part in project.under("parent") if part.name == key), ""),
+        )
+        for prefix in ("project.", "pom.", ""):
+            found.setdefault(f"{prefix}{key}", own or inherited)
+        found.setdefault(f"project.parent.{key}", inherited)
+    return found
+
+
+def _name(entry: Element, properties: Mapping[str, str]) -> str:
+    return f"{_expanded(entry.value('groupId'), properties)}:{_expanded(entry.value('artifactId'), properties)}"
+
+
+def _expanded(text: str, properties: Mapping[str, str]) -> str:
+    """The text with its properties put in, as far as they are known; a bomb stops growing at a bound."""
+    for _ in range(_MAX_EXPANSIONS):
+        if "${" not in text or len(text) > _MAX_EXPANDED:
+            break
+        changed = _PROPERTY.sub(lambda match: properties.get(match.group(1)) or match.group(), text)
+        if changed == text:
+            break
+        text = changed[: _MAX_EXPANDED + 1]
+    return text

@@ -1,0 +1,84 @@
+"""pdm.lock, and pylock.toml (PEP 751)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Scope, Source
+from evidence.lockfiles.reach import inferred
+from evidence.lockfiles.reading import Table, entry_fault, missing, read_toml, rows, string, words
+from evidence.lockfiles.versions import concrete, normalised
+
+_PLACES = {"git": Source.GIT, "url": Source.URL, "path": Source.PATH}
+_PYLOCK_PLACES = {"vcs": Source.GIT, "archive": Source.URL, "directory": Source.PATH}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_DEVELOPMENT = re.compile(r"(?:dev|test|lint|doc|typ|ci\b)", re.IGNORECASE)
+_OPTION = re.compile(r"""["']([^"']+)["']\s+in\s+(extras|dependency_groups)""")
+
+
+def read_pdm(data: bytes) -> Iterator[Finding]:
+    """Every package. A group other than `default` is for development or an extra, which its name must tell."""
+    lock = read_toml(data)
+    if "metadata" not in lock:
+        yield Fault(FaultKind.TRUNCATED, "no [metadata]")
+    entries = rows(lock, "package")
+    names = {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries}
+    required = {
+        normalised(Ecosystem.PYPI, match.group())
+        for entry in entries
+        for need in words(entry, "dependencies")
+        if (match := _NAME.match(need))
+    }
+    yield from missing(required - names)
+    for entry in entries:
+        groups = words(entry, "groups") or ["default"]
+        scope = Scope.DEV if all(_DEVELOPMENT.match(group) for group in groups) else Scope.OPTIONAL
+        yield _package(entry, _PLACES, required, frozenset(() if "default" in groups else (scope,)))
+
+
+def read_pylock(data: bytes) -> Iterator[Finding]:
+    """Every package of the standard's file, for whichever extras and groups it is locked."""
+    lock = read_toml(data)
+    if not lock:
+        yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
+    default = {*words(lock, "default-groups")}
+    entries = rows(lock, "packages")
+    stated = any("dependencies" in entry for entry in entries)
+    required = {
+        normalised(Ecosystem.PYPI, string(need.get("name")))
+        for entry in entries
+        for need in rows(entry, "dependencies")
+    }
+    yield from missing(required - {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries})
+    for entry in entries:
+        marker = string(entry.get("marker"))
+        options = _OPTION.findall(marker)
+        if any(kind == "dependency_groups" and name in default for name, kind in options):
+            options = []
+        scopes = frozenset(Scope.OPTIONAL if kind == "extras" else Scope.DEV for _, kind in options)
+        yield _package(entry, _PYLOCK_PLACES, required if stated else None, scopes)
+
+
+def _package(
+    entry: Table, places: Mapping[str, Source], required: set[str] | None, scopes: frozenset[Scope]
+) -> Finding:
+    name = string(entry.get("name"))
+    if not name:
+        return entry_fault(entry, "no name")
+    known = normalised(Ecosystem.PYPI, name)
+    kind, location = Source.REGISTRY, None
+    for key, source in places.items():
+        if (place := entry.get(key)) is not None:
+            kind = source
+            details = place if isinstance(place, Mapping) else {"url": place}
+            location = string(details.get("url")) or string(details.get("path")) or None
+    return Dependency(
+        ecosystem=Ecosystem.PYPI,
+        name=known,
+        version=concrete(Ecosystem.PYPI, string(entry.get("version"))),
+        relation=Relation.UNSTATED if required is None else inferred(known, required),
+        scopes=scopes,
+        source=kind,
+        location=location,
+    )

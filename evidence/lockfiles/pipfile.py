@@ -1,0 +1,40 @@
+"""Pipfile.lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Scope, Source
+from evidence.lockfiles.reading import Table, entry_fault, read_json, string, table
+from evidence.lockfiles.versions import concrete, normalised
+
+_PLACES = {"git": Source.GIT, "path": Source.PATH, "file": Source.URL, "url": Source.URL}
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every package of every category; the file does not say which of them the project names."""
+    if not data.strip():
+        yield Fault(FaultKind.EMPTY, "the file is empty", 1)
+        return
+    lock = read_json(data)
+    for category in lock:
+        if category == "_meta":
+            continue
+        for name, entry in table(lock, category).items():
+            yield _package(name, entry, category) if isinstance(entry, Mapping) else entry_fault(name, "not an object")
+
+
+def _package(name: str, entry: Table, category: str) -> Dependency:
+    raw = string(entry.get("version"))
+    place = next((key for key in _PLACES if key in entry), None)
+    location = string(entry.get(place)) if place else ""
+    pinned = raw.removeprefix("===").removeprefix("==") if raw.startswith("==") else ""
+    text = pinned or raw or f"{location}#{string(entry.get('ref'))}"
+    return Dependency(
+        ecosystem=Ecosystem.PYPI,
+        name=normalised(Ecosystem.PYPI, name),
+        version=concrete(Ecosystem.PYPI, text),
+        scopes=frozenset() if category == "default" else frozenset({Scope.DEV}),
+        source=_PLACES[place] if place else Source.REGISTRY,
+        location=location or None,
+    )

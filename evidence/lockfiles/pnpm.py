@@ -1,0 +1,133 @@
+"""pnpm-lock.yaml, lockfileVersion 5 to 9."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Invalid, Scope, Unknown, shown
+from evidence.lockfiles.npm_places import aliased, placed
+from evidence.lockfiles.outline import documents
+from evidence.lockfiles.reach import Edges, Reach, Roots
+from evidence.lockfiles.reading import Table, entry_fault, generated_text, missing, string, table, unfinished
+from evidence.lockfiles.versions import concrete
+
+_KNOWN: Final = {"5", "6", "7", "8", "9"}
+_VERSION = re.compile(r"\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::\d+)?/")
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every package of every document. Projects of the workspace are named by their path only and are left out."""
+    text = generated_text(data)
+    found = [document for document in documents(text) if document]
+    if not found:
+        yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
+    yield from unfinished(text)
+    for document in found:
+        yield from _document(document)
+
+
+def _document(lock: Table) -> Iterator[Finding]:
+    stated = string(lock.get("lockfileVersion"))
+    if (major := stated.partition(".")[0]) not in _KNOWN:
+        raise Invalid(FaultKind.SHAPE, f"lockfileVersion 5 to 9 expected, found {shown(stated)!r}", 1)
+    packages = table(lock, "packages")
+    nodes = table(lock, "snapshots") if major == "9" else packages
+    wanted: set[str] = set()
+    roots = Roots()
+    for project in _projects(lock):
+        roots.needs.update(_targets(project, "dependencies", nodes, wanted))
+        roots.options.update(_targets(project, "optionalDependencies", nodes, wanted))
+        roots.dev.update(_targets(project, "devDependencies", nodes, wanted))
+    edges = {
+        key: Edges(
+            tuple(_targets(entry, "dependencies", nodes, wanted)),
+            tuple(_targets(entry, "optionalDependencies", nodes, wanted)),
+        )
+        for key, entry in nodes.items()
+    }
+    yield from missing(wanted)
+    reach = Reach(roots, edges)
+    bare = {key: _without_peers(key) for key in nodes}
+    for key in nodes:
+        yield _package(key, packages.get(bare[key], nodes[key]) if major == "9" else nodes[key], major, reach)
+    for key in packages.keys() - nodes.keys() - set(bare.values()):
+        yield _package(key, packages[key], major, reach)
+
+
+def _projects(lock: Table) -> Iterator[Any]:
+    yield lock
+    yield from table(lock, "importers").values()
+
+
+def _targets(entry: Any, part: str, nodes: Table, wanted: set[str]) -> Iterator[str]:
+    """The keys of what an entry depends on; what is not there is added to `wanted`."""
+    needs = entry.get(part) if isinstance(entry, Mapping) else None
+    for name, value in needs.items() if isinstance(needs, Mapping) else ():
+        ref = string(value.get("version") if isinstance(value, Mapping) else value)
+        if not ref or ref.startswith(("link:", "workspace:")):
+            continue
+        for key in (f"{name}@{ref}", f"/{name}@{ref}", f"/{name}/{ref}", ref):
+            if key in nodes:
+                yield key
+                break
+        else:
+            wanted.add(f"{name}@{ref}")
+
+
+def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
+    details = entry if isinstance(entry, Mapping) else {}
+    if entry != "" and not isinstance(entry, Mapping):
+        return entry_fault(key, "expected a mapping")
+    path = _from_path_5(key) if major == "5" else _from_path(key)
+    name = string(details.get("name")) or path[0]
+    if not name:
+        return entry_fault(key, "no name, and the path holds none")
+    version = concrete(Ecosystem.NPM, string(details.get("version")) or path[1])
+    resolution = details.get("resolution")
+    source, location = placed(_location(resolution) if isinstance(resolution, Mapping) else "", path[1])
+    if isinstance(version, Unknown) and source.value == "registry":
+        return entry_fault(key, "no version, and the path holds none")
+    scopes = {Scope.DEV: details.get("dev") == "true", Scope.OPTIONAL: details.get("optional") == "true"}
+    return Dependency(
+        ecosystem=Ecosystem.NPM,
+        name=name,
+        version=version,
+        relation=reach.relation(key),
+        scopes=reach.scopes(key) if major == "9" else frozenset(scope for scope, is_set in scopes.items() if is_set),
+        source=source,
+        location=location,
+    )
+
+
+def _location(resolution: Table) -> str:
+    """Where the code comes from, empty for a registry, whose tarballs are only named when the registry is another."""
+    if (repository := string(resolution.get("repo"))) != "":
+        return f"git+{repository}#{string(resolution.get('commit'))}"
+    if (folder := string(resolution.get("directory"))) != "":
+        return f"file:{folder}"
+    return string(resolution.get("tarball"))
+
+
+def _without_peers(path: str) -> str:
+    at = path.find("(", 1)
+    return path if at < 0 else path[:at]
+
+
+def _from_path(path: str) -> tuple[str, str]:
+    """Name and version of `/name@version(peers)`; lock 9 has no leading slash."""
+    name, version = aliased(_without_peers(path).removeprefix("/"))
+    return (name, version) if version and "@" not in name[1:] and ":" not in name else ("", version)
+
+
+def _from_path_5(path: str) -> tuple[str, str]:
+    """Name and version of `/name/version_peers`, perhaps with the host of a registry in front of it."""
+    host = "" if path.startswith("/") else (found.group() if (found := _HOST.match(path)) else None)
+    if host is None:
+        return "", path if ":" in path else ""
+    parts = path[len(host) :].strip("/").split("/")
+    if len(parts) < 2 or not (version := _VERSION.match(parts[-1])):
+        return "", ""
+    return "/".join(parts[-3:-1] if len(parts) > 2 and parts[-3].startswith("@") else parts[-2:-1]), version.group()

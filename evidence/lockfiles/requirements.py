@@ -1,0 +1,124 @@
+"""requirements.txt, as pip reads it: pins, hashes, ranges, URLs, and references to other files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from evidence.lockfiles.lockfile import (
+    Dependency,
+    Ecosystem,
+    Fault,
+    FaultKind,
+    Finding,
+    Invalid,
+    Source,
+    Unknown,
+    shown,
+)
+from evidence.lockfiles.reading import text_of
+from evidence.lockfiles.versions import concrete, normalised
+
+MAX_LINES = 2_000_000
+MAX_LINE = 1_000_000
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
+_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\[\]]*\])?\s*")
+_SPECIFIER = re.compile(
+    r"\(?\s*((?:===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()]+(?:\s*,\s*(?:===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()]+)*)\s*,?\s*\)?"
+)
+_PIN = re.compile(r"={2,3}\s*([^\s,]+)$")
+_EGG = re.compile(r"[#&]egg=([A-Za-z0-9._-]+)")
+_WHEEL = re.compile(r"([A-Za-z0-9._]+)-([0-9][^-/]*)(?:-[^/]*)?\.whl(?:$|[#?])")
+_OPTION = re.compile(r"\s+--?[a-z]")
+_URL = re.compile(r"(?:(git|hg|svn|bzr)\+)?(?:https?|ssh|file|git):", re.IGNORECASE)
+_OTHER_FILE = re.compile(r"(?:-r|-c|--requirement|--constraint)(?:\s*=?\s*)(\S.*)$")
+_EDITABLE = re.compile(r"(?:-e|--editable)(?:\s*=?\s*)(\S.*)$")
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every requirement. A requirement is a pin only with exactly one `==`; else its version is unknown."""
+    text = text_of(data)
+    if text.count("\n") > MAX_LINES:
+        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
+    if "\0" in text:
+        raise Invalid(FaultKind.SYNTAX, "not text", text.count("\n", 0, text.index("\0")) + 1)
+    for number, line in _logical_lines(text):
+        if (found := _requirement(line, number)) is not None:
+            yield found
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines joined where they end in a backslash, without comments."""
+    parts: list[str] = []
+    first = length = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        first = first if parts else number
+        length = length + len(line) if parts else len(line)
+        if length > MAX_LINE:
+            raise Invalid(FaultKind.TOO_LARGE, f"a line of more than {MAX_LINE} characters", first)
+        if line.endswith("\\") and not line.lstrip().startswith("#"):
+            parts.append(line[:-1])
+            continue
+        joined = _COMMENT.sub("", " ".join((*parts, line))).strip()
+        parts = []
+        if joined:
+            yield first, joined
+    if parts:
+        raise Invalid(FaultKind.TRUNCATED, "the last line goes on, and nothing follows", first)
+
+
+def _requirement(line: str, number: int) -> Finding | None:
+    if (other := _OTHER_FILE.match(line)) is not None:
+        return Fault(FaultKind.ELSEWHERE, f"more requirements are in {shown(other.group(1))!r}", number)
+    if (editable := _EDITABLE.match(line)) is not None:
+        return _place(editable.group(1), number)
+    if line.startswith("-"):
+        return None
+    if _URL.match(line) or line.startswith((".", "/")) or _WHEEL.search(line):
+        return _place(line, number)
+    return _named(line, number)
+
+
+def _named(line: str, number: int) -> Finding:
+    name = _NAME.match(line)
+    if name is None:
+        return Fault(FaultKind.ENTRY, f"not a requirement: {shown(line)!r}", number)
+    known, rest = normalised(Ecosystem.PYPI, name.group(1)), line[name.end() :]
+    if rest.startswith("@"):
+        return _located(known, _without_tail(rest[1:].strip()))
+    specifier = _SPECIFIER.match(rest)
+    after = rest[specifier.end() :].strip() if specifier else rest.strip()
+    if after and not after.startswith((";", "--", "-")):
+        return Fault(FaultKind.ENTRY, f"not a requirement: {shown(line)!r}", number)
+    stated = specifier.group(1) if specifier else ""
+    pin = _PIN.match(stated)
+    version = concrete(Ecosystem.PYPI, pin.group(1)) if pin else Unknown(stated)
+    if isinstance(version, Unknown):
+        version = Unknown(stated)
+    return Dependency(ecosystem=Ecosystem.PYPI, name=known, version=version)
+
+
+def _place(text: str, number: int) -> Finding:
+    """A URL or a path without a name in front: it stands in `#egg=`, or in the file name of a wheel."""
+    place = _without_tail(text)
+    if (egg := _EGG.search(place)) is not None:
+        return _located(normalised(Ecosystem.PYPI, egg.group(1)), place)
+    wheel = _WHEEL.search(place.rpartition("/")[2])
+    if wheel is None:
+        return Fault(FaultKind.ELSEWHERE, f"name and version are only in {shown(place)!r}", number)
+    return _located(normalised(Ecosystem.PYPI, wheel.group(1)), place)
+
+
+def _located(name: str, place: str) -> Dependency:
+    prefix = _URL.match(place)
+    source = Source.PATH
+    if prefix is not None and not place.lower().startswith("file:"):
+        source = Source.GIT if prefix.group(1) or place.startswith("git:") else Source.URL
+    return Dependency(ecosystem=Ecosystem.PYPI, name=name, version=Unknown(place), source=source, location=place)
+
+
+def _without_tail(text: str) -> str:
+    """The text without environment marker and options."""
+    text = re.split(r"\s;|;\s", text, maxsplit=1)[0]
+    return text[: tail.start()].strip() if (tail := _OPTION.search(text)) else text.strip()

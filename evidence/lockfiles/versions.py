@@ -1,0 +1,61 @@
+"""What is a concrete version in each ecosystem, and how names are written.
+
+A range, a tag or a URL must never reach an orderer of versions: some of them sort below every version, so that every
+advisory would match.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from packaging.version import InvalidVersion, Version
+
+from evidence.lockfiles.lockfile import MAX_TEXT, Ecosystem, Unknown
+
+_SEMVER = re.compile(r"v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+_DOTTED: Final = r"\d+(?:\.[0-9A-Za-z]+)*"
+
+_CONCRETE: Final = {
+    Ecosystem.NPM: _SEMVER,
+    Ecosystem.CRATES: _SEMVER,
+    Ecosystem.GO: re.compile(r"\d+(?:\.\d+){1,2}(?:(?:-|rc|beta|alpha)[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
+    Ecosystem.RUBYGEMS: re.compile(_DOTTED),
+    Ecosystem.NUGET: re.compile(r"\d+(?:\.\d+){0,3}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
+    Ecosystem.PACKAGIST: re.compile(
+        r"v?\d+(?:\.\d+){0,3}(?:[-._]?(?:stable|beta|b|rc|alpha|a|patch|pl|p)(?:[-.]?\d+)*)?(?:[-.]?dev)?"
+        r"(?:\+[0-9A-Za-z.-]+)?",
+        re.IGNORECASE,
+    ),
+    Ecosystem.MAVEN: re.compile(r"(?!(?:LATEST|RELEASE)$)[0-9A-Za-z_][0-9A-Za-z_.+~-]*"),
+}
+_SEPARATORS = re.compile(r"[-_.]+")
+
+
+def concrete(ecosystem: Ecosystem, raw: str) -> str | Unknown:
+    """The version when the text is one, else Unknown with the text. Go loses its `v`, as OSV writes it."""
+    text = raw.strip()
+    if len(text) > MAX_TEXT:
+        return Unknown(raw)
+    if ecosystem is Ecosystem.PYPI:
+        return text if _is_pep440(text) else Unknown(raw)
+    if ecosystem is Ecosystem.GO:
+        text = text.removeprefix("v")
+    return text if _CONCRETE[ecosystem].fullmatch(text) else Unknown(raw)
+
+
+def normalised(ecosystem: Ecosystem, name: str) -> str:
+    """A name as its ecosystem compares it: PEP 503 for PyPI, lower case for Packagist, verbatim elsewhere."""
+    if ecosystem is Ecosystem.PYPI:
+        return _SEPARATORS.sub("-", name.strip()).lower()
+    return name.lower() if ecosystem is Ecosystem.PACKAGIST else name
+
+
+@lru_cache(maxsize=4096)
+def _is_pep440(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True

@@ -1,0 +1,75 @@
+"""yarn.lock of Yarn 2 and newer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source
+from evidence.lockfiles.npm_places import aliased, placed
+from evidence.lockfiles.outline import documents
+from evidence.lockfiles.reading import Table, entry_fault, generated_text, missing, string, unfinished, words
+from evidence.lockfiles.versions import concrete
+
+_PROTOCOL = re.compile(r"[a-z+]+:")
+_ROOT = "@workspace:."
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every package but the project itself. Development and run time are not told apart in the file."""
+    text = generated_text(data)
+    yield from unfinished(text)
+    entries = {key: entry for document in documents(text) for key, entry in document.items() if key != "__metadata"}
+    if not text.strip():
+        yield Fault(FaultKind.EMPTY, "the file is empty", 1)
+    direct = {need for entry in entries.values() if _is_workspace(entry) for need in _needs(entry)}
+    needed = {aliased(need)[0] for entry in entries.values() for need in _needs(entry)}
+    yield from missing(needed - {aliased(pattern)[0] for key in entries for pattern in key.split(", ")})
+    for key, entry in entries.items():
+        resolution = string(entry.get("resolution")) if isinstance(entry, Mapping) else ""
+        if not isinstance(entry, Mapping) or not resolution:
+            yield entry_fault(key, "no resolution")
+        elif not resolution.endswith(_ROOT):
+            yield _package(key, entry, resolution, direct, knows_roots=bool(direct))
+
+
+def _package(key: str, entry: Table, resolution: str, direct: set[str], *, knows_roots: bool) -> Dependency:
+    patterns = [_with_protocol(pattern) for pattern in key.split(", ")]
+    name, place = aliased(resolution)
+    source, location = _source(place)
+    relation = Relation.TRANSITIVE if knows_roots else Relation.UNSTATED
+    return Dependency(
+        ecosystem=Ecosystem.NPM,
+        name=name,
+        alias=aliased(patterns[0])[0],
+        version=concrete(Ecosystem.NPM, string(entry.get("version"))),
+        relation=Relation.DIRECT if source is Source.WORKSPACE or not direct.isdisjoint(patterns) else relation,
+        source=source,
+        location=location,
+    )
+
+
+def _source(place: str) -> tuple[Source, str | None]:
+    """`npm:1.2.3`, `workspace:packages/a`, `patch:name@npm%3A1.2.3#...`: a patched package is its registry's."""
+    if place.startswith(("npm:", "patch:", "virtual:")):
+        return Source.REGISTRY, None
+    return placed(place.partition("::")[0])
+
+
+def _is_workspace(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and "@workspace:" in string(entry.get("resolution"))
+
+
+def _needs(entry: Any) -> Iterator[str]:
+    if isinstance(entry, Mapping):
+        needs = entry.get("dependencies")
+        for name in words(entry, "dependencies"):
+            spec = string(needs[name]) if isinstance(needs, Mapping) else ""
+            yield _with_protocol(f"{name}@{spec}")
+
+
+def _with_protocol(pattern: str) -> str:
+    """Yarn 2 and 3 leave `npm:` out where a package depends on a range, and write it in the key."""
+    name, spec = aliased(pattern)
+    return pattern if _PROTOCOL.match(spec) else f"{name}@npm:{spec}"

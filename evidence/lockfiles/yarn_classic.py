@@ -1,0 +1,113 @@
+"""yarn.lock of Yarn 1: a format of its own, `key "value"` by indentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from evidence.lockfiles.lockfile import (
+    Dependency,
+    Ecosystem,
+    Fault,
+    FaultKind,
+    Finding,
+    Invalid,
+    Relation,
+    Scope,
+    shown,
+)
+from evidence.lockfiles.npm_places import aliased, placed
+from evidence.lockfiles.reading import entry_fault, generated_text, missing, unfinished
+from evidence.lockfiles.versions import concrete
+
+MAX_LINES = 4_000_000
+
+_PATTERN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s",:][^",]*?)(?=\s*(?:,|:$))')
+_PAIR = re.compile(r'(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))(?:\s+(?:"((?:[^"\\]|\\.)*)"|(\S+)))?$')
+_GROUPS = ("dependencies", "optionalDependencies")
+
+
+@dataclass(slots=True)
+class _Entry:
+    line: int
+    patterns: list[str]
+    fields: dict[str, str] = field(default_factory=dict)
+    needs: list[tuple[str, str]] = field(default_factory=list)
+    options: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read(data: bytes) -> Iterator[Finding]:
+    """Every entry. The file does not say what the project names: it is what no entry depends on."""
+    text = generated_text(data)
+    yield from unfinished(text)
+    if not text.strip():
+        yield Fault(FaultKind.EMPTY, "the file is empty", 1)
+    entries = list(_entries(text))
+    required = {f"{name}@{spec}" for entry in entries for name, spec in (*entry.needs, *entry.options)}
+    needed = {f"{name}@{spec}" for entry in entries for name, spec in entry.needs}
+    names = {aliased(pattern)[0] for entry in entries for pattern in entry.patterns}
+    yield from missing({name for entry in entries for name, _ in (*entry.needs, *entry.options)} - names)
+    for entry in entries:
+        yield _dependency(entry, required, needed)
+
+
+def _dependency(entry: _Entry, required: set[str], needed: set[str]) -> Finding:
+    alias, spec = aliased(entry.patterns[0])
+    if not entry.fields.get("version"):
+        return entry_fault(entry.patterns[0], "no version")
+    name = aliased(spec.removeprefix("npm:"))[0] if spec.startswith("npm:") else alias
+    source, location = placed(entry.fields.get("resolved", ""), spec if ":" in spec and name == alias else "")
+    direct = not required.issuperset(entry.patterns)
+    optional = not direct and needed.isdisjoint(entry.patterns)
+    return Dependency(
+        ecosystem=Ecosystem.NPM,
+        name=name,
+        alias=alias,
+        version=concrete(Ecosystem.NPM, entry.fields["version"]),
+        relation=Relation.DIRECT if direct else Relation.UNSTATED,
+        scopes=frozenset({Scope.OPTIONAL} if optional else ()),
+        source=source,
+        location=location,
+    )
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    entry: _Entry | None = None
+    group = ""
+    lines = text.split("\n")
+    if len(lines) > MAX_LINES:
+        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
+    for number, line in enumerate(lines, 1):
+        body = line.strip()
+        if not body or body.startswith("#"):
+            continue
+        indent = len(line) - len(line.lstrip(" "))
+        if indent == 0:
+            if entry is not None:
+                yield entry
+            entry, group = _Entry(number, _patterns(body, number)), ""
+            continue
+        pair = _PAIR.match(body.removesuffix(":") if indent == 2 and body.endswith(":") else body)
+        if entry is None or pair is None or indent not in {2, 4}:
+            raise Invalid(FaultKind.SYNTAX, f"not understood: {shown(body)!r}", number, indent + 1)
+        key, value = pair.group(1) or pair.group(2) or "", pair.group(3) or pair.group(4) or ""
+        match indent:
+            case 2 if body.endswith(":"):
+                group = key
+            case 2:
+                if key in entry.fields:
+                    raise Invalid(FaultKind.DUPLICATE_KEY, f"a key occurs twice: {shown(key)!r}", number, 3)
+                entry.fields[key] = value
+                group = ""
+            case _ if group in _GROUPS:
+                (entry.needs if group == "dependencies" else entry.options).append((key, value))
+    if entry is not None:
+        yield entry
+
+
+def _patterns(body: str, number: int) -> list[str]:
+    found = [match.group(1) or match.group(2) for match in _PATTERN.finditer(body)] if body.endswith(":") else []
+    if not found or not all(found):
+        raise Invalid(FaultKind.SYNTAX, f"expected `name@range:`, found {shown(body)!r}", number, 1)
+    return found

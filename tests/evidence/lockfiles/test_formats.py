@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from evidence.lockfiles import FORMATS, Lockfile, Unreadable, format_of, parse
+from tests.evidence.lockfiles.samples import SAMPLES, short
+
+
+def read(form: str, text: str | bytes) -> Lockfile | Unreadable:
+    return parse(FORMATS[form], text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_format_says_what_is_locked(name: str) -> None:
+    sample = SAMPLES[name]
+    found = read(sample.format, sample.text)
+    assert isinstance(found, Lockfile), found
+    assert tuple(short(item) for item in found.dependencies) == sample.expected
+    assert found.faults == ()
+
+
+def test_every_format_has_a_sample() -> None:
+    assert {sample.format for sample in SAMPLES.values()} == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_dependency_belongs_to_the_ecosystem_of_its_format(name: str) -> None:
+    sample = SAMPLES[name]
+    found = read(sample.format, sample.text)
+    assert isinstance(found, Lockfile)
+    assert {item.ecosystem for item in found.dependencies} == {FORMATS[sample.format].ecosystem}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a/b/package-lock.json", "package-lock"),
+        ("npm-shrinkwrap.json", "package-lock"),
+        ("requirements-dev.txt", "requirements"),
+        ("dev-requirements.txt", "requirements"),
+        ("pylock.dev.toml", "pylock"),
+        ("win\\Cargo.lock", "cargo"),
+        ("package.json", None),
+        ("yarn.lock/readme.md", None),
+    ],
+)
+def test_a_format_is_known_by_the_name_of_the_file(path: str, expected: str | None) -> None:
+    found = format_of(path)
+    assert (found.id if found else None) == expected
+
+
+@pytest.mark.parametrize("name", ["package-lock 1", "requirements"])
+def test_no_credential_of_a_url_is_kept(name: str) -> None:
+    found = repr(read(SAMPLES[name].format, SAMPLES[name].text))
+    assert "secret" not in found
+    assert "token" not in found
+
+
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing() -> None:
+    for sample in SAMPLES.values():
+        dressed = b"\xef\xbb\xbf" + sample.data.replace(b"\n", b"\r\n")
+        assert read(sample.format, dressed) == read(sample.format, sample.data), sample.format
+
+
+def test_requirements_in_utf_16_are_read() -> None:
+    found = read("requirements", "pear==1.2.3\n".encode("utf-16"))
+    assert isinstance(found, Lockfile)
+    assert [short(item) for item in found.dependencies] == ["pear 1.2.3 unstated registry"]
+
+
+def test_a_package_found_twice_is_needed_at_run_time_when_one_of_the_two_is() -> None:
+    found = read("pipfile", '{"default": {"Pear": {"version": "==1"}}, "develop": {"pear": {"version": "==1"}}}')
+    assert isinstance(found, Lockfile)
+    assert [short(item) for item in found.dependencies] == ["pear 1 unstated registry"]
+
+
+def test_an_alias_is_told_beside_the_package_that_it_stands_for() -> None:
+    found = read("package-lock", SAMPLES["package-lock 3"].text)
+    assert isinstance(found, Lockfile)
+    assert [(item.alias, item.name) for item in found.dependencies if item.alias] == [
+        ("own", "@sample/own"),
+        ("plum", "prune"),
+    ]
+
+
+def test_a_long_key_of_pnpm_stands_on_two_lines() -> None:
+    peers = "(leaf@4.1.2)" * 120
+    text = (
+        "lockfileVersion: '6.0'\n\ndependencies:\n  pear:\n    specifier: '*'\n"
+        f"    version: 1.2.3{peers}\n\npackages:\n\n  ? /pear@1.2.3{peers}\n"
+        "  : resolution: {integrity: sha512-AAAA==}\n    dev: false\n\n  /leaf@4.1.2:\n    dev: true\n"
+    )
+    found = read("pnpm", text)
+    assert isinstance(found, Lockfile)
+    assert [short(item) for item in found.dependencies] == [
+        "leaf 4.1.2 unstated registry dev",
+        "pear 1.2.3 direct registry",
+    ]
+
+
+def test_every_document_of_a_pnpm_lock_counts() -> None:
+    first = SAMPLES["pnpm 6"].text
+    found = read("pnpm", f"---\n{first}---\n{SAMPLES['pnpm 9'].text}")
+    assert isinstance(found, Lockfile)
+    assert len(found.dependencies) == 4
+
+
+def test_a_go_mod_without_indirect_modules_says_where_they_are() -> None:
+    found = read("go.mod", "module a\n\ngo 1.16\n\nrequire b.example/c v1.0.0\n")
+    assert isinstance(found, Lockfile)
+    assert [fault.kind for fault in found.faults] == ["elsewhere"]
+    assert not found.complete
+
+
+def test_another_file_of_requirements_is_named_and_not_opened() -> None:
+    found = read("requirements", "-r base.txt\npear==1.0\n--constraint=limits.txt\n")
+    assert isinstance(found, Lockfile)
+    assert [(fault.kind, fault.line) for fault in found.faults] == [("elsewhere", 1), ("elsewhere", 3)]
