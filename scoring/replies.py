@@ -10,6 +10,7 @@ from evidence.kinds.listing import UNDEFINED
 from scoring.outcome import Undecided
 
 HEADER_MISMATCH: Final = -32020
+UNSUPPORTED_VERSION: Final = -32022
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evidence.kinds.exchanges import Exchange
 from scoring.conversation import Conversation
 from scoring.conversing import conversation, legacy, modern, stdio
 from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.replies import BAD_REQUEST, HEADER_MISMATCH, unlike
+from scoring.replies import BAD_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION, unlike
 from scoring.rule import Answer, must, rule
 
 _SECTION: Final = "basic/transports/streamable-http#server-validation"
+_VERSION: Final = "discover-version-mismatch"
 
 
 @rule(
@@ -23,37 +25,41 @@ _SECTION: Final = "basic/transports/streamable-http#server-validation"
     since="2026.2",
     version=1,
     checks=(
-        must("HDR-01", "E", _SECTION, step="discover-version-mismatch"),
+        must("HDR-01", "E", _SECTION, step=_VERSION),
         must("HDR-02", "E", _SECTION, step="discover-method-mismatch"),
         must("HDR-05", "E", _SECTION, step="call-name-mismatch"),
     ),
     good=[
-        conversation(modern("discover-version-mismatch", status=400, error={"code": -32020})),
+        conversation(modern(_VERSION, status=400, error={"code": -32020})),
     ],
     bad=[
-        conversation(modern("discover-version-mismatch", result={"supportedVersions": ["2026-07-28"]})),
-        conversation(modern("discover-version-mismatch", status=400, error={"code": -32022})),
-        conversation(modern("discover-version-mismatch", status=200, error={"code": -32020})),
-        conversation(modern("discover-version-mismatch", status=400, form="other", headers={})),
+        conversation(modern(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
+        conversation(modern(_VERSION, status=400, error={"code": -32022})),
+        conversation(modern(_VERSION, status=200, error={"code": -32020})),
+        conversation(modern(_VERSION, status=400, form="other", headers={})),
     ],
     unjudged=[
         conversation(stdio("discover", revision="E", result={})),
         conversation(legacy("initialize", result={}), depth="core"),
         conversation(modern("discover", result={}), depth="core"),
-        conversation(modern("discover-version-mismatch", status=503)),
-        conversation(modern("discover-version-mismatch", status=403)),
+        conversation(modern(_VERSION, status=503)),
+        conversation(modern(_VERSION, status=403)),
     ],
 )
-def header_mismatch_served(talk: Conversation, step: str = "discover-version-mismatch") -> Iterator[Answer]:
+def header_mismatch_served(talk: Conversation, step: str = _VERSION) -> Iterator[Answer]:
     """What stands between a client and a server routes by the headers, and the server acts on the body.
 
     When the two differ and nobody minds, a rule that lets `tools/list` pass lets through whatever the body says.
     Compare `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` with the body, and refuse a difference with HTTP 400 and
     error -32020. An HTTP 400 without a JSON-RPC error is tolerated: it may come from an intermediary, which need not
-    write one.
+    write one. So is error -32022 where the header names a version that nobody has, which the same page demands for it.
     """
     if not talk.over_http:
         raise Inapplicable
     for exchange, message in unlike(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
-        refused = exchange.status == BAD_REQUEST and exchange.answer is None
-        yield Tolerated(message, exchange) if refused else (exchange, message)
+        yield Tolerated(message, exchange) if _is_refused(exchange) else (exchange, message)
+
+
+def _is_refused(exchange: Exchange) -> bool:
+    unknown = exchange.step == _VERSION and exchange.code == UNSUPPORTED_VERSION
+    return exchange.status == BAD_REQUEST and (exchange.answer is None or unknown)

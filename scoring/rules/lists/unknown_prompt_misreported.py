@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
+from scoring.conversing import conversation, legacy, modern
 from scoring.outcome import Severity
 from scoring.replies import INVALID_PARAMS, read_by_server, reply
 from scoring.rule import Answer, rule, should
@@ -30,6 +30,7 @@ from scoring.rule import Answer, rule, should
     unjudged=[
         conversation(legacy("ping", result={})),
         conversation(legacy("prompt-nonexistent", status=502)),
+        conversation(modern("prompt-nonexistent", result={"resultType": "input_required", "requestState": "1"})),
     ],
 )
 def unknown_prompt_misreported(talk: Conversation) -> Iterator[Answer]:
@@ -38,6 +39,7 @@ def unknown_prompt_misreported(talk: Conversation) -> Iterator[Answer]:
     A client can then tell that the name is wrong. Other codes look like a fault of the server, and some libraries
     answer 0 for everything that was raised while a prompt was looked up.
     """
-    for exchange in read_by_server(talk.clear("prompt-nonexistent"), talk.talk):
+    asked = [one for one in talk.clear("prompt-nonexistent") if one.fields.get("resultType") != "input_required"]
+    for exchange in read_by_server(asked, talk.talk):
         if exchange.code != INVALID_PARAMS:
             yield exchange, f"{reply(exchange)}, error {INVALID_PARAMS} expected"
