@@ -18,10 +18,10 @@ from evidence.kinds import registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage
 from publish import snapshot
-from workers import pins, receipts
+from workers import pins, receipts, remembering
 from workers.context import Context
 from workers.flow import Halt, flow
-from workers.light_checks import carried, with_samples
+from workers.light_checks import carried
 from workers.log import frames
 from workers.options import RunOptions, choose
 from workers.progress import Tally, Unwatched
@@ -176,7 +176,7 @@ async def _cases(ctx: Context, run: Run, pull: Pull) -> Sequence[Case]:
 
 def _read_cases(ctx: Context, run: Run, ids: Sequence[ServerId]) -> list[Case]:
     refs = ctx.store.refs(ids)
-    earlier = with_samples(ctx.store, ctx.store.earlier(run.id, ids), ctx.clock.now())
+    earlier = remembering.earlier(ctx.store, run, ids, ctx.clock.now())
     return [
         Case(server, tuple(refs.get(server.id, ())), earlier.get(server.id) or Dossier(server=server, as_of=run.as_of))
         for server in ctx.store.servers(ids)

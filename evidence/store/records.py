@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerId
 from evidence.store.blobs import put_blobs, read_blobs
@@ -70,11 +70,25 @@ def read_absences(connection: Connection, run_id: str, kind: str) -> dict[Server
 
 def read_earlier(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Dossier]:
     """For each server that has any, its dossier in the newest run before this one that has records of it."""
+    return _read_newest(connection, run_id, ids, RECORD.c.kind.is_not(None))
+
+
+def read_earlier_observed(
+    connection: Connection, run_id: str, ids: Sequence[ServerId], kind: str, since: datetime
+) -> dict[ServerId, Dossier]:
+    """The same of the newest run as of `since` or later in which a kind was observed."""
+    observed = and_(RUN.c.as_of >= since, RECORD.c.kind == kind, RECORD.c.blob_key.is_not(None))
+    return _read_newest(connection, run_id, ids, observed)
+
+
+def _read_newest(
+    connection: Connection, run_id: str, ids: Sequence[ServerId], wanted: ColumnElement[bool]
+) -> dict[ServerId, Dossier]:
     run_key(connection, run_id)
     servers = servers_by_key(connection, ids)
     by_run: dict[int, list[int]] = {}
     for batch in batches(list(servers)):
-        for server, run in connection.execute(_newest_earlier(run_id, batch)):
+        for server, run in connection.execute(_newest_earlier(run_id, batch, wanted)):
             if run is not None:
                 by_run.setdefault(run, []).append(server)
     as_of = dict(connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key.in_(by_run))).all())
@@ -85,9 +99,9 @@ def read_earlier(connection: Connection, run_id: str, ids: Sequence[ServerId]) -
     return found
 
 
-def _newest_earlier(run_id: str, servers: Sequence[int]) -> Select[int, int | None]:
-    """Per server the newest earlier run with records: a few probes of the primary key, and no index of its own."""
-    recorded = select(RECORD.c.kind).where(RECORD.c.run_key == RUN.c.key, RECORD.c.server_key == SERVER.c.key)
+def _newest_earlier(run_id: str, servers: Sequence[int], wanted: ColumnElement[bool]) -> Select[int, int | None]:
+    """Per server the newest earlier run with such records: probes of the primary key, and no index of its own."""
+    recorded = select(RECORD.c.kind).where(RECORD.c.run_key == RUN.c.key, RECORD.c.server_key == SERVER.c.key, wanted)
     newest = select(RUN.c.key).where(RUN.c.id < run_id, recorded.correlate(RUN, SERVER).exists())
     newest_key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     return select(SERVER.c.key, newest_key).where(SERVER.c.key.in_(servers))

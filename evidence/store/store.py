@@ -217,6 +217,13 @@ class Store:
         with self._database.reading() as connection:
             return evidence_records.read_earlier(connection, run_id, servers)
 
+    def earlier_observed(
+        self, run_id: str, servers: Sequence[ServerId], kind: str, since: datetime
+    ) -> dict[ServerId, Dossier]:
+        """The newest dossier of each server before this run, as of `since` or later, in which a kind was observed."""
+        with self._database.reading() as connection:
+            return evidence_records.read_earlier_observed(connection, run_id, servers, kind, since)
+
     def unchanged(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, str]:
         """The newest earlier run with equal pins that scored a server, of those with equal evidence in both runs."""
         with self._database.reading() as connection:

@@ -222,3 +222,19 @@ def test_absences_name_the_reason_of_the_asked_run_and_kind(store: Store) -> Non
     assert third.id not in store.absences("20261121-1", "listing")
     with pytest.raises(UnknownRun):
         store.absences("nope", "listing")
+
+
+def test_earlier_observed_passes_over_the_runs_in_which_a_kind_was_absent(store: Store) -> None:
+    down = Absent(Reason.UNREACHABLE, "connection refused")
+    first, second = (one.id for one in planned(store, 2, "1"))
+    for number, run_id in enumerate(("1", "2", "3")):
+        store.add_run(run(run_id))
+        contents = {first: body(number) if run_id != "3" else down, second: down}
+        store.put_records(run_id, [record(one, content) for one, content in contents.items()], at=AS_OF)
+    store.add_run(run("4"))
+
+    found = store.earlier_observed("4", [first, second], "listing", AS_OF)
+
+    assert {one: dossier.read("listing") for one, dossier in found.items()} == {first: body(1)}
+    assert store.earlier_observed("4", [first], "exchanges", AS_OF) == {}
+    assert store.earlier_observed("4", [first], "listing", AS_OF + timedelta(seconds=1)) == {}

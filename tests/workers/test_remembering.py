@@ -1,0 +1,58 @@
+"""A night on which a server does not open must not end what a full probe found out before."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Absent, Dossier, Observed, Reason, Server, Trigger
+from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
+from workers import pipeline
+from workers.clock import SteppingClock
+from workers.options import RunOptions
+
+DOWN = Absent(Reason.UNREACHABLE, "connection refused")
+OPENED = Observed(b'{"night":1}')
+
+
+def told(home: Path, *, down: int) -> Dossier:
+    """What the collector is told on the night after one on which a server opened and so many on which it did not."""
+    clock = SteppingClock(NIGHT)
+
+    def answer(_: Server) -> Observed | Absent:
+        return OPENED if clock.now() < NIGHT + timedelta(days=1) else DOWN
+
+    async def main() -> Dossier:
+        asked = ScriptedCollector(answer, kinds=("access", "exchanges", "listing", "samples", "trials"))
+        world = World([ScriptedRegistry("first", [[ref(1)]], incremental=False)], [asked])
+        async with context(home, world, registries=("first",)) as ctx:
+            ctx.clock = clock
+            for _ in range(down + 2):
+                chosen = RunOptions(registries=("first",))
+                run = pipeline.start_run(ctx, Trigger.LOCAL, chosen, run_id=f"{clock.now():%Y%m%d}")
+                await pipeline.discover(ctx, run)
+                await pipeline.collect(ctx, run, ctx.store.planned(run.id))
+                clock.step(timedelta(days=1))
+        [earlier] = asked.earlier.values()
+        return earlier
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(("down", "kept"), [(0, OPENED), (1, OPENED), (13, OPENED), (14, DOWN)])
+def test_the_last_conversation_is_kept_for_14_days_beside_nights_out_of_order(
+    tmp_path: Path, down: int, kept: Observed | Absent
+) -> None:
+    earlier = told(tmp_path, down=down)
+
+    assert [earlier.read(kind) for kind in ("exchanges", "listing", "access")] == [kept] * 3
+
+
+def test_nothing_else_is_told_of_an_older_night(tmp_path: Path) -> None:
+    earlier = told(tmp_path, down=2)
+
+    assert earlier.read("samples") == earlier.read("trials") == DOWN
+    assert earlier.as_of == NIGHT + timedelta(days=2)
