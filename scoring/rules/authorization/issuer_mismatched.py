@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evidence.canonical import Json
 from evidence.kinds.access import LEGACY_LAYOUT
 from scoring.access_scope import Access
 from scoring.accessing import ISSUER, attempt, issuing, locked, looked, metadata
@@ -27,11 +28,23 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     since="2026.2",
     version=1,
     checks=must("AUTH-06", "DE", _SECTION),
-    good=[locked(issuer=metadata())],
+    good=[
+        locked(issuer=metadata()),
+        locked(
+            authorization_servers=[
+                issuing(attempt(document=metadata(issuer=f"{ISSUER}?p=a")), issuer=f"{ISSUER}?p=[removed]")
+            ]
+        ),
+    ],
     bad=[
         locked(issuer=metadata(issuer="https://other.example")),
         locked(issuer=metadata(issuer=f"{ISSUER}/")),
         locked(issuer=metadata(issuer=None)),
+        locked(
+            authorization_servers=[
+                issuing(attempt(document=metadata(issuer="https://other.example?p=a")), issuer=f"{ISSUER}?p=[removed]")
+            ]
+        ),
     ],
     unjudged=[looked(), locked(), locked(authorization_servers=[_OWN])],
 )
@@ -46,6 +59,12 @@ def issuer_mismatched(access: Access) -> Iterator[Answer]:
         raise Inapplicable("no authorization server is named")
     for issuer, document in judged:
         named = document.get("issuer")
-        if named != issuer.issuer:
+        if not _is_same(named, issuer.issuer):
             found = clip(named) if isinstance(named, str) else "no string"
             yield "issuer", f"{found}, {clip(issuer.issuer)} expected"
+
+
+def _is_same(named: Json, listed: str) -> bool:
+    """Equal as far as the listed one is known: the values of its query, which no issuer should have, are masked."""
+    known, query, _ = listed.partition("?")
+    return named == listed or (bool(query) and isinstance(named, str) and named.partition("?")[0] == known)

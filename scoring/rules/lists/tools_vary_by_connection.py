@@ -68,13 +68,14 @@ def tools_vary_by_connection(talk: Conversation) -> Iterator[Answer]:
     """
     first, other = _first_page(talk, "list-tools"), _first_page(talk, "list-tools-elsewhere")
     again = next(iter(talk.talk.of("list-tools-again")), None)
-    if again is not None and again.succeeded and _tools(again) != _tools(first):
+    here, there = _tools(first), _tools(other)
+    if again is not None and again.succeeded and _tools(again) != here:
         raise Undecided("the tools change on the same connection too")
-    if _tools(first).keys() != _tools(other).keys():
+    if here.keys() != there.keys():
         if "nextCursor" in first.fields or "nextCursor" in other.fields:
             raise Undecided("more than one page")
-        yield other, f"{len(_tools(first).keys() ^ _tools(other).keys())} tools are on one connection only"
-    elif _tools(first) != _tools(other):
+        yield other, f"{len(here.keys() ^ there.keys())} tools are on one connection only"
+    elif here != there:
         yield Tolerated("the same tools are defined differently", other)
 
 
