@@ -72,10 +72,15 @@ class ProtocolCollector:
         """One record per kind of the first target that opens, else of the first one and why it did not."""
         manner = self._manner(target, earlier)
         first: Probed | None = None
+        silent: set[str] = set()  # addresses that are not asked again over another transport
         for position, candidate in enumerate(target.targets):
+            if candidate.identifier in silent:
+                continue
             probed = await self._probe(candidate, manner)
             if isinstance(probed.listing, Observed):
                 return self._records(target, probed, position, earlier)
+            if probed.listing.reason in _SILENT:
+                silent.add(candidate.identifier)
             first = first or probed
         nothing = Probed(listing=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
         return self._records(target, first or nothing, 0, earlier)
@@ -165,6 +170,7 @@ def _are_equal(one: Observed | Absent, other: Observed | Absent) -> bool:
     return one.canonical is not None and one.canonical == other.canonical
 
 
+_SILENT: Final = frozenset({Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS})
 _NOTHING: Final = Absent(Reason.NOT_COLLECTED)
 
 

@@ -15,7 +15,8 @@ from crawler.wire.connection import Limits
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from evidence.kinds.samples import Sample
-from tests.crawler.collectors.probing import AGENT, NOW, Timekeeper, collector, probe, remote
+from evidence.model import Absent, Record, Target, TargetType
+from tests.crawler.collectors.probing import AGENT, NOW, Timekeeper, collector, probe, records_of, remote
 from tests.servers.hostile import Behaviour, Call, Mcp, serving
 from workers.settings import Settings
 
@@ -119,3 +120,23 @@ def test_a_first_byte_may_take_thirty_seconds() -> None:
 def test_the_nightly_probe_tries_again_too() -> None:
     record = probe(Waking(modern_only, busy, "server/discover"), prober=collector())
     assert record.observation["eras"] == ["modern"]
+
+
+@pytest.mark.parametrize(("fault", "again"), [(silent, False), (dropped, True)])
+def test_a_silent_address_is_not_asked_again_over_the_other_transport(fault: Fault, again: bool) -> None:
+    """Half a minute of waiting twice is enough; a dropped connection is cheap to try over the other transport."""
+    asked: list[str] = []
+
+    async def never(call: Call) -> None:
+        asked.append(call.method)
+        await fault(call)
+
+    async def run() -> dict[str, Record]:
+        async with serving(never) as url:
+            older = Target(type=TargetType.SSE, identifier=url)
+            return await records_of(collector(brisk=True), remote(url), older)
+
+    records = asyncio.run(run())
+    assert isinstance(records["listing"].content, Absent)
+    assert asked.count("initialize") == 2
+    assert ("GET" in asked) is again
