@@ -56,8 +56,9 @@ def is_full_due(earlier: Record | None, at: datetime, weekday: int | None = None
 def carry(
     fresh: Observed, note: Mapping[str, Json], earlier: Record | None, at: datetime, *, same_lists: bool
 ) -> tuple[Observed, Mapping[str, Json]]:
-    """The content and the observation of a core probe, with what the last full one asked beyond it.
+    """The content and the observation of a probe, with what the last full one asked beyond it.
 
+    So it is after a core probe, and after a full one that was cut short and contradicts nothing, which is due again.
     Nothing is taken over from a probe of more than 14 days ago, nor when the server opens differently now.
     `same_lists`: the listing is what it was then.
     """
@@ -72,8 +73,11 @@ def carry(
         new, old = _Talk.read(fresh.body), _Talk.read(earlier.content.body)
     except (NotJson, KeyError, TypeError):
         return fresh, note
-    if old.depth != FULL or new.depth != CORE or not new.opens_like(old):
+    if old.depth != FULL or not new.opens_like(old):
         return fresh, note
+    if new.depth != CORE:
+        kept = same_lists and new.is_cut_short and not old.is_cut_short and new.repeats(old)
+        return (earlier.content, noted) if kept else (fresh, note)
     return Observed(_merged(new, old, same_lists=same_lists)), noted
 
 
@@ -134,6 +138,12 @@ class _Row:
         status = self.value["status"]
         passing = isinstance(status, int) and (status in PASSING or status == TOO_MANY)
         return self.value["failure"] is not None or (passing and not self.value["received"])
+
+    @property
+    def is_unasked(self) -> bool:
+        """True when the question was never sent."""
+        unsent = self.value["status"] is None and not self.value["received"]
+        return unsent and _object(self.value["failure"]).get("reason") == Reason.NOT_COLLECTED.value
 
     def on(self, connection: int) -> bytes:
         """The row on another connection."""
@@ -208,6 +218,18 @@ class _Talk:
         info = result.get("serverInfo") or _object(result.get("_meta")).get(_MODERN_INFO)
         named = [result.get(name) for name in ("protocolVersion", "supportedVersions", "capabilities")]
         return [link["opened"], link["negotiated"], info, *named]
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True when not everything was asked: the server wanted a pause or fell silent, or time was over."""
+        return any(row.is_unasked for row in self.rows)
+
+    def repeats(self, old: _Talk) -> bool:
+        """True when every answer of this probe was given in the old one too."""
+        return all(
+            row.failed_in_passing or any(row.key == other.key and row.agrees(other) for other in old.rows)
+            for row in self.rows
+        )
 
     def opens_like(self, old: _Talk) -> bool:
         """True when every opening of this probe, which asked for fewer, is what it was then."""

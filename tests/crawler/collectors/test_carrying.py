@@ -18,6 +18,7 @@ from evidence.kinds.exchanges import Exchange
 from evidence.model import Observed, Record
 from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.probing import NOW, body, collector, records_of, remote, talk
+from tests.crawler.collectors.test_hostile_http import always
 from tests.servers.hostile import OPENING, TOOLS, Call, Mcp, serving
 from tests.servers.scripted import running
 
@@ -202,6 +203,34 @@ def test_an_era_that_is_out_of_order_for_a_night_is_kept() -> None:
     assert talk(core).eras == {"modern", "legacy"}
 
 
+def test_a_full_probe_that_is_cut_short_keeps_what_the_last_one_found_and_is_due_again() -> None:
+    def limit(server: Changing) -> None:
+        server.inner.overrides["prompts/list"] = always(429)
+
+    def relent(server: Changing) -> None:
+        del server.inner.overrides["prompts/list"]
+
+    full, short, again = visits(Changing(), limit, relent, depths="fff")
+
+    assert asked(short) < asked(full)
+    assert body(full) == body(short) == body(again)
+    assert full_at(short["exchanges"]) == full_at(full["exchanges"])
+    assert full_at(again["exchanges"]) == NOW + 2 * DAY
+
+
+def test_a_full_probe_that_is_cut_short_and_contradicts_the_last_one_stands_for_itself() -> None:
+    async def known(call: Call) -> None:
+        await call.error(-32000, "another answer")
+
+    def change(server: Changing) -> None:
+        server.inner.overrides |= {"prompts/list": always(429), "hallmark/unknown": known}
+
+    full, short = visits(Changing(), change, depths="ff")
+
+    assert body(short) != body(full)
+    assert full_at(short["exchanges"]) == NOW + DAY
+
+
 def test_rows_of_one_era_are_never_read_with_the_lists_of_the_other() -> None:
     def break_down(server: Changing) -> None:
         server.inner.overrides["server/discover"] = _out_of_order
@@ -277,7 +306,7 @@ class Documented(Changing):
 
 def test_metadata_of_an_open_server_is_asked_for_in_full_probes_and_kept() -> None:
     full, core, again = visits(Documented(), depths="fcc")
-    assert full["access"].observation["metadata_requests"] > 0
+    assert int(str(full["access"].observation["metadata_requests"])) > 0
     assert core["access"].observation["metadata_requests"] == again["access"].observation["metadata_requests"] == 0
     assert full["access"].content == core["access"].content == again["access"].content
     assert again["access"].observation["carried_from"] == core["access"].observation["carried_from"]
