@@ -13,7 +13,7 @@ from evidence.kinds import samples
 from evidence.kinds.samples import Sample
 from evidence.model import Dossier, Record, Server, ServerId, Target
 from evidence.store import Store
-from workers.context import Context
+from workers.context import Context, Sampling
 from workers.flow import Halt, flow
 
 JITTER: Final = 0.25
@@ -51,7 +51,7 @@ async def check(ctx: Context, *, halt: Halt | None = None) -> Checked:
         return next(feed, ())
 
     async def take(server: Server) -> tuple[ServerId, Sample | None]:
-        return server.id, await sampler.sample(server.targets[0])
+        return server.id, await _sample(sampler, server)
 
     async def write(found: Sequence[tuple[ServerId, Sample | None]]) -> None:
         await asyncio.to_thread(ctx.store.put_visits, found, ctx.clock.now())
@@ -88,6 +88,17 @@ def carried(earlier: Dossier, kind: str) -> Mapping[str, Json]:
     """The samples of an earlier record for one that a bug of ours keeps from being made; nothing for another kind."""
     record = earlier.records.get(kind) if kind == samples.KIND else None
     return samples.write_samples(samples.read_samples(record.observation)) if record else {}
+
+
+async def _sample(sampler: Sampling, server: Server) -> Sample | None:
+    """What came of the first remote that opens, as a run looks for it; of none of them, what came of the first."""
+    taken: list[Sample | None] = []
+    for target in server.targets:
+        if target.type.is_remote:
+            taken.append(await sampler.sample(target))
+            if taken[-1] is not None and not taken[-1].failure:
+                return taken[-1]
+    return taken[0]
 
 
 def _extended(dossier: Dossier, taken: Sequence[Sample]) -> Dossier:

@@ -184,6 +184,17 @@ def test_one_round_is_bounded_and_the_longest_unseen_come_first(tmp_path: Path) 
     asyncio.run(main())
 
 
+def test_a_server_is_well_when_any_of_its_remotes_opens(tmp_path: Path) -> None:
+    two = replace(ref(1), targets=(*ref(1).targets, *ref(2).targets, *PACKAGE.targets))
+
+    async def main() -> None:
+        async with scene(tmp_path, two, ends=iter([samples.TIMEOUT, ""])) as at:
+            assert await light_checks.check(at.ctx) == Checked(due=1, taken=1, failed=0)
+            assert len(at.sampler.visited) == 2
+
+    asyncio.run(main())
+
+
 def test_packages_are_not_started_for_a_light_check(tmp_path: Path) -> None:
     async def main() -> None:
         async with scene(tmp_path, PACKAGE) as at:
