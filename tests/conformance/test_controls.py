@@ -16,10 +16,10 @@ from tests.servers.control.serving import Era
 pytestmark = pytest.mark.xdist_group("controls")
 
 # Deviations of the SDK that are true and that nobody can pass with it. HTTP-11: it refuses the batches of 2025-03-26.
-# HTTP-08: its answer to an unknown version begins with no empty event. DEP-01: this variant offers HTTP+SSE only.
+# DEP-01: this variant offers HTTP+SSE only.
 OF_THE_SDK: Mapping[tuple[str, str], frozenset[str]] = {
-    ("streamable-http", "dual"): frozenset({"HTTP-08", "HTTP-11"}),
-    ("streamable-http", "legacy"): frozenset({"HTTP-08", "HTTP-11"}),
+    ("streamable-http", "dual"): frozenset({"HTTP-11"}),
+    ("streamable-http", "legacy"): frozenset({"HTTP-11"}),
     ("streamable-http", "modern"): frozenset(),
     ("sse", "dual"): frozenset({"DEP-01"}),
     ("stdio", "dual"): frozenset(),
