@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -76,6 +76,10 @@ class Budget:
         self.left -= 1
         return self.left >= 0
 
+    def charge(self, exchanges: Sequence[Exchange]) -> None:
+        """Take one for each redirect among them, since whoever followed it asked once more."""
+        self.left -= sum(300 <= (exchange.status or 0) < 400 for exchange in exchanges)
+
 
 class Dialogue:
     """Asks over a channel, at most as often as the budget allows, and once more after a passing failure."""
@@ -138,6 +142,7 @@ class Dialogue:
         """Ask for a further page, which the caps on pages bound instead of the budget."""
         since = len(self.transcript.exchanges)
         reply = await self.channel.ask(method, params, era, seconds=seconds)
+        self._budget.charge(self.transcript.exchanges[since:-1])
         self._notice(reply)
         if method in STEPS:
             listed = STEPS[method].startswith("list-") and reply.result is not None

@@ -14,8 +14,8 @@ from crawler.wire.transcript import TOO_MANY, Exchange, Reply, Row, Transcript
 
 Send = Callable[[Inquiry], Awaitable[Reply]]
 
-_SILENT: Final = 2  # after so many questions in a row that were not answered in time, no more is asked
-_TIMEOUTS: Final = 3  # or after so many in all
+_SILENT: Final = 2  # after questions of so many methods in a row that were not answered in time, no more is asked
+_TIMEOUTS: Final = 3  # or after so many such questions in all
 _DOWN: Final = 2  # or after so many connections in a row that failed
 _TRIES_AGAIN: Final = 3  # second tries of one interview
 _UNWELCOME: Final = "the server asked for fewer requests"
@@ -43,7 +43,8 @@ class Interview:
         self._ends = ends
         self._pause = pause
         self._hold_back = hold_back
-        self._timeouts = self._silent = self._down = self._again = 0
+        self._timeouts = self._down = self._again = 0
+        self._silent: set[str] = set()
         self._stopped = ""
         if transcript.is_unwelcome:
             self._stopped = _UNWELCOME
@@ -64,11 +65,12 @@ class Interview:
             return None
         since = len(self._transcript.exchanges)
         reply = await send(inquiry)
-        self._notice(reply)
+        self._notice(inquiry, reply)
         if inquiry.again and not self._stopped and self._may_ask_again(reply):
             await self._courtesy.pause(self._pause)
             reply = await send(inquiry)
-            self._notice(reply)
+            self._notice(inquiry, reply)
+        self._budget.charge(self._transcript.exchanges[since:-1])
         self._transcript.name(since, inquiry.step, 0, link)
         return reply
 
@@ -92,17 +94,17 @@ class Interview:
         self._again += 1
         return True
 
-    def _notice(self, reply: Reply) -> None:
+    def _notice(self, inquiry: Inquiry, reply: Reply) -> None:
         """Stop when the server asks for it, or is gone."""
         failure = reply.failure
         late = _is_late(reply)
         self._timeouts += late
-        self._silent = self._silent + 1 if late else 0
+        self._silent = {*self._silent, inquiry.label} if late else set()
         self._down = self._down + 1 if failure and not failure.connected else 0
         asked_for = self._hold_back(reply)
         if reply.status == TOO_MANY or (asked_for is not None and not self._courtesy.accepts(asked_for)):
             self._stopped = _UNWELCOME
-        elif self._silent >= _SILENT or self._timeouts >= _TIMEOUTS:
+        elif len(self._silent) >= _SILENT or self._timeouts >= _TIMEOUTS:
             self._stopped = "questions were not answered in time"
         elif self._down >= _DOWN:
             self._stopped = "the server could not be reached any more"

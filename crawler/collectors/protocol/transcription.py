@@ -13,7 +13,7 @@ from crawler.collectors.protocol.access_metadata import masked_url
 from crawler.collectors.protocol.inquiries import MALFORMED, NO_SESSION
 from crawler.collectors.protocol.lists import Walk
 from crawler.wire.scrub import mask
-from crawler.wire.transcript import Exchange, Link, Piece, Row, Transcript
+from crawler.wire.transcript import REDIRECTED, Exchange, Link, Piece, Row, Transcript
 from evidence.canonical import Json, NotJson, canonical_digest, parse_json
 from evidence.model import Reason, Target
 
@@ -86,8 +86,10 @@ class _Writer:
         )
 
     def _sent(self, step: str, exchange: Exchange) -> bytes:
-        text = exchange.request.decode("utf-8", "replace") if step == MALFORMED else None
-        message = b"null" if step == MALFORMED or not exchange.request else exchange.request
+        # A redirected question may have been the broken one too.
+        broken = step == MALFORMED or (step == REDIRECTED and not _is_json(exchange.request))
+        text = exchange.request.decode("utf-8", "replace") if broken and exchange.request else None
+        message = b"null" if broken or not exchange.request else exchange.request
         headers = _own(self._headers(exchange.sent))
         return _object({"headers": headers, "message": message, "text": _own(text)})
 

@@ -153,3 +153,23 @@ def test_neither_a_short_session_id_nor_the_values_of_a_query_are_in_a_body() ->
     assert found["initialize"].headers["mcp-session-id"] == "session 1"
     assert found["stream"].headers["location"] == "/login?state=[removed]&next=[removed]"
     assert b"of-tonight" not in body(records)
+
+
+def test_redirects_without_end_are_part_of_the_budget_and_break_no_body() -> None:
+    server = Mcp()
+
+    async def behave(call: Call) -> None:
+        if call.method in {"initialize", "tools/list"} and call.method not in server.asked:
+            await server(call)
+            return
+        server.asked.append(call.method)
+        if call.method == "notifications/initialized":
+            await call.reply(202)
+        else:
+            await call.reply(307, b"", ("Location", f"/mcp/{call.turn}"))
+
+    written = json.loads(body(looked_at(behave)))
+
+    broken = [one["step"] for one in written["exchanges"] if one["sent"]["text"]]
+    assert set(broken) == {"redirected", "malformed"}
+    assert len([one for one in server.asked if one not in {"GET", "DELETE"}]) <= 62
