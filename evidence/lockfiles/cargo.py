@@ -29,12 +29,17 @@ def read(data: bytes) -> Iterator[Finding]:
     root = [lock["root"]] if isinstance(lock.get("root"), Mapping) else []
     entries = [*root, *rows(lock, "package")]
     own = [entry for entry in entries if "source" not in entry]
+    if lock and not own:
+        yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     direct = {need for entry in own for need in _needs(entry)}
     required = {need for entry in entries for need in _needs(entry)}
     yield from missing(need for need in required - {string(entry.get("name")) for entry in entries})
     for entry in entries:
         name = string(entry.get("name"))
-        yield _package(entry, name, direct if own else None, required) if name else entry_fault(entry, "no name")
+        if name and string(entry.get("version")):
+            yield _package(entry, name, direct if own else None, required)
+        else:
+            yield entry_fault(name, "no name or no version")
 
 
 def _needs(entry: Table) -> Iterator[str]:

@@ -13,7 +13,6 @@ _TOKEN = re.compile(
     r"""|("(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+')"""
     r"""|((?:[^\s,\[\]{}:]|:(?![\s,\[\]{}]|$)|[ \t]++(?![#,\[\]{}:]|$))++))"""
 )
-_COMMENT = re.compile(r"\s+#.*$")
 _MAX_NESTING = 16
 
 
@@ -37,7 +36,7 @@ def scalar(text: str) -> str:
         if quoted is None:
             raise ValueError("a quote is never closed")
         return _unquoted(quoted.group(1))
-    return _COMMENT.sub("", text) if " #" in text else text
+    return text.partition(" #")[0].rstrip() if " #" in text else text
 
 
 def is_closed(text: str) -> bool:
@@ -128,6 +127,8 @@ def _next(tokens: list[tuple[str, str | None]], at: int, close: str) -> int:
 
 def _plain(text: str) -> str:
     if text[0] in "\"'":
+        if len(text) < 2 or text[-1] != text[0]:
+            raise ValueError("a quote is never closed")
         return _unquoted(text)
     if text[0] in "&*!":
         raise ValueError(f"anchors, aliases and tags are refused: {text[:40]!r}")

@@ -18,12 +18,12 @@ from evidence.lockfiles.lockfile import (
     Unknown,
     shown,
 )
-from evidence.lockfiles.reading import text_of
+from evidence.lockfiles.reading import text_of, unfinished
 from evidence.lockfiles.versions import concrete
 
 MAX_LINES = 2_000_000
 
-_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|[()]|[^\s()"`]+')
+_WORD = re.compile(r'"(?:[^"\\]++|\\.)*+"?|`[^`]*+`?|[()]|[^\s()"`]+')
 _BLOCKS = frozenset({"require", "replace", "exclude", "retract", "tool", "godebug", "ignore"})
 _KNOWN = _BLOCKS | {"module", "go", "toolchain"}
 _TOOLCHAIN = re.compile(r"go(\d+(?:\.\d+)*(?:rc\d+|beta\d+)?)")
@@ -45,6 +45,7 @@ def read_mod(data: bytes) -> Iterator[Finding]:
     text = text_of(data)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
+    yield from unfinished(text)
     module = _parse(text)
     release = tuple(int(part) for part in re.findall(r"\d+", module.go)[:2])
     if module.required and release and release < _ALL_INDIRECT_SINCE:
@@ -63,6 +64,7 @@ def read_sum(data: bytes) -> Iterator[Finding]:
     text = text_of(data)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
+    yield from unfinished(text)
     for number, line in enumerate(_lines(text), 1):
         words = line.split()
         if not words:
@@ -128,7 +130,9 @@ def _directive(module: _Module, name: str, words: list[str], comment: str) -> bo
             module.go = version
         case "toolchain", [version]:
             module.toolchain = version
-        case (("require" | "replace" | "go" | "toolchain"), _):
+        case "module", [_]:
+            pass
+        case (("module" | "require" | "replace" | "go" | "toolchain"), _):
             return False
     return True
 

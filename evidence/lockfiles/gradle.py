@@ -32,5 +32,5 @@ def read(data: bytes) -> Iterator[Finding]:
             version=concrete(Ecosystem.MAVEN, parts[2]),
             scopes=frozenset({Scope.DEV} if for_tests else ()),
         )
-    if not ended and not text.lstrip().startswith("#"):
+    if not ended:
         yield Fault(FaultKind.TRUNCATED, "no `empty=`, with which Gradle ends the file")

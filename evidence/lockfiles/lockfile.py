@@ -13,6 +13,7 @@ MAX_TEXT = 256
 MAX_FAULTS = 100
 
 _USERINFO = re.compile(r"(?<=//)[^/@\s?#]*@")
+_QUERY = re.compile(r"(?<=[^\s])\?[^#\s]*")
 _BAD_NAME = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
@@ -158,13 +159,13 @@ def gather(form: str, findings: Iterable[Finding]) -> Lockfile:
 
 def shown(text: str) -> str:
     """Text from the file, fit for a message: short, and without credentials."""
-    cut = without_credentials(text[: MAX_TEXT * 2])
+    cut = without_credentials(text)
     return cut if len(cut) <= MAX_TEXT else f"{cut[: MAX_TEXT - 1]}…"
 
 
 def without_credentials(location: str) -> str:
-    """A URL without user and password."""
-    return _USERINFO.sub("", location) if "@" in location else location
+    """A URL without user, password and query, in which tokens stand too."""
+    return _QUERY.sub("", _USERINFO.sub("", location)) if "//" in location else location
 
 
 def _checked(finding: Finding) -> Finding:

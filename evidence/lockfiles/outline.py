@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from evidence.lockfiles.flow import flow, is_closed, scalar, split_key
-from evidence.lockfiles.lockfile import FaultKind, Invalid, shown
+from evidence.lockfiles.lockfile import Fault, FaultKind, Invalid, shown
 from evidence.lockfiles.reading import MAX_DEPTH
 
-MAX_LINES = 4_000_000
-
 _BLOCK = re.compile(r"[|>][+-]?[1-9]?[+-]?(?:\s+#.*)?$")
+_ONE_PAIR = re.compile(r"\{([\w-]+): (?:'([^'\n]+)'|([^\s{}\[\],:\"'#&*!]+))\}")  # most of a file, and fast
 _REFUSED: Final = frozenset("&*!%@`")
 _MAX_FOLDED = 4096
+_MAX_FLOW = 65_536
 _MAX_FLOW_LINES = 32
 
 
@@ -31,10 +31,16 @@ class _Open:
     last: str | None = None
 
 
+def dangling(text: str) -> Iterator[Fault]:
+    """A fault when the last line opens something inside something, and the file ends there."""
+    whole = text.rstrip()
+    last = whole[whole.rfind("\n") + 1 :]
+    if last.startswith(" ") and last.endswith(":"):
+        yield Fault(FaultKind.TRUNCATED, f"nothing follows {shown(last.strip())!r}", whole.count("\n") + 1)
+
+
 def documents(text: str) -> Iterator[dict[str, Any]]:
     """Every document of a stream, each of which must be a mapping or empty; raise Invalid."""
-    if text.count("\n") > MAX_LINES:
-        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
     lines, start = text.split("\n"), 0
     for number, line in enumerate(lines):
         if line.startswith("---") and line.rstrip() == "---":
@@ -159,10 +165,14 @@ class _Document:
 
     def _flow(self, text: str) -> Any:
         """A flow collection, which ends on its line or a few lines later."""
+        if (simple := _ONE_PAIR.fullmatch(text)) is not None:
+            return {simple.group(1): simple.group(2) or simple.group(3)}
+        if len(text) > _MAX_FLOW:
+            self._fail(f"brackets around more than {_MAX_FLOW} characters", FaultKind.TOO_LARGE)
         first = self._at
         while not is_closed(text):
             self._at += 1
-            if self._at >= self._end or self._at - first > _MAX_FLOW_LINES:
+            if self._at >= self._end or self._at - first > _MAX_FLOW_LINES or len(text) > _MAX_FLOW:
                 self._at = first
                 self._fail("a bracket is never closed")
             text = f"{text} {self._lines[self._at].strip()}"

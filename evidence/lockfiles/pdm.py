@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Scope, Source
 from evidence.lockfiles.reach import inferred
-from evidence.lockfiles.reading import Table, entry_fault, missing, read_toml, rows, string, words
+from evidence.lockfiles.reading import Table, entry_fault, missing, read_toml, rows, string, text_of, unfinished, words
 from evidence.lockfiles.versions import concrete, normalised
 
 _PLACES = {"git": Source.GIT, "url": Source.URL, "path": Source.PATH}
@@ -20,9 +20,12 @@ _OPTION = re.compile(r"""["']([^"']+)["']\s+in\s+(extras|dependency_groups)""")
 def read_pdm(data: bytes) -> Iterator[Finding]:
     """Every package. A group other than `default` is for development or an extra, which its name must tell."""
     lock = read_toml(data)
+    yield from unfinished(text_of(data))
     if "metadata" not in lock:
         yield Fault(FaultKind.TRUNCATED, "no [metadata]")
     entries = rows(lock, "package")
+    if not entries:
+        yield Fault(FaultKind.EMPTY, "no package")
     names = {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries}
     required = {
         normalised(Ecosystem.PYPI, match.group())
@@ -40,6 +43,7 @@ def read_pdm(data: bytes) -> Iterator[Finding]:
 def read_pylock(data: bytes) -> Iterator[Finding]:
     """Every package of the standard's file, for whichever extras and groups it is locked."""
     lock = read_toml(data)
+    yield from unfinished(text_of(data))
     if not lock:
         yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
     default = {*words(lock, "default-groups")}
@@ -73,6 +77,8 @@ def _package(
             kind = source
             details = place if isinstance(place, Mapping) else {"url": place}
             location = string(details.get("url")) or string(details.get("path")) or None
+    if kind is Source.REGISTRY and not string(entry.get("version")):
+        return entry_fault(name, "no version")
     return Dependency(
         ecosystem=Ecosystem.PYPI,
         name=known,

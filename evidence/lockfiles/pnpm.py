@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Invalid, Scope, Unknown, shown
 from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.outline import documents
+from evidence.lockfiles.outline import dangling, documents
 from evidence.lockfiles.reach import Edges, Reach, Roots
-from evidence.lockfiles.reading import Table, entry_fault, generated_text, missing, string, table, unfinished
+from evidence.lockfiles.reading import Table, entry_fault, generated_text, missing, string, table, unfinished, words
 from evidence.lockfiles.versions import concrete
 
 _KNOWN: Final = {"5", "6", "7", "8", "9"}
+_PARTS: Final = ("dependencies", "optionalDependencies", "devDependencies")
 _VERSION = re.compile(r"\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::\d+)?/")
 
@@ -25,6 +26,7 @@ def read(data: bytes) -> Iterator[Finding]:
     if not found:
         yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
     yield from unfinished(text)
+    yield from dangling(text)
     for document in found:
         yield from _document(document)
 
@@ -37,7 +39,11 @@ def _document(lock: Table) -> Iterator[Finding]:
     nodes = table(lock, "snapshots") if major == "9" else packages
     wanted: set[str] = set()
     roots = Roots()
-    for project in _projects(lock):
+    projects = list(_projects(lock))
+    wanted.update(name for project in projects for name in _unlocked(project))
+    if "packages" not in lock and "importers" not in lock:
+        yield Fault(FaultKind.TRUNCATED, "neither importers nor packages")
+    for project in projects:
         roots.needs.update(_targets(project, "dependencies", nodes, wanted))
         roots.options.update(_targets(project, "optionalDependencies", nodes, wanted))
         roots.dev.update(_targets(project, "devDependencies", nodes, wanted))
@@ -62,12 +68,22 @@ def _projects(lock: Table) -> Iterator[Any]:
     yield from table(lock, "importers").values()
 
 
+def _unlocked(project: Any) -> Iterator[str]:
+    """What a project asks for and gets no version of."""
+    if isinstance(project, Mapping):
+        locked = {name for part in _PARTS for name in words(project, part)}
+        yield from (name for name in words(project, "specifiers") if name not in locked)
+
+
 def _targets(entry: Any, part: str, nodes: Table, wanted: set[str]) -> Iterator[str]:
     """The keys of what an entry depends on; what is not there is added to `wanted`."""
     needs = entry.get(part) if isinstance(entry, Mapping) else None
     for name, value in needs.items() if isinstance(needs, Mapping) else ():
         ref = string(value.get("version") if isinstance(value, Mapping) else value)
-        if not ref or ref.startswith(("link:", "workspace:")):
+        if not ref:
+            wanted.add(name)
+            continue
+        if ref.startswith(("link:", "workspace:")):
             continue
         for key in (f"{name}@{ref}", f"/{name}@{ref}", f"/{name}/{ref}", ref):
             if key in nodes:

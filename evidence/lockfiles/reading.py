@@ -20,6 +20,8 @@ MAX_VALUES = 4_000_000
 """Commas and opening brackets of one file. The densest 64 MiB of JSON would otherwise take gigabytes."""
 
 MAX_KEY_PARTS = 32
+MAX_LINES = 4_000_000
+MAX_LINE = 1_000_000
 
 _EMPTY: Final[Table] = {}
 
@@ -30,7 +32,7 @@ _TOML_POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\
 
 # What makes JSON with comments and trailing commas out of JSON; an unterminated comment reaches to the end.
 _RELAXED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL)
-_NOT_NEWLINE = re.compile(r"[^\n]")
+_LINE = re.compile(r"[^\n]+")
 
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
@@ -42,7 +44,7 @@ class _Duplicate(ValueError):
 def check_size(data: bytes) -> None:
     """Raise Invalid when the file is larger than any lockfile that is worth reading."""
     if len(data) > MAX_BYTES:
-        raise Invalid(FaultKind.TOO_LARGE, f"{len(data)} bytes, at most {MAX_BYTES} expected")
+        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_BYTES} bytes")
 
 
 def text_of(data: bytes) -> str:
@@ -58,8 +60,12 @@ def text_of(data: bytes) -> str:
 
 
 def generated_text(data: bytes) -> str:
-    """Text of a file that a tool wrote line by line; raise Invalid on the marks of an unresolved merge."""
+    """Text that a tool wrote line by line; raise Invalid on endless lines and on the marks of an unresolved merge."""
     text = text_of(data)
+    if text.count("\n") > MAX_LINES:
+        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
+    if len(max(text.split("\n"), key=len)) > MAX_LINE:
+        raise Invalid(FaultKind.TOO_LARGE, f"a line of more than {MAX_LINE} characters")
     if (mark := _CONFLICT.search(text)) is not None:
         raise Invalid(FaultKind.SYNTAX, "an unresolved merge conflict", text.count("\n", 0, mark.start()) + 1, 1)
     return text
@@ -101,7 +107,7 @@ def read_json(data: bytes, *, relaxed: bool = False) -> Table:
 
 def read_toml(data: bytes) -> Table:
     """One TOML document; raise Invalid."""
-    text = text_of(data)
+    text = generated_text(data)
     if text.count(",") + text.count("=") + text.count("[") > MAX_VALUES:
         raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_VALUES} values")
     if (key := _LONG_KEY.search(text)) is not None:
@@ -190,7 +196,7 @@ def _no_constant(name: str) -> NoReturn:
 def _strict(part: re.Match[str]) -> str:
     """Strings stay; comments and commas become blanks, so that positions stay true."""
     found = part.group()
-    return found if found.startswith('"') else _NOT_NEWLINE.sub(" ", found)
+    return found if found.startswith('"') else _LINE.sub(lambda line: " " * len(line.group()), found)
 
 
 def _last(text: str, key: str) -> tuple[int | None, int | None]:

@@ -29,8 +29,7 @@ _SPECIFIER = re.compile(
 )
 _PIN = re.compile(r"={2,3}\s*([^\s,]+)$")
 _EGG = re.compile(r"[#&]egg=([A-Za-z0-9._-]+)")
-_WHEEL = re.compile(r"([A-Za-z0-9._]+)-([0-9][^-/]*)(?:-[^/]*)?\.whl(?:$|[#?])")
-_OPTION = re.compile(r"\s+--?[a-z]")
+_OPTION = re.compile(r"\s--?[a-z]")
 _URL = re.compile(r"(?:(git|hg|svn|bzr)\+)?(?:https?|ssh|file|git):", re.IGNORECASE)
 _OTHER_FILE = re.compile(r"(?:-r|-c|--requirement|--constraint)(?:\s*=?\s*)(\S.*)$")
 _EDITABLE = re.compile(r"(?:-e|--editable)(?:\s*=?\s*)(\S.*)$")
@@ -75,7 +74,7 @@ def _requirement(line: str, number: int) -> Finding | None:
         return _place(editable.group(1), number)
     if line.startswith("-"):
         return None
-    if _URL.match(line) or line.startswith((".", "/")) or _WHEEL.search(line):
+    if _URL.match(line) or line.startswith((".", "/")) or _wheel(_without_tail(line)):
         return _place(line, number)
     return _named(line, number)
 
@@ -104,10 +103,16 @@ def _place(text: str, number: int) -> Finding:
     place = _without_tail(text)
     if (egg := _EGG.search(place)) is not None:
         return _located(normalised(Ecosystem.PYPI, egg.group(1)), place)
-    wheel = _WHEEL.search(place.rpartition("/")[2])
-    if wheel is None:
+    wheel = _wheel(place)
+    if not wheel:
         return Fault(FaultKind.ELSEWHERE, f"name and version are only in {shown(place)!r}", number)
-    return _located(normalised(Ecosystem.PYPI, wheel.group(1)), place)
+    return _located(normalised(Ecosystem.PYPI, wheel), place)
+
+
+def _wheel(place: str) -> str:
+    """The name in a wheel's file name, empty when it is none."""
+    name = place.partition("#")[0].partition("?")[0].rpartition("/")[2]
+    return name.partition("-")[0] if name.endswith(".whl") else ""
 
 
 def _located(name: str, place: str) -> Dependency:

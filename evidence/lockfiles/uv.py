@@ -7,7 +7,7 @@ from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Source
 from evidence.lockfiles.reach import Edges, Reach, Roots
-from evidence.lockfiles.reading import Table, entry_fault, missing, read_toml, rows, string
+from evidence.lockfiles.reading import Table, entry_fault, missing, read_toml, rows, string, text_of, unfinished
 from evidence.lockfiles.versions import concrete, normalised
 
 _OWN = ("editable", "virtual")
@@ -16,6 +16,7 @@ _OWN = ("editable", "virtual")
 def read(data: bytes) -> Iterator[Finding]:
     """Every package but the project itself; other members of a workspace count as packages."""
     lock = read_toml(data)
+    yield from unfinished(text_of(data))
     if not lock:
         yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
     entries = rows(lock, "package")
@@ -30,7 +31,7 @@ def read(data: bytes) -> Iterator[Finding]:
             roots.dev.update(_extras(entry, "dev-dependencies", by_name, wanted))
     edges = {_key(entry): _edges(entry, by_name, wanted) for entry in entries}
     yield from missing(wanted)
-    if entries and not any(_is_own(entry) for entry in entries):
+    if lock and not any(_is_own(entry) for entry in entries):
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     reach = Reach(roots, edges)
     for entry in entries:

@@ -83,6 +83,6 @@ class _Reader:
 
 def read_xml(data: bytes) -> Element:
     """The root element; raise Invalid."""
-    if data.count(b"<") > MAX_VALUES // 4:
-        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_VALUES // 4} tags")
+    if data.count(b"<") + data.count(b"=") > MAX_VALUES // 4:
+        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_VALUES // 4} tags and attributes")
     return _Reader().read(data)

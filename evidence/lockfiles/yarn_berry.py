@@ -8,7 +8,7 @@ from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source
 from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.outline import documents
+from evidence.lockfiles.outline import dangling, documents
 from evidence.lockfiles.reading import Table, entry_fault, generated_text, missing, string, unfinished, words
 from evidence.lockfiles.versions import concrete
 
@@ -20,9 +20,12 @@ def read(data: bytes) -> Iterator[Finding]:
     """Every package but the project itself. Development and run time are not told apart in the file."""
     text = generated_text(data)
     yield from unfinished(text)
+    yield from dangling(text)
     entries = {key: entry for document in documents(text) for key, entry in document.items() if key != "__metadata"}
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
+    if text.strip() and "__metadata:" in text and not any(_is_root(entry) for entry in entries.values()):
+        yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     direct = {need for entry in entries.values() if _is_workspace(entry) for need in _needs(entry)}
     needed = {aliased(need)[0] for entry in entries.values() for need in _needs(entry)}
     yield from missing(needed - {aliased(pattern)[0] for key in entries for pattern in key.split(", ")})
@@ -30,7 +33,7 @@ def read(data: bytes) -> Iterator[Finding]:
         resolution = string(entry.get("resolution")) if isinstance(entry, Mapping) else ""
         if not isinstance(entry, Mapping) or not resolution:
             yield entry_fault(key, "no resolution")
-        elif not resolution.endswith(_ROOT):
+        elif not _is_root(entry):
             yield _package(key, entry, resolution, direct, knows_roots=bool(direct))
 
 
@@ -55,6 +58,10 @@ def _source(place: str) -> tuple[Source, str | None]:
     if place.startswith(("npm:", "patch:", "virtual:")):
         return Source.REGISTRY, None
     return placed(place.partition("::")[0])
+
+
+def _is_root(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and string(entry.get("resolution")).endswith(_ROOT)
 
 
 def _is_workspace(entry: Any) -> bool:

@@ -21,9 +21,7 @@ from evidence.lockfiles.npm_places import aliased, placed
 from evidence.lockfiles.reading import entry_fault, generated_text, missing, unfinished
 from evidence.lockfiles.versions import concrete
 
-MAX_LINES = 4_000_000
-
-_PATTERN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s",:][^",]*?)(?=\s*(?:,|:$))')
+_PATTERN = re.compile(r'"((?:[^"\\]++|\\.)*+)("?)|([^\s",][^",]*+)')
 _PAIR = re.compile(r'(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))(?:\s+(?:"((?:[^"\\]|\\.)*)"|(\S+)))?$')
 _GROUPS = ("dependencies", "optionalDependencies")
 
@@ -75,10 +73,7 @@ def _dependency(entry: _Entry, required: set[str], needed: set[str]) -> Finding:
 def _entries(text: str) -> Iterator[_Entry]:
     entry: _Entry | None = None
     group = ""
-    lines = text.split("\n")
-    if len(lines) > MAX_LINES:
-        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.split("\n"), 1):
         body = line.strip()
         if not body or body.startswith("#"):
             continue
@@ -107,7 +102,8 @@ def _entries(text: str) -> Iterator[_Entry]:
 
 
 def _patterns(body: str, number: int) -> list[str]:
-    found = [match.group(1) or match.group(2) for match in _PATTERN.finditer(body)] if body.endswith(":") else []
-    if not found or not all(found):
+    matches = list(_PATTERN.finditer(body[:-1])) if body.endswith(":") else []
+    found = [match.group(1) or (match.group(3) or "").rstrip() for match in matches]
+    if not all(found) or not found or any(match.group(2) == "" for match in matches):
         raise Invalid(FaultKind.SYNTAX, f"expected `name@range:`, found {shown(body)!r}", number, 1)
     return found

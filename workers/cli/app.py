@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 DOCUMENTS: Final = ("scan", "samples", "show", "sandbox", "version")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
-JSON_LINES: Final = ("run", "list", "runs", "explain", "rescore", "registry", "doctor", "settings")
+JSON_LINES: Final = ("run", "list", "runs", "explain", "rescore", "registry", "doctor", "settings", "lab")
 
 EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
@@ -49,6 +49,7 @@ SUBCOMMANDS: Final = {
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
     "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),
     "sandbox": Subcommand("sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE),
+    "lab": Subcommand("lab", "Judge files of your own with the readers and patterns that runs use.", _CARE),
     "doctor": Subcommand("doctor", "Check what is available here and say what to do about what is not.", _CARE),
     "settings": Subcommand("settings", "Show every setting with its value and meaning.", _CARE),
     "version": Subcommand("version", "Show the versions of the code, rules, rubrics and formats.", _CARE),

@@ -12,7 +12,7 @@ from tests.workers.cli.conftest import SCRIPT, Hallmark
 from workers.cli.app import DOCUMENTS, JSON_LINES, SHELLS, SUBCOMMANDS, load
 from workers.settings import code_version
 
-GROUPS = {"registry": ["list", "check"], "sandbox": ["build", "status", "clean"]}
+GROUPS = {"lab": ["lockfiles"], "registry": ["list", "check"], "sandbox": ["build", "status", "clean"]}
 HEAVY = ["mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
 
 
