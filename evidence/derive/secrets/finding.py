@@ -1,0 +1,84 @@
+"""One secret that was found, without it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+MASK: Final = "[secret]"
+
+_BEFORE: Final = 60
+_AFTER: Final = 20
+_LONG: Final = re.compile(r"[A-Za-z0-9+/=_\-.!@#%^&*~]{12,}")
+_NAME: Final = re.compile(r"[A-Z_\-]+|[a-z_\-.]+|(?:[A-Z]?[a-z]{2,})+")
+
+
+class Discount(StrEnum):
+    """Why a finding does not count."""
+
+    GENERIC = "generic"
+    TEST = "test"
+    EXAMPLE = "example"
+    DOCUMENTATION = "documentation"
+    VENDORED = "vendored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Where a pattern matched. `line` counts from 1; 0 for a rule about the path alone.
+
+    `digest` is the HMAC-SHA256 of the secret under the caller's salt: it tells two secrets apart and nothing else.
+    `context` is a part of the line with every secret and all that may be one masked.
+    """
+
+    pattern: str
+    provider: str
+    title: str
+    path: str
+    line: int
+    digest: str
+    context: str
+    discount: Discount | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the finding may cost points."""
+        return self.discount is None
+
+
+def digest(secret: bytes, salt: bytes) -> str:
+    """The salted hash of a secret, 64 hexadecimal digits."""
+    if not salt:
+        raise ValueError("expected a salt; a hash without one can be looked up")
+    return hmac.new(salt, secret, hashlib.sha256).hexdigest()
+
+
+def context(text: bytes, span: tuple[int, int], secrets: Sequence[tuple[int, int]]) -> str:
+    """A part of the line around a secret, with all `secrets` masked; they are spans in rising order."""
+    start, end = span
+    left = max(text.rfind(b"\n", 0, start) + 1, start - _BEFORE)
+    right = min(_line_end(text, end), end + _AFTER)
+    parts, at = [], left
+    for first, last in secrets:
+        if last <= left or first >= right:
+            continue
+        parts += [_plain(text[at : max(at, first)]), MASK]
+        at = max(at, last)
+    parts.append(_plain(text[at:right]))
+    return "".join(parts).replace(MASK + MASK, MASK).strip()
+
+
+def _line_end(text: bytes, start: int) -> int:
+    found = text.find(b"\n", start, start + _AFTER)
+    return found if found >= 0 else len(text)
+
+
+def _plain(part: bytes) -> str:
+    """Text that may stay: names do, anything else that is long does not."""
+    text = part.decode("utf-8", "replace").replace("\r", " ").replace("\n", " ")
+    return _LONG.sub(lambda run: run[0] if _NAME.fullmatch(run[0]) else "…", text)

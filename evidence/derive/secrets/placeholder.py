@@ -1,0 +1,64 @@
+"""What stands where a secret would: a word that asks for one, a row of letters, a known example, a variable."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final
+
+import re2
+
+MAX_LOOKED_AT: Final = 400
+
+_WORDS: Final = (
+    r"example|sample|placeholder|change[_\-]?(?:me|it|this)|replace[_\-]?(?:me|with|this)|insert|dummy|fake|foobar",
+    r"redacted|your|my[_\-]?(?:secret|token|password|key|api)|x{5}|\*{3}|\.{3}|_here$|lorem|todo|qwerty|asdfg",
+    r"^secret[_\-]?(?:key|token|here)?$|not[_\-]?(?:a[_\-]?)?real|deadbeef|cafebabe|p[a@]ss(?:w[o0]rd|wd)?\d{0,4}$",
+    r"(?:^|[_\-])(?:test|testing|mock)(?:$|[_\-](?:key|token|secret|password|value))",
+    r"^(?:admin|root|guest|user(?:name)?|postgres|mysql|test|secret|token|none|null|true|false)\d{0,4}$",
+    r"^(?:process\.env|os\.environ|env|config|settings|options|self|this|args|params|ctx|vault|ssm)[._\-\[(]",
+    r"zdWIiOiIxMjM0NTY3ODkw|IkpvaG4gRG9l",  # subject and name of the best-known example of a web token
+)
+_WORD: Final = r"(?:[A-Z]?[a-z]{3,}|[A-Z]{2,}|(?i:as|at|by|do|go|id|in|is|it|my|no|of|on|or|to|up|us|x)|\d{1,2})"
+_NAME: Final = rf"(?:[_\-./ :]*{_WORD})*[_\-./ :]*"
+_SAME: Final = 7
+_ROW: Final = 8
+"""Letters in the order of the alphabet, or digits in order: hardly any random text has so many."""
+
+_ROWS: Final = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "01234567890123456789",
+    "98765432109876543210",
+    "zyxwvutsrqponmlkjihgfedcba",
+)
+_COPIES: Final = 4
+
+
+def is_placeholder(secret: str) -> bool:
+    """Whether a value only shows where a secret goes; looks at its first MAX_LOOKED_AT characters."""
+    text = secret[:MAX_LOOKED_AT]
+    return bool(_asking().search(text)) or _is_monotonous(text) or _holds_row(text.lower())
+
+
+def is_made_of_words(value: str) -> bool:
+    """Whether a value reads like a name in code: words with separators, and hardly a digit."""
+    return bool(_name().fullmatch(value)) and sum(letter.isdigit() for letter in value) * 8 < len(value)
+
+
+def _is_monotonous(text: str) -> bool:
+    """One letter many times, or one short text over and over. Base64 pads structures with A, which says nothing."""
+    if any(letter != "A" and len(list(run)) >= _SAME for letter, run in groupby(text)):
+        return True
+    periods = range(1, min(8, len(text) // _COPIES) + 1)
+    return any(text == (text[:period] * (len(text) // period + 1))[: len(text)] for period in periods)
+
+
+def _holds_row(text: str) -> bool:
+    return any(text[at : at + _ROW] in row for at in range(len(text) - _ROW + 1) for row in _ROWS)
+
+
+def _asking() -> re2._Regexp:
+    return re2.compile("(?i)" + "|".join(_WORDS))
+
+
+def _name() -> re2._Regexp:
+    return re2.compile(_NAME)

@@ -1,0 +1,82 @@
+"""What a scanner follows, whoever wrote it: our patterns or a rule file, in one form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.patterns.secrets import PATTERNS
+
+SECRET: Final = "secret"  # noqa: S105 - what an allowance looks at
+MATCH: Final = "match"
+LINE: Final = "line"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What is allowed to look like a secret. With `every`, each kind of condition that is given must hold.
+
+    `rules` limits it to some rules; none means all. Expressions are RE2; `target` says what they are searched in.
+    """
+
+    paths: tuple[str, ...] = ()
+    expressions: tuple[str, ...] = ()
+    stopwords: tuple[str, ...] = ()
+    target: str = SECRET
+    every: bool = False
+    unmeetable: bool = False
+    rules: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule. Without an expression the path alone decides; `group` 0 is the first group that matched.
+
+    `window` is how many bytes before and after an anchor the expression may look at; None is the whole text.
+    """
+
+    id: str
+    provider: str
+    title: str
+    expression: str
+    anchors: tuple[str, ...] = ()
+    entropy: float = 0.0
+    group: int = 0
+    path: str = ""
+    generic: bool = False
+    window: tuple[int, int] | None = None
+    allowances: tuple[Allowance, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSet:
+    """Rules with what they all allow.
+
+    `own` rules know placeholders, and report each place once. Those of a file do as the file says, and leave out lines
+    with one of the `markers`.
+    """
+
+    rules: tuple[Rule, ...]
+    allowances: tuple[Allowance, ...] = ()
+    markers: tuple[str, ...] = ()
+    own: bool = False
+
+
+def own_rules() -> RuleSet:
+    """Our own patterns as rules."""
+    return RuleSet(
+        own=True,
+        rules=tuple(
+            Rule(
+                id=pattern.id,
+                provider=pattern.provider,
+                title=pattern.title,
+                expression=pattern.expression,
+                anchors=pattern.anchors,
+                entropy=pattern.entropy,
+                generic=pattern.generic,
+                window=(pattern.near, pattern.far),
+            )
+            for pattern in PATTERNS
+        ),
+    )

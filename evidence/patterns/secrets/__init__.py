@@ -1,0 +1,21 @@
+"""What secrets look like: our own patterns, written from the formats that providers document."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evidence.patterns.secrets import ai, business, cloud, code, data, keys, messaging
+from evidence.patterns.secrets.pattern import SecretPattern
+
+VERSION: Final = 1
+
+PATTERNS: Final[tuple[SecretPattern, ...]] = (
+    *ai.PATTERNS,
+    *cloud.PATTERNS,
+    *code.PATTERNS,
+    *data.PATTERNS,
+    *messaging.PATTERNS,
+    *business.PATTERNS,
+    *keys.PATTERNS,
+)
+"""In order of preference: where two match the same place, the first one names it."""

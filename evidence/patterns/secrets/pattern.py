@@ -1,0 +1,103 @@
+"""What a secret of one provider looks like, declared with samples; and the two shapes that most of them have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+EDGE: Final = r"(?:\b|\\[nrt])"
+"""Where a token may begin: at the edge of a word, or after an escape inside a quoted text."""
+
+UUID: Final = r"[a-fA-F0-9]{8}-(?:[a-fA-F0-9]{4}-){3}[a-fA-F0-9]{12}"
+
+NEAR: Final = 80
+FAR: Final = 400
+"""Bytes before and after an anchor that an expression may look at, unless the pattern says otherwise."""
+
+_JOINT: Final = (
+    r"[\w.\- ]{0,30}?"  # the rest of the name
+    r"[\"'`\])}]{0,3}\s{0,5}"
+    r"(?:=>|:=|==?|:|,|\|\||\?\?|\(|>|\s)"
+    r"\s{0,5}(?:[\"'`(\[]|\\\"){0,3}"
+    r"(?:(?i:basic|bearer|token|apikey|key)[ =:]{1,3})?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretPattern:
+    """One format. `expression` is RE2; its first group, or else the whole match, is the secret.
+
+    No match does without one of the `anchors` (lower case; compared without case), `near` bytes after its start or
+    `far` bytes before its end. A secret with at most `entropy` bits per character is none. A `generic` pattern knows no
+    provider: what it finds never counts by itself. `bad` and `good` are samples to be written out by `samples.write`.
+    """
+
+    id: str
+    provider: str
+    title: str
+    expression: str
+    anchors: tuple[str, ...]
+    bad: tuple[str, ...]
+    good: tuple[str, ...]
+    entropy: float = 0.0
+    generic: bool = False
+    near: int = NEAR
+    far: int = FAR
+
+
+def bare(  # noqa: PLR0917  rows of a table
+    ident: str,
+    provider: str,
+    title: str,
+    body: str,
+    anchors: str,
+    bad: str | tuple[str, ...],
+    good: str | tuple[str, ...],
+    *,
+    entropy: float = 3.0,
+    far: int = FAR,
+    near: int = 4,
+) -> SecretPattern:
+    """A token that is known by its own letters, wherever it stands. `anchors` are separated by spaces."""
+    return SecretPattern(
+        id=ident,
+        provider=provider,
+        title=title,
+        expression=rf"{EDGE}({body})(?:[^\w\-]|-[^\w\-]|$)",
+        anchors=tuple(anchors.split()),
+        bad=_each(bad),
+        good=_each(good),
+        entropy=entropy,
+        near=near,
+        far=far,
+    )
+
+
+def named(  # noqa: PLR0917  rows of a table
+    ident: str,
+    provider: str,
+    title: str,
+    name: str,
+    body: str,
+    anchors: str,
+    bad: str | tuple[str, ...],
+    good: str | tuple[str, ...],
+    *,
+    entropy: float = 3.0,
+) -> SecretPattern:
+    """A value without letters of its own, known by the name that it is assigned to."""
+    return SecretPattern(
+        id=ident,
+        provider=provider,
+        title=title,
+        expression=rf"(?i:{name}){_JOINT}({body})(?:[^\w\-]|-[^\w\-]|$)",
+        anchors=tuple(anchors.split()),
+        bad=_each(bad),
+        good=_each(good),
+        entropy=entropy,
+        near=24,
+    )
+
+
+def _each(samples: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (samples,) if isinstance(samples, str) else samples

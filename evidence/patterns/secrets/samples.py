@@ -1,0 +1,62 @@
+"""Samples of secrets without secrets: a template is written out when it is used, so no whole token stands in a file.
+
+`<w36>` stands for 36 letters and digits that look random but are the same every time; the letter says from what
+alphabet they are taken, `<x36>` is a row of one letter and `<u>` a UUID.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+_FIELD: Final = re.compile(r"<([a-zA-Z])(\d*)>")
+_ALPHABETS: Final = {
+    "w": string.ascii_letters + string.digits,
+    "h": string.digits + "abcdef",
+    "H": string.digits + "ABCDEF",
+    "a": string.ascii_lowercase + string.digits,
+    "A": string.ascii_uppercase + string.digits,
+    "B": string.ascii_uppercase + "234567",
+    "b": string.ascii_letters + string.digits + "+/",
+    "s": string.ascii_letters + string.digits + "_-",
+    "d": string.digits,
+    "l": string.ascii_lowercase,
+    "L": string.ascii_uppercase,
+    "t": string.ascii_lowercase + "234567",
+    "c": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "m": string.ascii_letters,
+}
+_UUID: Final = "<h8>-<h4>-4<h3>-a<h3>-<h12>"
+
+
+def write(template: str, seed: str = "") -> str:
+    """The sample that a template stands for; another seed gives another one."""
+    template = template.replace("<u>", _UUID)
+    fields = count()
+
+    def filled(field: re.Match[str]) -> str:
+        kind, length = field[1], int(field[2] or 1)
+        if kind == "x":
+            return "x" * length
+        return _letters(_ALPHABETS[kind], length, f"{seed}:{template}:{next(fields)}")
+
+    return _FIELD.sub(filled, template)
+
+
+def _letters(alphabet: str, length: int, seed: str) -> str:
+    """So many letters, of which the outer ones are never punctuation."""
+    plain = [letter for letter in alphabet if letter.isalnum()]
+    stream = _stream(seed)
+    drawn = [alphabet[next(stream) % len(alphabet)] for _ in range(length)]
+    for end in {0, length - 1}:
+        drawn[end] = plain[next(stream) % len(plain)]
+    return "".join(drawn)
+
+
+def _stream(seed: str) -> Iterator[int]:
+    for block in count():
+        yield from hashlib.sha256(f"{seed}:{block}".encode()).digest()

@@ -1,0 +1,80 @@
+"""Every pattern finds its bad samples, leaves its good ones, and no whole token stands in this repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidence.derive.secrets import Scanner, own_rules
+from evidence.patterns import secrets
+from evidence.patterns.secrets import PATTERNS, SecretPattern
+from evidence.patterns.secrets.samples import write
+
+SCANNER = Scanner(own_rules())
+SEEDS = ("", "one", "two")
+
+
+def found(text: str, path: str = "src/settings.py") -> list[str]:
+    return [finding.pattern for finding in SCANNER.scan(text, path, salt=b"salt")]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.id)
+def test_every_pattern_finds_its_bad_samples_and_none_of_its_good_ones(pattern: SecretPattern) -> None:
+    assert pattern.bad and pattern.good and pattern.anchors and pattern.title and pattern.provider
+    bad = [write(template, seed) for template in pattern.bad for seed in SEEDS]
+    assert [text for text in bad if pattern.id not in found(text)] == []
+    assert [text for text in bad if pattern.id not in found(f"\n  call({text})\n")] == []
+    assert [template for template in pattern.good if pattern.id in found(write(template))] == []
+
+
+@pytest.mark.parametrize("pattern", [one for one in PATTERNS if not one.generic], ids=lambda pattern: pattern.id)
+def test_a_row_of_one_letter_is_no_secret(pattern: SecretPattern) -> None:
+    assert [
+        text for template in pattern.bad if pattern.id in found(text := _blank(template)) and "-----" not in text
+    ] == []
+
+
+def test_at_least_120_providers_and_no_id_twice() -> None:
+    assert len({pattern.id for pattern in PATTERNS}) == len(PATTERNS)
+    assert len({pattern.provider for pattern in PATTERNS if not pattern.generic}) >= 120
+
+
+def test_anchors_are_lower_case() -> None:
+    assert [one.id for one in PATTERNS if any(anchor != anchor.lower() for anchor in one.anchors)] == []
+
+
+def test_a_match_is_never_cut_by_its_window() -> None:
+    """What the window finds, the whole text finds too, and the other way round."""
+    everywhere = Scanner(_without_windows())
+    text = "\n".join(write(template) for pattern in PATTERNS for template in (*pattern.bad, *pattern.good))
+    near = [(one.pattern, one.line, one.digest) for one in SCANNER.scan(text, "a", salt=b"s")]
+    whole = [(one.pattern, one.line, one.digest) for one in everywhere.scan(text, "a", salt=b"s")]
+    assert near == whole
+
+
+def test_samples_are_not_in_the_files() -> None:
+    folder = Path(secrets.__file__).parent
+    texts = {path.name: path.read_text() for path in folder.glob("*.py")}
+    assert {
+        name: found(text) for name, text in texts.items() if [one for one in found(text) if one != "assignment"]
+    } == {}
+
+
+def test_samples_are_the_same_every_time_and_differ_by_seed() -> None:
+    assert write("<w20>") == write("<w20>") != write("<w20>", "another")
+
+
+def _without_windows():  # type: ignore[no-untyped-def]
+    from dataclasses import replace
+
+    rules = own_rules()
+    return replace(rules, rules=tuple(replace(rule, window=None) for rule in rules.rules))
+
+
+def _blank(template: str) -> str:
+    import re
+
+    return re.sub(
+        r"<[a-zA-Z](\d+)>", lambda field: "x" * int(field[1]), template.replace("<u>", "<x8>-<x4>-<x4>-<x4>-<x12>")
+    )

@@ -1,0 +1,143 @@
+"""A finding says where a secret is and never what it is; what only looks like one is none."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+
+import pytest
+
+from evidence.derive.secrets import Discount, Finding, Scanner, own_rules
+from evidence.derive.secrets.scan import MAX_FINDINGS
+from evidence.patterns.secrets.samples import write
+
+SCANNER = Scanner(own_rules())
+TOKEN = write("ghp_<w36>")
+
+
+def scan(text: str, path: str = "src/app.py") -> tuple[Finding, ...]:
+    return SCANNER.scan(text, path, salt=b"a salt")
+
+
+def test_a_finding_holds_pattern_path_line_hash_and_context_and_not_the_secret() -> None:
+    (finding,) = scan(f'one = 1\n\nGITHUB_TOKEN = "{TOKEN}"  # deploy\n')
+    assert (finding.pattern, finding.path, finding.line) == ("github-token", "src/app.py", 3)
+    assert finding.context == 'GITHUB_TOKEN = "[secret]"  # deploy'
+    assert finding.counts
+    assert TOKEN not in repr(asdict(finding))
+
+
+def test_the_hash_depends_on_the_salt_and_a_missing_salt_is_refused() -> None:
+    (one,), (other,) = scan(TOKEN), SCANNER.scan(TOKEN, "src/app.py", salt=b"another")
+    assert one.digest != other.digest and len(one.digest) == 64
+    with pytest.raises(ValueError, match="salt"):
+        SCANNER.scan(TOKEN, "a", salt=b"")
+
+
+def test_no_context_shows_a_second_secret_or_part_of_one() -> None:
+    second, unknown = write("xoxb-<d12>-<d12>-<w24>"), write("<w40>")
+    for finding in scan(f"{TOKEN} {second} {unknown} {TOKEN}"):
+        assert not [part for part in (TOKEN, second, unknown) if part[6:16] in finding.context]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "ghp_" + "x" * 36,
+        "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789",
+        "sk-your-openai-api-key-goes-in-this-place-000000",
+        "xoxb-your-bot-token-here",
+        "postgres://user:password@localhost:5432/db",
+        "postgres://app:${DB_PASSWORD}@db/app",
+        "OPENAI_API_KEY=${OPENAI_API_KEY}",
+        'api_key = os.environ["API_KEY"]',
+        'password = "changeme"',
+        "pk_live_<w24>",
+        "commit <h40>",
+        '"integrity": "sha512-<b86>=="',
+        "id: <u>",
+        "-----BEGIN CERTIFICATE-----\n<b64>\n<b64>\n-----END CERTIFICATE-----",
+        "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ<b200> me@host",
+        "data:image/png;base64,iVBORw0KGgo<b300>",
+    ],
+)
+def test_a_look_alike_is_not_found(text: str) -> None:
+    assert scan(write(text)) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("tests/test_login.py", Discount.TEST),
+        ("src/login.test.ts", Discount.TEST),
+        ("pkg/testdata/key.pem", Discount.TEST),
+        ("spec/fixtures/a.json", Discount.TEST),
+        ("examples/basic/app.py", Discount.EXAMPLE),
+        (".env.example", Discount.EXAMPLE),
+        ("README.md", Discount.DOCUMENTATION),
+        ("docs/guide.py", Discount.DOCUMENTATION),
+        ("node_modules/a/index.js", Discount.VENDORED),
+        ("vendor/b.go", Discount.VENDORED),
+        ("LICENSE", Discount.VENDORED),
+        ("licenses/LICENSE.apache", Discount.VENDORED),
+        ("package-lock.json", Discount.VENDORED),
+        ("src/app.py", None),
+        (".env", None),
+        ("src/latest.py", None),
+        ("contest/entry.py", None),
+        ("config/production.yml", None),
+        ("documents.py", None),
+    ],
+)
+def test_what_a_path_says_decides_whether_a_finding_counts(path: str, reason: Discount | None) -> None:
+    (finding,) = scan(TOKEN, path)
+    assert finding.discount is reason
+    assert finding.counts is (reason is None)
+
+
+def test_a_generic_match_never_counts() -> None:
+    (finding,) = scan(write('session_secret = "<w40>"'))
+    assert (finding.pattern, finding.discount, finding.counts) == ("assignment", Discount.GENERIC, False)
+
+
+def test_a_place_is_reported_once_by_the_pattern_that_knows_more() -> None:
+    assert [finding.pattern for finding in scan(f'api_token = "{TOKEN}"')] == ["github-token"]
+
+
+def test_scrubbing_masks_every_secret_and_nothing_else() -> None:
+    text = f"before {TOKEN} between \ud800 {TOKEN} after"
+    assert SCANNER.scrub(text) == "before [secret] between \ud800 [secret] after"
+    assert SCANNER.scrub("nothing here") == "nothing here"
+
+
+def test_the_whole_private_key_is_scrubbed() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\n" + "\n".join(write("<b64>", str(row)) for row in range(60))
+    assert SCANNER.scrub(f"{key}\n-----END PRIVATE KEY-----\n").strip() == "[secret]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-" * 300_000,
+        "-----BEGIN PRIVATE KEY-----" * 30_000,
+        "password=" * 100_000,
+        "eyJ" + "a" * 1_000_000,
+        "https://a:" * 90_000,
+        "authorization: bearer " + "a." * 400_000,
+        "curl -u " * 100_000,
+        "PasswordToken" * 70_000,
+        "\n" * 1_000_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_hostile_megabyte_takes_seconds_at_most(text: str) -> None:
+    started = time.process_time()
+    assert len(scan(text)) <= MAX_FINDINGS
+    assert time.process_time() - started < 10
+
+
+def test_lines_of_many_findings_are_right_and_their_number_is_bounded() -> None:
+    text = "\n".join(write("ghp_<w36>", str(row)) for row in range(MAX_FINDINGS + 50))
+    assert [finding.line for finding in scan(text)] == list(range(1, MAX_FINDINGS + 1))
