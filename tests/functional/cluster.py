@@ -77,9 +77,16 @@ class Cluster:
             process.kill()
 
     def _published(self) -> bool:
+        self._restart_crashed_workers()
         with opened(self.url) as store:
             row = store.run(NIGHTLY)
             return row is not None and row.state is RunState.PUBLISHED
+
+    def _restart_crashed_workers(self) -> None:
+        """As infra/compose.yaml does: a Celery worker can die of an acknowledgement while its broker is away (kombu)."""
+        for process in [one for one in self._processes if one.crashed and one.name.startswith("worker")]:
+            process.kill()
+            self.start_worker()
 
     def _start(self, name: str, arguments: list[str]) -> Process:
         process = Process(name, arguments, self._env, self._folder)

@@ -135,6 +135,7 @@ class Process:
     def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], folder: Path) -> None:
         self.name = name
         self.log_file = folder / f"{name}.log"
+        self._wanted = True
         command = [sys.executable, "-m", "celery", "-A", "workers.celery_app", *arguments]
         with self.log_file.open("ab") as log:
             self._popen = subprocess.Popen(
@@ -147,14 +148,21 @@ class Process:
                 start_new_session=True,
             )
 
+    @property
+    def crashed(self) -> bool:
+        """True when it ended although nobody asked it to."""
+        return self._wanted and self._popen.poll() is not None
+
     def kill(self) -> None:
         """SIGKILL the process and its children at once, as a dying machine would."""
+        self._wanted = False
         with suppress(ProcessLookupError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
 
     def stop(self, patience: float) -> None:
         """Ask it to stop, as a deployment does, and wait for it."""
+        self._wanted = False
         self._popen.terminate()
         self._popen.wait(patience)
 
