@@ -83,7 +83,7 @@ class Cluster:
             return row is not None and row.state is RunState.PUBLISHED
 
     def _restart_crashed_workers(self) -> None:
-        """As infra/compose.yaml does: a Celery worker can die of an acknowledgement while its broker is away (kombu)."""
+        """As infra/compose.yaml does: a worker can die of an acknowledgement while its broker is away (kombu)."""
         for process in [one for one in self._processes if one.crashed and one.name.startswith("worker")]:
             process.kill()
             self.start_worker()
