@@ -18,7 +18,7 @@ from evidence.lockfiles.lockfile import (
     Unknown,
     shown,
 )
-from evidence.lockfiles.reading import text_of, unfinished
+from evidence.lockfiles.reading import generated_text, unfinished
 from evidence.lockfiles.versions import concrete
 
 MAX_LINES = 2_000_000
@@ -42,7 +42,7 @@ class _Module:
 
 def read_mod(data: bytes) -> Iterator[Finding]:
     """Every required module, replaced where the file replaces it, and the standard library of the stated toolchain."""
-    text = text_of(data)
+    text = generated_text(data)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
     yield from unfinished(text)
@@ -61,7 +61,7 @@ def read_mod(data: bytes) -> Iterator[Finding]:
 
 def read_sum(data: bytes) -> Iterator[Finding]:
     """Every module whose content has a checksum: a superset, for Go also keeps those of versions it did not choose."""
-    text = text_of(data)
+    text = generated_text(data)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
     yield from unfinished(text)

@@ -11,6 +11,8 @@ from typing import TypeAlias
 MAX_NAME = 512
 MAX_TEXT = 256
 MAX_FAULTS = 100
+MAX_ENTRIES = 500_000
+"""Packages, or entries that are not understood, of one file."""
 
 _USERINFO = re.compile(r"(?<=//)[^/@\s?#]*@")
 _QUERY = re.compile(r"(?<=[^\s])\?[^#\s]*")
@@ -154,6 +156,8 @@ def gather(form: str, findings: Iterable[Finding]) -> Lockfile:
                 merged[key] = _merge(merged[key], found) if key in merged else found
             case Fault() as fault:
                 faults.append(fault)
+        if len(merged) > MAX_ENTRIES or len(faults) > MAX_ENTRIES:
+            raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_ENTRIES} entries")
     return Lockfile(form, tuple(merged[key] for key in sorted(merged)), tuple(_shortened(faults)))
 
 

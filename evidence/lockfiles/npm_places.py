@@ -22,8 +22,8 @@ def placed(resolved: str, version: str = "") -> tuple[Source, str | None]:
     where = resolved or (version if isinstance(concrete(Ecosystem.NPM, version), Unknown) else "")
     if not where or _REGISTRY.match(where):
         return Source.REGISTRY, None
-    if where.startswith("workspace:"):
-        return Source.WORKSPACE, where.removeprefix("workspace:")
+    if where.startswith(("workspace:", "root:")):
+        return Source.WORKSPACE, where.partition(":")[2]
     if _GIT.match(where) or _YARN_COMMIT.search(where):
         return Source.GIT, where
     if _PATH.match(where):

@@ -16,7 +16,7 @@ from evidence.lockfiles.versions import concrete
 _KNOWN: Final = {"5", "6", "7", "8", "9"}
 _PARTS: Final = ("dependencies", "optionalDependencies", "devDependencies")
 _VERSION = re.compile(r"\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::\d+)?/")
+_HOST = re.compile(r"^[\w-]+(?:\.[\w-]+)+(?::\d+)?/")
 
 
 def read(data: bytes) -> Iterator[Finding]:
@@ -133,8 +133,8 @@ def _without_peers(path: str) -> str:
 
 
 def _from_path(path: str) -> tuple[str, str]:
-    """Name and version of `/name@version(peers)`; lock 9 has no leading slash."""
-    name, version = aliased(_without_peers(path).removeprefix("/"))
+    """Name and version of `/name@version(peers)`; lock 9 has no leading slash, and a registry's host may precede it."""
+    name, version = aliased(_HOST.sub("", _without_peers(path), count=1).removeprefix("/"))
     return (name, version) if version and "@" not in name[1:] and ":" not in name else ("", version)
 
 

@@ -20,6 +20,9 @@ MAX_VALUES = 4_000_000
 """Commas and opening brackets of one file. The densest 64 MiB of JSON would otherwise take gigabytes."""
 
 MAX_KEY_PARTS = 32
+MAX_TOML_NODES = 600_000
+"""Tables and parts of dotted keys of one file: the stdlib's reader takes about a kilobyte for each."""
+
 MAX_LINES = 4_000_000
 MAX_LINE = 1_000_000
 
@@ -28,6 +31,8 @@ _EMPTY: Final[Table] = {}
 # The stdlib's reader of TOML takes time and memory quadratic in the parts of one dotted key.
 _ATOM = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_ATOM}(?:[ \t]*+\.[ \t]*+{_ATOM}){{{MAX_KEY_PARTS}}}")
+_TOML_STRING = re.compile(r"""("(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?)""")
+_TOML_NODE = re.compile(r"\.|^[ \t]*+\[|=[ \t]*+[\[{]", re.MULTILINE)
 _TOML_POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 # What makes JSON with comments and trailing commas out of JSON; an unterminated comment reaches to the end.
@@ -55,7 +60,9 @@ def text_of(data: bytes) -> str:
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
-        raise Invalid(FaultKind.ENCODING, f"not {encoding[:6]}: {error.reason}", line, column) from error
+        raise Invalid(
+            FaultKind.ENCODING, f"not {encoding.removesuffix('-sig')}: {error.reason}", line, column
+        ) from error
     return text.replace("\r\n", "\n") if "\r" in text else text
 
 
@@ -110,6 +117,8 @@ def read_toml(data: bytes) -> Table:
     text = generated_text(data)
     if text.count(",") + text.count("=") + text.count("[") > MAX_VALUES:
         raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_VALUES} values")
+    if sum(1 for _ in _TOML_NODE.finditer(_TOML_STRING.sub('""', text))) > MAX_TOML_NODES:
+        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_TOML_NODES} tables and parts of keys")
     if (key := _LONG_KEY.search(text)) is not None:
         line = text.count("\n", 0, key.start()) + 1
         raise Invalid(FaultKind.TOO_DEEP, f"a dotted key of more than {MAX_KEY_PARTS} parts", line)

@@ -70,6 +70,5 @@ def _parse(text: str, gems: _Gems) -> Iterator[Fault]:
                 gems.needs.add(body.partition(" ")[0])
             case 2 if section == "DEPENDENCIES":
                 gems.direct.add(body.partition(" ")[0].removesuffix("!"))
-            case _ if not section:
-                yield Fault(FaultKind.SYNTAX, f"outside every section: {shown(body)!r}", number, 1)
-                return
+            case _ if indent == 0 or not section:
+                yield Fault(FaultKind.ENTRY, f"outside every section: {shown(body)!r}", number, 1)

@@ -116,3 +116,16 @@ def test_another_file_of_requirements_is_named_and_not_opened() -> None:
     found = read("requirements", "-r base.txt\npear==1.0\n--constraint=limits.txt\n")
     assert isinstance(found, Lockfile)
     assert [(fault.kind, fault.line) for fault in found.faults] == [("elsewhere", 1), ("elsewhere", 3)]
+
+
+def test_a_path_of_pnpm_may_begin_with_the_host_of_a_registry() -> None:
+    text = "lockfileVersion: '6.0'\npackages:\n  npm.example/@fig/leaf@4.1.2(pear@1.2.3):\n    dev: false\n"
+    found = read("pnpm", text)
+    assert isinstance(found, Lockfile)
+    assert [short(item) for item in found.dependencies] == ["@fig/leaf 4.1.2 unstated registry"]
+
+
+def test_text_outside_the_sections_of_a_gemfile_lock_is_told() -> None:
+    found = read("gemfile", SAMPLES["gemfile"].text.replace("PLATFORMS", "what is this"))
+    assert isinstance(found, Lockfile)
+    assert [fault.kind for fault in found.faults] == ["entry"]

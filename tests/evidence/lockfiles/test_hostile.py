@@ -1,0 +1,127 @@
+"""Files that mean harm are refused, in bounded time, and with the reason. Sizes are small."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from evidence.lockfiles import FORMATS, FaultKind, Lockfile, Unreadable, parse
+from evidence.lockfiles.reading import MAX_BYTES, MAX_LINE, MAX_VALUES
+
+SECONDS = 10.0
+"""A quadratic reader takes minutes for these; the slowest honest one takes under a second on an idle machine."""
+
+LONG = 900_000
+
+REFUSED = {
+    "too large": ("package-lock", b" " * (MAX_BYTES + 1), FaultKind.TOO_LARGE),
+    "dense": ("package-lock", b"[" + b"[]," * MAX_VALUES + b"]", FaultKind.TOO_LARGE),
+    "deep JSON": ("package-lock", b'{"a":' * 10_000, FaultKind.TOO_DEEP),
+    "deep arrays": ("bun", b"[" * 10_000, FaultKind.TOO_DEEP),
+    "a key twice": ("package-lock", b'{"packages": {},\n "packages": {}}', FaultKind.DUPLICATE_KEY),
+    "a key twice in YAML": ("pnpm", b"lockfileVersion: 5.4\nlockfileVersion: 5.4\n", FaultKind.DUPLICATE_KEY),
+    "a key twice in TOML": ("uv", b"version = 1\nversion = 2\n", FaultKind.SYNTAX),
+    "not UTF-8": ("poetry", b'[metadata]\nx = "\xff"\n', FaultKind.ENCODING),
+    "anchors": ("pnpm", b"a: &a [x, x]\nb: [*a, *a]\n", FaultKind.REFUSED),
+    "aliases": ("pnpm", b"a: *b\n", FaultKind.REFUSED),
+    "tags": ("pnpm", b"a: !!python/object/apply:os.system [x]\n", FaultKind.REFUSED),
+    "deep YAML": ("pnpm", b"\n".join(b" " * depth + b"a:" for depth in range(500)), FaultKind.TOO_DEEP),
+    "deep flow": ("pnpm", b"a: " + b"[" * 1000 + b"]" * 1000 + b"\n", FaultKind.SYNTAX),
+    "endless flow": ("pnpm", b"a: {" + b"b" * 100_000 + b"\n", FaultKind.TOO_LARGE),
+    "an endless line": ("yarn", b"a" * (MAX_LINE + 1), FaultKind.TOO_LARGE),
+    "a conflict": ("yarn", b"a@1:\n<<<<<<< ours\n", FaultKind.SYNTAX),
+    "entities": ("pom", b'<!DOCTYPE p [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><project>&b;</project>', FaultKind.REFUSED),
+    "an outer entity": ("pom", b'<!DOCTYPE p SYSTEM "file:///etc/passwd"><project/>', FaultKind.REFUSED),
+    "deep XML": ("pom", b"<a>" * 1000, FaultKind.TOO_DEEP),
+    "another XML": ("pom", b"<html></html>", FaultKind.SHAPE),
+    "dotted keys": ("uv", b"a." * 50_000 + b"a = 1\n", FaultKind.TOO_DEEP),
+    "deep TOML": ("uv", b"a = " + b"[" * 50_000, FaultKind.TOO_DEEP),
+    "many tables": ("uv", b"".join(b"[a%d]\n" % number for number in range(600_001)), FaultKind.TOO_LARGE),
+    "null": ("package-lock", b"null", FaultKind.SHAPE),
+    "nothing": ("composer", b"", FaultKind.EMPTY),
+    "a folder of folders": ("bun", b'{"packages": {"' + b"a/" * 1000 + b'": ["a@1.0.0"]}}', FaultKind.TOO_DEEP),
+    "many packages": (
+        "gradle",
+        b"".join(b"g:a%d:1=x\n" % number for number in range(500_001)),
+        FaultKind.TOO_LARGE,
+    ),
+    "NUL bytes": ("requirements", b"\0" * 1000, FaultKind.SYNTAX),
+}
+
+SLOW_FOR_OTHERS = {
+    "blanks in a key": ("yarn", b"# yarn lockfile v1\na" + b" " * LONG + b"b:\n"),
+    "quotes in a key": ("yarn", b"# yarn lockfile v1\n" + b'"\\' * (LONG // 2) + b":\n"),
+    "blanks before a comment": ("pnpm", b"a: b" + b" " * LONG + b"c #\n"),
+    "unfinished comments": ("bun", b"/*" * LONG),
+    "escapes": ("bun", b'"\\' * LONG),
+    "digits": ("uv", b"a = " + b"1" * LONG + b"\n"),
+    "quotes of go": ("go.mod", b'"\\' * (LONG // 2) + b"\n"),
+    "dashes in a name": ("requirements", b"a" + b"-" * LONG + b"\n"),
+    "a name without end": ("requirements", b"a" * LONG + b"\n"),
+    "blanks in a requirement": ("requirements", b"a @ b" + b" " * LONG + b"c\n"),
+    "wheels": ("requirements", b"-0" * (LONG // 2) + b".whl\n"),
+    "nested properties": (
+        "pom",
+        b"<project><properties>"
+        + b"".join(b"<p%d>%s</p%d>" % (n, b"${p%d}" % (n + 1) * 100, n) for n in range(50))
+        + b"</properties><dependencies>"
+        + b"<dependency><groupId>g</groupId><artifactId>a</artifactId><version>${p0}</version></dependency>" * 500
+        + b"</dependencies></project>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_hostile_file_is_refused_with_the_reason(name: str) -> None:
+    form, data, kind = REFUSED[name]
+    started = time.monotonic()
+    found = parse(FORMATS[form], data)
+    assert isinstance(found, Unreadable), found
+    assert found.fault.kind is kind, found
+    assert len(found.fault.message) < 600
+    assert time.monotonic() - started < SECONDS
+
+
+@pytest.mark.parametrize("name", SLOW_FOR_OTHERS)
+def test_time_is_linear_in_what_is_sent(name: str) -> None:
+    form, data = SLOW_FOR_OTHERS[name]
+    started = time.monotonic()
+    assert isinstance(parse(FORMATS[form], data), Lockfile | Unreadable)
+    assert time.monotonic() - started < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "line", "column"),
+    [
+        ("package-lock", b'{"packages": {\n  "a": }\n}', 2, 8),
+        ("package-lock", b'{"packages": {},\n  "packages": {}}', 2, 3),
+        ("bun", b'{\n  // fine\n  "packages": x\n}', 3, 15),
+        ("uv", b"version = 1\nname = \n", 2, 8),
+        ("poetry", b"a = 1\nb = '\xff'\n", 2, 6),
+        ("pom", b"<project>\n<a></b></project>", 2, 6),
+    ],
+)
+def test_a_fault_says_where_it_is(form: str, data: bytes, line: int, column: int) -> None:
+    found = parse(FORMATS[form], data)
+    assert isinstance(found, Unreadable)
+    assert (found.fault.line, found.fault.column) == (line, column), found
+
+
+def test_faults_are_counted_and_not_all_told() -> None:
+    found = parse(FORMATS["gradle"], b"x\n" * 5000 + b"y\n" * 10 + b"empty=\n")
+    assert isinstance(found, Lockfile)
+    assert len(found.faults) == 101
+    assert found.faults[-1].message == "and 4910 more"
+
+
+def test_a_long_credential_is_not_cut_into_sight() -> None:
+    found = parse(FORMATS["requirements"], b"a @ https://u:" + b"s3cret" * 200 + b"@code.example/x?sig=s3cret\n")
+    assert "s3cret" not in repr(found)
+
+
+def test_the_name_of_a_package_cannot_be_a_page() -> None:
+    found = parse(FORMATS["go.sum"], b"x" * 1000 + b" v1.0.0 h1:a\n")
+    assert isinstance(found, Lockfile)
+    assert found.dependencies == ()
+    assert [fault.kind for fault in found.faults] == [FaultKind.ENTRY]
