@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Final
 
 from evidence.patterns.secrets.pattern import UUID, bare, named
+
+_SNOWFLAKES: Final = " ".join(b64encode(str(digits).encode()).decode().lower() for digits in range(100, 1000))
+"""How a token begins that holds a decimal id in Base64."""
 
 # fmt: off
 PATTERNS: Final = (
@@ -26,8 +30,8 @@ PATTERNS: Final = (
         ("https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "https://hooks.slack.com/services/T<A9>"), entropy=3.5),
     bare("discord-bot-token", "Discord", "Discord bot token",
-        r"[MNO][A-Za-z\d_\-]{23,27}\.[\w\-]{6,7}\.[\w\-]{27,40}", "mt nj ot nd od ng mz nz nt oz my nw ny oa",
-        "MT<w22>.G<w5>.<w38>", "MT<w22>.<w3>", entropy=4.2),
+        r"[MNO][A-Za-z\d_\-]{23,27}\.[\w\-]{6,7}\.[\w\-]{27,40}", f"discord bot_token {_SNOWFLAKES}",
+        ("MTEw<w22>.G<w5>.<w38>", "DISCORD_TOKEN=MT<w22>.G<w5>.<w38>"), "MTEw<w22>.<w3>", near=60, entropy=4.2),
     bare("discord-webhook", "Discord", "Discord webhook",
         r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{17,20}/[\w\-]{60,72}",
         "discord.com/api discordapp.com/api", "https://discord.com/api/webhooks/<d18>/<s68>",
