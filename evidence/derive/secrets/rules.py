@@ -32,6 +32,7 @@ class Allowance:
 class Rule:
     """One rule. Without an expression the path alone decides; `group` 0 is the first group that matched.
 
+    The anchors of an `initial` rule begin its matches, which begin a word; they are looked at nowhere else.
     `window` is how many bytes before and after an anchor the expression may look at; None is the whole text.
     """
 
@@ -44,6 +45,7 @@ class Rule:
     group: int = 0
     path: str = ""
     generic: bool = False
+    initial: bool = False
     window: tuple[int, int] | None = None
     allowances: tuple[Allowance, ...] = ()
 
@@ -75,6 +77,7 @@ def own_rules() -> RuleSet:
                 anchors=pattern.anchors,
                 entropy=pattern.entropy,
                 generic=pattern.generic,
+                initial=pattern.initial,
                 window=(pattern.near, pattern.far),
             )
             for pattern in PATTERNS

@@ -26,7 +26,8 @@ MAX_FINDINGS: Final = 500
 """Of one text; a file with more is a list of them, and the first ones say so."""
 
 _MAX_MATCHES: Final = 5_000
-_WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
+_WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
+_ESCAPE: Final = ord("\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,11 @@ class Scanner:
         lower = data.lower()
         followers, rules, lengths = self._followers, self._rules, self._lengths
         for anchor, start, _ in self._anchors.find_matches_as_indexes(lower, overlapping=True):
+            inside = start > 0 and lower[start - 1] in _WORD and lower[max(0, start - 2)] != _ESCAPE
             for order in followers[anchor]:
                 window = rules[order].window
+                if inside and rules[order].initial:
+                    continue
                 if window is None:
                     windows[order] = whole
                     continue

@@ -7,7 +7,9 @@ from typing import Final
 
 from evidence.patterns.secrets.pattern import UUID, bare, named
 
-_SNOWFLAKES: Final = " ".join(b64encode(str(digits).encode()).decode().lower() for digits in range(100, 1000))
+_SNOWFLAKES: Final = " ".join(
+    sorted({b64encode(str(digits).encode()).decode().lower()[:3] for digits in range(100, 1000)})
+)
 """How a token begins that holds a decimal id in Base64."""
 
 # fmt: off
@@ -30,15 +32,15 @@ PATTERNS: Final = (
         ("https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "https://hooks.slack.com/services/T<A9>"), entropy=3.5),
     bare("discord-bot-token", "Discord", "Discord bot token",
-        r"[MNO][A-Za-z\d_\-]{23,27}\.[\w\-]{6,7}\.[\w\-]{27,40}", f"discord bot_token {_SNOWFLAKES}",
-        ("MTEw<w22>.G<w5>.<w38>", "DISCORD_TOKEN=MT<w22>.G<w5>.<w38>"), "MTEw<w22>.<w3>", near=60, entropy=4.2),
+        r"[MNO][A-Za-z\d_\-]{23,27}\.[\w\-]{6,7}\.[\w\-]{27,40}", _SNOWFLAKES, ("MTE<w22>.G<w5>.<w38>",
+        "NzI<w21>.<w6>.<w27>"), "MTE<w22>.<w3>", entropy=4.2),
     bare("discord-webhook", "Discord", "Discord webhook",
         r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{17,20}/[\w\-]{60,72}",
         "discord.com/api discordapp.com/api", "https://discord.com/api/webhooks/<d18>/<s68>",
         "https://discord.com/api/webhooks/<d18>"),
     named("discord-secret", "Discord", "Discord client secret or token", r"discord[\w\-. ]{0,15}(?:secret|token)",
         r"[A-Za-z0-9_\-]{32}", "discord", "DISCORD_CLIENT_SECRET=<w32>", "discord_secret=<x32>", entropy=3.8),
-    bare("telegram-token", "Telegram", "Telegram bot token", r"(?:bot)?\d{8,10}:A[\w\-]{34}",
+    bare("telegram-token", "Telegram", "Telegram bot token", r"(?:bot)?\d{8,10}:A[\w\-]{32,35}",
         ":aa :ab :ac :ad :ae :af :ag :ah", "<d9>:AA<w33>", "<d9>:AA<w9>", near=24, entropy=3.8),
     bare("twilio-key", "Twilio", "Twilio API key", r"SK[a-f0-9]{32}", "sk", "SK<h32>", ("SK<h9>", "AC<h32>")),
     named("twilio-token", "Twilio", "Twilio auth token or key secret", r"twilio[\w\-. ]{0,20}(?:token|secret|key)",
@@ -86,7 +88,7 @@ PATTERNS: Final = (
     bare("facebook-token", "Meta", "Facebook access token", r"EAA[A-Za-z0-9]{40,300}", "eaa", ("EAACEdEose0cBA<w90>",
         "EAAG<w150>"), "EAA<w9>", entropy=4.2),
     named("facebook-secret", "Meta", "Facebook app secret", r"(?:facebook|fb|meta)[\w\-. ]{0,20}(?:secret|key)",
-        r"[a-f0-9]{32}", "facebook fb_ fb- meta_app fbapp", "FACEBOOK_APP_SECRET=<h32>", "facebook <h32>"),
+        r"[a-f0-9]{32}", "facebook fb_ fb- meta_app fbap", "FACEBOOK_APP_SECRET=<h32>", "facebook <h32>"),
     bare("facebook-app-token", "Meta", "Facebook app access token", r"\d{15,16}(?:\||%7C)[\w\-]{27}", "| %7c",
         "<d15>|<s27>", "<d15>|<s5>", near=20, entropy=4.0),
     bare("instagram-token", "Meta", "Instagram access token", r"IG(?:QV|QW|AA)[\w\-]{60,300}", "igqv igqw igaa",

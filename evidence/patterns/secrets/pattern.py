@@ -14,6 +14,9 @@ NEAR: Final = 80
 FAR: Final = 400
 """Bytes before and after an anchor that an expression may look at, unless the pattern says otherwise."""
 
+_INITIAL: Final = 4
+"""Bytes before an anchor that begins a token: room for its edge."""
+
 _JOINT: Final = (
     r"[\w.\- ]{0,30}?"  # the rest of the name
     r"[\"'`\])}]{0,3}\s{0,5}"
@@ -28,8 +31,9 @@ class SecretPattern:
     """One format. `expression` is RE2; its first group, or else the whole match, is the secret.
 
     No match does without one of the `anchors` (lower case; compared without case), `near` bytes after its start or
-    `far` bytes before its end. A secret with at most `entropy` bits per character is none. A `generic` pattern knows no
-    provider: what it finds never counts by itself. `bad` and `good` are samples to be written out by `samples.write`.
+    `far` bytes before its end; an `initial` one begins with its anchor, at the edge of a word. A secret with at most
+    `entropy` bits per character is none. A `generic` pattern knows no provider: what it finds never counts by itself.
+    `bad` and `good` are samples to be written out by `samples.write`.
     """
 
     id: str
@@ -41,6 +45,7 @@ class SecretPattern:
     good: tuple[str, ...]
     entropy: float = 0.0
     generic: bool = False
+    initial: bool = False
     near: int = NEAR
     far: int = FAR
 
@@ -56,7 +61,7 @@ def bare(  # noqa: PLR0917  rows of a table
     *,
     entropy: float = 3.0,
     far: int = FAR,
-    near: int = 4,
+    near: int = _INITIAL,
 ) -> SecretPattern:
     """A token that is known by its own letters, wherever it stands. `anchors` are separated by spaces."""
     return SecretPattern(
@@ -68,6 +73,7 @@ def bare(  # noqa: PLR0917  rows of a table
         bad=_each(bad),
         good=_each(good),
         entropy=entropy,
+        initial=near == _INITIAL,
         near=near,
         far=far,
     )
