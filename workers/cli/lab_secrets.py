@@ -92,7 +92,7 @@ def _scanner(rules: Path | None) -> Scanner:
     if rules is None:
         return Scanner(own_rules())
     try:
-        return Scanner(load(rules.read_text(encoding="utf-8")))
+        return Scanner(load(rules.read_text(encoding="utf-8"), lambda name: (rules.parent / name).read_text("utf-8")))
     except (OSError, UnicodeDecodeError, RulesInvalid) as error:
         fail(f"{rules} cannot be used: {error}", Exit.USAGE)
 

@@ -7,7 +7,7 @@ What a file cannot say here: `commits` of an allow list never hold, since there 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,6 +15,9 @@ from evidence.derive.secrets.rules import LINE, MATCH, SECRET, Allowance, Rule, 
 
 MARKERS: Final = ("gitleaks:allow",)
 """A line with such a comment is left out, as gitleaks does."""
+
+MAX_DEPTH: Final = 2
+"""Files that may extend one another, as gitleaks has it."""
 
 _ALL: Final = {"and", "&&"}
 _GENERIC: Final = "generic"
@@ -24,28 +27,39 @@ class RulesInvalid(ValueError):
     """The file is no rule file: says which rule, what was expected and what was found."""
 
 
-def load(text: str) -> RuleSet:
-    """The rules of a file; RulesInvalid when it is none. `extend.useDefault` adds our own patterns."""
+def load(text: str, read: Callable[[str], str] | None = None, depth: int = MAX_DEPTH) -> RuleSet:
+    """The rules of a file; RulesInvalid when it is none. `extend.useDefault` adds our own patterns.
+
+    `read` gives the text of the file that `extend.path` names; without it such a file is refused.
+    """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RulesInvalid(f"expected TOML; {error}") from error
     rules = tuple(_rule(position, table) for position, table in enumerate(_tables(document, "rules")))
-    extended = _extended(document)
+    base = _base(document, read, depth)
     known = {rule.id for rule in rules}
-    allowances = tuple(_allowance(table) for table in _both(document))
-    own = tuple(rule for rule in extended if rule.id not in known)
-    if not rules and not own:
+    extended = tuple(rule for rule in base.rules if rule.id not in known)
+    if not rules and not extended:
         raise RulesInvalid("expected at least one [[rules]] table; found none")
-    return RuleSet(rules=(*rules, *own), allowances=allowances, markers=MARKERS)
+    allowances = (*(_allowance(table) for table in _both(document)), *base.allowances)
+    return RuleSet(rules=(*rules, *extended), allowances=allowances, markers=MARKERS)
 
 
-def _extended(document: Mapping[str, Any]) -> tuple[Rule, ...]:
+def _base(document: Mapping[str, Any], read: Callable[[str], str] | None, depth: int) -> RuleSet:
+    """The rules that a file extends, without those that it disables."""
     extend = document.get("extend", {})
-    if not isinstance(extend, Mapping) or not extend.get("useDefault"):
-        return ()
+    if not isinstance(extend, Mapping):
+        raise RulesInvalid("expected a table in extend")
+    base = RuleSet(rules=())
+    if extend.get("useDefault"):
+        base = own_rules()
+    elif path := _text(extend, "path"):
+        if read is None or depth <= 0:
+            raise RulesInvalid(f"expected rules that can be read; found extend.path {path!r:.200} out of reach")
+        base = load(read(path), read, depth - 1)
     disabled = set(_texts(extend, "disabledRules"))
-    return tuple(replace(rule) for rule in own_rules().rules if rule.id not in disabled)
+    return replace(base, rules=tuple(rule for rule in base.rules if rule.id not in disabled))
 
 
 def _rule(position: int, table: Mapping[str, Any]) -> Rule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.secrets.pattern import UUID, bare, named
+from evidence.patterns.secrets.pattern import UUID, bare, hosted, named
 
 # fmt: off
 PATTERNS: Final = (
@@ -92,7 +92,7 @@ PATTERNS: Final = (
         "AUTH0_CLIENT_SECRET=<s64>", "auth0_secret=<x64>", entropy=4.0),
     bare("stytch-secret", "Stytch", "Stytch secret", r"secret-(?:live|test)-[\w\-]{36}=?",
         "secret-live- secret-test-", "secret-live-<s36>", "secret-live-<s9>"),
-    bare("mapbox-token", "Mapbox", "Mapbox secret or temporary token", r"[st]k\.eyJ[\w\-]{60,400}\.[\w\-]{20,60}",
+    bare("mapbox-token", "Mapbox", "Mapbox secret or temporary token", r"[st]k\.eyJ[\w\-]{20,400}\.[\w\-]{20,60}",
         "sk.eyj tk.eyj", "sk.eyJ<s90>.<s22>", "pk.eyJ<s90>.<s22>"),
     named("openweather-key", "OpenWeather", "OpenWeather API key",
         r"(?:open_?weather(?:_?map)?|owm)[\w\-. ]{0,15}(?:key|appid|id|token)", r"[a-f0-9]{32}",
@@ -137,9 +137,12 @@ PATTERNS: Final = (
         entropy=4.2),
     named("kagi-key", "Kagi", "Kagi API key", r"kagi", r"[\w\-]{11}\.[\w\-]{43}", "kagi", "KAGI_API_KEY=<w11>.<w43>",
         "kagi <w9>"),
-    named("particle-token", "Particle", "Particle access token",
-        r"particle(?:\.io[^\s\"']{0,80}access_|[\w\-. ]{0,10})token", r"[a-f0-9]{40}", "particle",
-        "https://api.particle.io/v1/devices?access_token=<h40>", "particle <h9>"),
+    hosted("particle-token", "Particle", "Particle access token", r"api\.particle\.io", r"[a-f0-9]{40}",
+        "api.particle.io", ("https://api.particle.io/v1/devices?access_token=<h40>",
+        'curl -H "Authorization: Bearer <h40>" https://api.particle.io/v1'), "https://api.particle.io/v1/<h40>"),
+    hosted("nasa-request", "NASA", "NASA API key in a request", r"api\.nasa\.gov", r"[A-Za-z0-9]{40}", "api.nasa.gov",
+        "https://api.nasa.gov/planetary/apod?api_key=<w40>", "https://api.nasa.gov/planetary/apod?api_key=DEMO_KEY",
+        entropy=3.8),
     named("sauce-key", "Sauce Labs", "Sauce Labs access key", r"sauce[\w\-. ]{0,15}(?:key|token)?", UUID, "sauce",
         "SAUCE_ACCESS_KEY=<u>", "sauce <h8>", entropy=2.5),
     named("browserstack-key", "BrowserStack", "BrowserStack access key", r"browser_?stack[\w\-. ]{0,15}key",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.secrets.pattern import UUID, bare, named
+from evidence.patterns.secrets.pattern import UUID, bare, hosted, named
 
 # fmt: off
 PATTERNS: Final = (
@@ -90,6 +90,9 @@ PATTERNS: Final = (
         r"blynk(?:\.cloud/[^\s\"']{0,120}token|[\w\-. ]{0,15}(?:token|auth))", r"[\w\-]{32,40}", "blynk",
         ("https://blynk.cloud/external/api/get?token=<s32>&V1", "BLYNK_AUTH_TOKEN=<s32>"), "blynk_token=<x32>",
         entropy=3.8),
+    hosted("blynk-organisation-token", "Blynk", "Blynk organisation token", r"blynk\.cloud", r"[\w\-]{40}",
+        "blynk.cloud", 'curl -H "Authorization: Bearer <s40>" https://fra1.blynk.cloud/api/organization/profile',
+        "https://blynk.cloud/<s40>", entropy=3.8),
     bare("blynk-organisation-secret", "Blynk", "Blynk organisation client secret",
         r"oa2-client-id_[\w\-]{32}:[\w\-]{40}", "oa2-client-id_", "oa2-client-id_<w32>:<w40>", "oa2-client-id_<w32>"),
     bare("truenas-key", "TrueNAS", "TrueNAS API key", r"\d{1,3}-[A-Za-z0-9]{64}",

@@ -39,7 +39,7 @@ PATTERNS: Final = (
         r"{}$]{5,160})@[\w\-]", anchors=("://",), bad=("postgres://shop:<w18>@db.shop.dev:5432/shop",
         "mongodb+srv://app:<w16>@cluster0.net", "https://ci:<w20>@git.shop.dev/a.git"),
         good=("postgres://user:password@localhost/db", "redis://:${REDIS_VALUE}@cache:6379",
-        "https://example.net/a:b@c", "mysql://root:root@db/app"), entropy=2.5, near=24, far=300),
+        "https://example.net/a:b@c", "mysql://root:root@db/app"), entropy=2.4, near=24, far=300),
     SecretPattern(id="connection-string-password", provider="ODBC", title="Password in a connection string",
         expression=rf"(?i:server|data source|host|initial catalog|database|user id|uid|user|username)\s?=[^;\"'\n]"
         rf"{{1,120}};(?:[^\"'\n]{{0,240}};)?\s?(?i:password|pwd)\s?=\s?({_VALUE}{{6,80}})", anchors=("password",
@@ -64,7 +64,7 @@ PATTERNS: Final = (
     named("docker-registry-auth", "Docker", "Docker registry credentials", r"[\"']auth[\"']",
         r"[A-Za-z0-9+/]{20,400}={0,2}", '"auth" \'auth\'', '"auth": "YXBwOn<w30>"', '"auth": "basic"', entropy=3.5),
     SecretPattern(id="jwt-secret", provider="JWT", title="Secret that signs web tokens",
-        expression=r"(?i:jwt[_\-]?(?:secret|key|signing)(?:[_\-]?key)?)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/=_"
+        expression=r"(?i:jwt(?:[_\-]|:\s{1,12})?(?:secret|key|signing)(?:[_\-]?key)?)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/=_"
         r"\-!@#%^&*]{16,200})(?:[\s\"',;)]|$)", anchors=("jwt",), bad=("JWT_SECRET=<w40>",),
         good=("JWT_SECRET=your-256-bit-secret", "jwt_secret=process.env.JWT_SECRET"), entropy=3.5),
     SecretPattern(id="php-hash-key", provider="WordPress", title="WordPress key or salt",

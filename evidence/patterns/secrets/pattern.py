@@ -21,7 +21,7 @@ _JOINT: Final = (
     r"[\w.\- ]{0,30}?"  # the rest of the name
     r"[\"'`\])}]{0,3}\s{0,5}"
     r"(?:=>|:=|==?|:|,|\|\||\?\?|\(|>|\s)"
-    r"\s{0,5}(?:[\"'`(\[]|\\\"){0,3}"
+    r"\s{0,16}(?:[\"'`(\[]|\\\"){0,3}"
     r"(?:(?i:basic|bearer|token|apikey|key)[ =:]{1,3})?"
 )
 
@@ -102,6 +102,33 @@ def named(  # noqa: PLR0917  rows of a table
         good=_each(good),
         entropy=entropy,
         near=24,
+    )
+
+
+def hosted(  # noqa: PLR0917  rows of a table
+    ident: str,
+    provider: str,
+    title: str,
+    host: str,
+    body: str,
+    anchors: str,
+    bad: str | tuple[str, ...],
+    good: str | tuple[str, ...],
+    *,
+    entropy: float = 3.0,
+) -> SecretPattern:
+    """A value without letters of its own, known by the host that it is sent to in the same request."""
+    sent = rf"(?i:(?:access_?)?token=|api_?key=|bearer\s{{1,3}})({body})(?:[^\w\-]|$)"
+    return SecretPattern(
+        id=ident,
+        provider=provider,
+        title=title,
+        expression=rf"(?:{host}[^\x00]{{0,160}}?{sent}|{sent}[^\x00]{{0,120}}?{host})",
+        anchors=tuple(anchors.split()),
+        bad=_each(bad),
+        good=_each(good),
+        entropy=entropy,
+        near=260,
     )
 
 

@@ -99,6 +99,16 @@ def test_a_file_may_extend_the_default_rules_and_disable_some() -> None:
     assert {rule.id for rule in load(rules).rules} == {one.id for one in PATTERNS} - {"github-token"}
 
 
+def test_a_file_may_extend_another_one() -> None:
+    extending = "[extend]\npath = 'base.toml'\n"
+    base = Scanner(load(extending, {"base.toml": RULE}.__getitem__))
+    assert [finding.pattern for finding in base.scan("acme_k3J9d0Qz", "a", salt=b"s")] == ["acme"]
+    with pytest.raises(RulesInvalid, match=r"base\.toml"):
+        load(extending)
+    with pytest.raises(RulesInvalid, match="out of reach"):
+        load(extending, {"base.toml": extending}.__getitem__)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
