@@ -60,7 +60,7 @@ PATTERNS: Final = (
         good=("machine api.shop.dev login deploy password your-password",), entropy=2.5),
     named("django-secret-key", "Django", "Django secret key", r"\bSECRET_KEY",
         r"(?:django-insecure-)?[A-Za-z0-9!@#$%^&*()_+=\-]{50}", "secret_key", "SECRET_KEY = 'django-insecure-<a49>!'",
-        "SECRET_KEY = os.environ['SECRET_KEY']", entropy=4.0),
+        "SECRET_KEY = environment['SECRET_KEY']", entropy=4.0),
     named("docker-registry-auth", "Docker", "Docker registry credentials", r"[\"']auth[\"']",
         r"[A-Za-z0-9+/]{20,400}={0,2}", '"auth" \'auth\'', '"auth": "YXBwOn<w30>"', '"auth": "basic"', entropy=3.5),
     SecretPattern(id="jwt-secret", provider="JWT", title="Secret that signs web tokens",
