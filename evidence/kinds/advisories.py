@@ -1,0 +1,172 @@
+"""Kind `advisories`: published advisories that name the versions which a server is built from.
+
+Body, schema 1 (canonical JSON):
+
+    {"checked": INT, "unknown": [{"ecosystem": STRING, "name": STRING, "version": STRING, "why": STRING}, ...],
+     "unknown_total": INT, "ecosystems": [STRING, ...],
+     "groups": [{"ids": [STRING, ...], "ecosystem": STRING, "package": STRING, "version": STRING,
+                 "relation": "itself" | "direct" | "transitive" | "unknown", "scopes": [STRING, ...],
+                 "severity": "critical" | "high" | "medium" | "low" | "unknown", "cvss": STRING | null,
+                 "vector": STRING | null, "fixed": STRING | null, "published": STRING | null,
+                 "fixed_since": STRING | null, "summary": STRING}, ...],
+     "groups_total": INT}
+
+`checked` counts the versions that were compared with the advisories of their ecosystem. `unknown` (at most 200, sorted)
+are those of which nothing can be said, and why: `not_a_version`, `ecosystem_missing`, `unordered`, `no_versions`,
+`not_answered`. `ecosystems` are those whose advisories were looked at.
+
+A group is one flaw in one version of one package: advisories that name each other as aliases are the same flaw. `ids`
+are all their ids, the best known first. `cvss` is the base score with one decimal, of the newest CVSS version among the
+vectors; `severity` is its rating, or the word of the database where there is no vector; an advisory about malware is
+critical. `fixed` is the lowest version above ours that no advisory of the group affects, by what they say of fixes.
+`published` is when the first advisory of the group was published, and `fixed_since` when the first of those that name
+a fix was: the fix is at least that old. Both are dates (RFC 3339). `groups` are sorted, worst first, at most 2,000.
+
+Observation: `looked_at` (RFC 3339); `by`, `mirror` or `api`; `as_of`, per ecosystem since when the mirror has not been
+brought up to date, `stale` and `partial`, names of ecosystems of which the mirror is old or not whole; `carried`, true
+where the content is that of an earlier night because we could not look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "advisories"
+SCHEMA: Final = 1
+
+
+class Severity(StrEnum):
+    """How bad a flaw is, by the rating of its CVSS base score."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    UNKNOWN = "unknown"
+
+
+class Reach(StrEnum):
+    """How the affected package belongs to the server: the server's own package, named by it, or named by others."""
+
+    ITSELF = "itself"
+    DIRECT = "direct"
+    TRANSITIVE = "transitive"
+    UNKNOWN = "unknown"
+
+
+_SEVERITIES: Final = {severity.value: severity for severity in Severity}
+_REACHES: Final = {reach.value: reach for reach in Reach}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """One flaw in one version of one package. Dates are RFC 3339 texts, empty where unknown."""
+
+    ids: tuple[str, ...]
+    ecosystem: str
+    package: str
+    version: str
+    relation: Reach = Reach.UNKNOWN
+    scopes: frozenset[str] = frozenset()
+    severity: Severity = Severity.UNKNOWN
+    cvss: str = ""
+    vector: str = ""
+    fixed: str = ""
+    published: str = ""
+    fixed_since: str = ""
+    summary: str = ""
+
+    @property
+    def id(self) -> str:
+        """The best known id."""
+        return self.ids[0] if self.ids else ""
+
+    @property
+    def at_run_time(self) -> bool:
+        """Whether the package is needed to run the server, and not only to develop it."""
+        return "dev" not in self.scopes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmatched:
+    """A dependency of which nothing can be said, and why."""
+
+    ecosystem: str
+    name: str
+    version: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advisories:
+    """Typed, tolerant view of an advisories body. The totals count also what the bounds cut off."""
+
+    checked: int
+    groups: tuple[Group, ...] = ()
+    groups_total: int = 0
+    unknown: tuple[Unmatched, ...] = ()
+    unknown_total: int = 0
+    ecosystems: tuple[str, ...] = ()
+
+    @staticmethod
+    def parse(body: bytes) -> Advisories:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        members = _object(parse_json(body))
+        groups = tuple(_group(raw) for raw in _objects(members.get("groups")))
+        unknown = tuple(_unmatched(raw) for raw in _objects(members.get("unknown")))
+        return Advisories(
+            checked=_count(members.get("checked")),
+            groups=groups,
+            groups_total=max(_count(members.get("groups_total")), len(groups)),
+            unknown=unknown,
+            unknown_total=max(_count(members.get("unknown_total")), len(unknown)),
+            ecosystems=_texts(members.get("ecosystems")),
+        )
+
+
+def _group(raw: Mapping[str, Json]) -> Group:
+    return Group(
+        ids=_texts(raw.get("ids")),
+        ecosystem=_text(raw.get("ecosystem")),
+        package=_text(raw.get("package")),
+        version=_text(raw.get("version")),
+        relation=_REACHES.get(_text(raw.get("relation")), Reach.UNKNOWN),
+        scopes=frozenset(_texts(raw.get("scopes"))),
+        severity=_SEVERITIES.get(_text(raw.get("severity")), Severity.UNKNOWN),
+        cvss=_text(raw.get("cvss")),
+        vector=_text(raw.get("vector")),
+        fixed=_text(raw.get("fixed")),
+        published=_text(raw.get("published")),
+        fixed_since=_text(raw.get("fixed_since")),
+        summary=_text(raw.get("summary")),
+    )
+
+
+def _unmatched(raw: Mapping[str, Json]) -> Unmatched:
+    names = ("ecosystem", "name", "version", "why")
+    return Unmatched(**{name: _text(raw.get(name)) for name in names})
+
+
+def _objects(value: Json) -> Sequence[Mapping[str, Json]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _count(value: Json) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
