@@ -1,0 +1,112 @@
+"""Kind `dependencies`: the packages that a server needs, as its own files or its installation name them.
+
+Body, schema 1 (canonical JSON):
+
+    {"origin": "github" | "npm" | "PyPI", "name": STRING, "ref": COMMIT | VERSION,
+     "from": "lockfile" | "sbom" | "installed", "complete": BOOL, "lockfile": BOOL,
+     "sources": [{"path": PATH, "format": ID}, ...], "unread": [{"path": PATH, "why": TEXT}, ...],
+     "dependencies": [{"ecosystem": STRING, "name": STRING, "version": TEXT | null,
+                       "relation": "direct" | "transitive" | "unknown", "scopes": ["dev" | "optional" | "peer", ...],
+                       "path": PATH}, ...]}
+
+Sorted, at most 20,000 dependencies. `lockfile` tells whether the project itself keeps a lockfile, `from` where the
+dependencies were taken: the lockfiles of the server's folder, else of the root, else GitHub's list, else the installed
+tree. `version` is null for what is no version (a range, a commit). Only packages of registries are listed; what comes
+from git, a path, a URL or the workspace is left out. `complete` is false when a lockfile could not be read whole or the
+list was cut. The record is Absent when there is neither a lockfile, nor a list, nor an installed tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "dependencies"
+SCHEMA: Final = 1
+
+MAX_DEPENDENCIES: Final = 20_000
+
+LOCKFILE: Final = "lockfile"
+SBOM: Final = "sbom"
+INSTALLED: Final = "installed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """One package. `version` is None when it is unknown, `relation` is direct, transitive or unknown."""
+
+    ecosystem: str
+    name: str
+    version: str | None
+    relation: str
+    scopes: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """Typed, tolerant view of a dependencies body."""
+
+    body: Mapping[str, Json] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, body: bytes) -> Dependencies:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        value = parse_json(body)
+        return cls(value if isinstance(value, Mapping) else {})
+
+    @property
+    def taken_from(self) -> str:
+        """`lockfile`, `sbom` or `installed`."""
+        return _text(self.body.get("from"))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the list is all that there is."""
+        return self.body.get("complete") is True
+
+    @property
+    def lockfile(self) -> bool:
+        """Whether the project itself keeps a lockfile."""
+        return self.body.get("lockfile") is True
+
+    @cached_property
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """Path and format of each file that was read."""
+        return tuple((_text(raw.get("path")), _text(raw.get("format"))) for raw in _objects(self.body.get("sources")))
+
+    @cached_property
+    def unread(self) -> tuple[tuple[str, str], ...]:
+        """Path of each file that could not be read whole, and why."""
+        return tuple((_text(raw.get("path")), _text(raw.get("why"))) for raw in _objects(self.body.get("unread")))
+
+    @cached_property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """The packages, sorted."""
+        return tuple(
+            Dependency(
+                ecosystem=_text(raw.get("ecosystem")),
+                name=_text(raw.get("name")),
+                version=version if isinstance(version := raw.get("version"), str) else None,
+                relation=_text(raw.get("relation")) or "unknown",
+                scopes=_texts(raw.get("scopes")),
+                path=_text(raw.get("path")),
+            )
+            for raw in _objects(self.body.get("dependencies"))
+        )
+
+
+def _objects(value: Json) -> list[Mapping[str, Json]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

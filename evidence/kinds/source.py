@@ -1,0 +1,248 @@
+"""Kind `source`: what can be read in a server's own files without running any of them.
+
+Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the subfolder, or to the root without one):
+
+    {"origin": "github" | "npm" | "PyPI", "name": STRING, "ref": COMMIT | VERSION, "subfolder": PATH | null,
+     "complete": BOOL, "skipped": [{"path": PATH, "why": STRING}, ...],    at most 50, first by path
+     "files": INT, "bytes": INT,                                           of the server's part of the archive
+     "readme": {"path": PATH, "words": INT, "sections": [TITLE, ...], "install": TEXT | null, "snippet": TEXT | null,
+                "environment": TEXT | null, "examples": TEXT | null, "tools": TEXT | null, "licence": BOOL,
+                "mcp_name": NAME | null} | null,
+     "guides": [PATH, ...], "manifests": [PATH, ...],
+     "lockfiles": [{"path": PATH, "format": ID, "packages": INT | null, "error": TEXT | null}, ...],
+     "transports": {"stdio": [AT, ...], "sse": [AT, ...], "streamable-http": [AT, ...]},
+     "oauth": [{"marker": STRING, "at": AT}, ...],
+     "environment": [{"name": STRING, "at": AT, "secret": BOOL, "required": BOOL | null}, ...],
+     "tools": [{"name": STRING, "description": TEXT | null, "input": SCHEMA | null, "annotations": {...} | null,
+                "at": AT, "by": "python" | "typescript" | "javascript"}, ...],
+     "changelog": PATH | null, "tests": INT, "ci": [PATH, ...], "dockerfile": PATH | null,
+     "server_json": {"path": PATH, "name": NAME | null, "version": TEXT | null} | null,
+     "licence": PATH | null, "security_policy": PATH | null, "contributing": PATH | null, "examples": INT}
+
+`complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is only too large
+to be read, or is no text, is skipped without making it incomplete. Transports, OAuth markers, environment and tools are
+of code only: not of documents, tests, examples and vendored folders. In `tools`, what code computes is null and never
+guessed: `description` null may mean that there is none or that it cannot be told. A licence, a security policy, a
+guide for contributors, the CI and a changelog are looked for in the subfolder first and then in the root; such a path
+begins with "/". Texts are scrubbed of secrets.
+
+Observation: `looked_at`, `carried` when nothing was downloaded because the ref is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "source"
+SCHEMA: Final = 1
+
+STDIO: Final = "stdio"
+SSE: Final = "sse"
+STREAMABLE_HTTP: Final = "streamable-http"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readme:
+    """The README that counts. Sections that it does not have are empty."""
+
+    path: str
+    words: int
+    sections: tuple[str, ...]
+    install: str
+    snippet: str
+    environment: str
+    examples: str
+    tools: str
+    licence: bool
+    mcp_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLockfile:
+    """A lockfile of the project: how many packages it holds, or why it cannot be told."""
+
+    path: str
+    format: str
+    packages: int | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A sign of MCP's OAuth in code."""
+
+    marker: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """An environment variable that code reads. `required` is None where the code does not say."""
+
+    name: str
+    at: str
+    secret: bool
+    required: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceTool:
+    """A tool that code declares. None is what cannot be told from the text alone."""
+
+    name: str
+    description: str | None
+    input: Mapping[str, Json] | None
+    annotations: Mapping[str, Json] | None
+    at: str
+    by: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Typed, tolerant view of a source body."""
+
+    body: Mapping[str, Json] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, body: bytes) -> Source:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        return cls(_object(parse_json(body)))
+
+    @property
+    def origin(self) -> str:
+        """`github`, `npm` or `PyPI`."""
+        return _text(self.body.get("origin"))
+
+    @property
+    def name(self) -> str:
+        """The repository or the package."""
+        return _text(self.body.get("name"))
+
+    @property
+    def ref(self) -> str:
+        """The commit or the version that was read."""
+        return _text(self.body.get("ref"))
+
+    @property
+    def subfolder(self) -> str:
+        """The server's folder in the archive; empty for the root."""
+        return _text(self.body.get("subfolder"))
+
+    @property
+    def complete(self) -> bool:
+        """Whether no bound ended the reading early."""
+        return self.body.get("complete") is True
+
+    @cached_property
+    def readme(self) -> Readme | None:
+        """The README, None when there is none."""
+        raw = self.body.get("readme")
+        if not isinstance(raw, Mapping):
+            return None
+        return Readme(
+            path=_text(raw.get("path")),
+            words=_count(raw.get("words")) or 0,
+            sections=_texts(raw.get("sections")),
+            install=_text(raw.get("install")),
+            snippet=_text(raw.get("snippet")),
+            environment=_text(raw.get("environment")),
+            examples=_text(raw.get("examples")),
+            tools=_text(raw.get("tools")),
+            licence=raw.get("licence") is True,
+            mcp_name=_text(raw.get("mcp_name")),
+        )
+
+    @cached_property
+    def lockfiles(self) -> tuple[SourceLockfile, ...]:
+        """The lockfiles of the server's folder, else of the root."""
+        return tuple(
+            SourceLockfile(
+                path=_text(raw.get("path")),
+                format=_text(raw.get("format")),
+                packages=_count(raw.get("packages")),
+                error=_text(raw.get("error")),
+            )
+            for raw in _objects(self.body.get("lockfiles"))
+        )
+
+    @cached_property
+    def transports(self) -> Mapping[str, tuple[str, ...]]:
+        """Where code opens each transport; only those that it opens."""
+        found = {name: _texts(places) for name, places in _object(self.body.get("transports")).items()}
+        return {name: places for name, places in found.items() if places}
+
+    @cached_property
+    def oauth(self) -> tuple[Marker, ...]:
+        """Signs of MCP's OAuth in code."""
+        return tuple(Marker(_text(raw.get("marker")), _text(raw.get("at"))) for raw in _objects(self.body.get("oauth")))
+
+    @cached_property
+    def environment(self) -> tuple[Variable, ...]:
+        """The environment variables that code reads, by name."""
+        return tuple(
+            Variable(
+                name=_text(raw.get("name")),
+                at=_text(raw.get("at")),
+                secret=raw.get("secret") is True,
+                required=required if isinstance(required := raw.get("required"), bool) else None,
+            )
+            for raw in _objects(self.body.get("environment"))
+        )
+
+    @cached_property
+    def tools(self) -> tuple[SourceTool, ...]:
+        """The tools that code declares, in the order of their places."""
+        return tuple(
+            SourceTool(
+                name=_text(raw.get("name")),
+                description=description if isinstance(description := raw.get("description"), str) else None,
+                input=schema if isinstance(schema := raw.get("input"), Mapping) else None,
+                annotations=notes if isinstance(notes := raw.get("annotations"), Mapping) else None,
+                at=_text(raw.get("at")),
+                by=_text(raw.get("by")),
+            )
+            for raw in _objects(self.body.get("tools"))
+        )
+
+    def path(self, member: str) -> str:
+        """One of `changelog`, `dockerfile`, `licence`, `security_policy`, `contributing`; empty when it is missing."""
+        return _text(self.body.get(member))
+
+    def paths(self, member: str) -> tuple[str, ...]:
+        """One of `guides`, `manifests`, `ci`."""
+        return _texts(self.body.get(member))
+
+    def count(self, member: str) -> int:
+        """One of `files`, `bytes`, `tests`, `examples`."""
+        return _count(self.body.get(member)) or 0
+
+    @property
+    def server_json(self) -> Mapping[str, Json] | None:
+        """Path, name and version of the server.json, None when there is none."""
+        raw = self.body.get("server_json")
+        return raw if isinstance(raw, Mapping) else None
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(value: Json) -> list[Mapping[str, Json]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
