@@ -1,0 +1,169 @@
+"""Kind `drift`: what changed in a server's listing since the last approved one, and what about it is alarming.
+
+Body, schema 1 (canonical JSON):
+
+    {"baseline": DIGEST, "listing": DIGEST, "alarm": BOOL, "complete": BOOL,
+     "changes": [{"at": STRING, "what": "added" | "removed" | "changed",
+                  "before": DIGEST | null, "after": DIGEST | null,
+                  "signals": [PATTERN, ...], "escalations": [ESCALATION, ...]}, ...],
+     "signals": [PATTERN, ...], "escalations": [ESCALATION, ...],
+     "approved": {"entries": {AT: DIGEST, ...}, "signals": {AT: [PATTERN, ...], ...}, "tools": {NAME: TOOL, ...}}}
+
+    TOOL: {"authority": AUTHORITY, "hints": {HINT: BOOL, ...}}
+
+`baseline` is the digest of the approved listing, `listing` of the one that was seen, both over the entries, so neither
+the order of tools, pages or keys nor the walk counts. `at` is a place such as `tools/x/description`. `signals` are ids
+of poisoning patterns that the place says now and did not say in the approved listing. `alarm`: there is a signal or
+an escalation that only an operator's approval, or the old listing, closes; the baseline stays while it is open and
+otherwise moves. `complete`: every declared list was read to its end, and nothing was cut off at a bound; what an
+incomplete walk did not meet is not called removed. `approved` is the baseline itself, which the next night compares.
+DIGEST: first 16 hexadecimal digits of a SHA-256 for an entry, all 64 for a listing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "drift"
+SCHEMA: Final = 1
+
+
+class What(StrEnum):
+    """What happened to a place."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+class Escalation(StrEnum):
+    """How a change gives a listing more power, or a claim more reach."""
+
+    AUTHORITY_RAISED = "authority-raised"  # a known tool may now do more: it read, and now it destroys
+    HINT_WITHDRAWN = "hint-withdrawn"  # readOnlyHint true or destructiveHint false is no longer said
+    DEED_CALLED_READING = "deed-called-reading"  # a tool known to write now claims to read
+    ASKS_FOR_CREDENTIAL = "asks-for-credential"  # a new parameter of a known tool wants one
+    ASKS_FOR_FILE = "asks-for-file"  # a new parameter of a known tool wants a path or a command
+    SCHEMA_WIDENED = "schema-widened"  # more is accepted than before: type, enum, additional properties
+    INSTRUCTIONS_CHANGED = "instructions-changed"
+    IDENTITY_CHANGED = "identity-changed"  # the server calls itself by another name
+
+
+ALARMING: Final = frozenset(
+    {
+        Escalation.AUTHORITY_RAISED,
+        Escalation.DEED_CALLED_READING,
+        Escalation.ASKS_FOR_CREDENTIAL,
+        Escalation.IDENTITY_CHANGED,
+    }
+)
+"""Escalations that keep the baseline where it is; the others are told, and an ordinary release holds them too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One place that is not what was approved. Unknown escalations of a newer version are left out."""
+
+    at: str
+    what: What
+    before: str | None
+    after: str | None
+    signals: tuple[str, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What was known of one approved tool: the class of `evidence.authority`, and the hints that it gave."""
+
+    authority: str
+    hints: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """The baseline: digests by place, the signals that were there already, and the standing of each tool."""
+
+    entries: Mapping[str, str] = field(default_factory=dict)
+    signals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tools: Mapping[str, Standing] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Typed, tolerant view of a drift body."""
+
+    baseline: str
+    listing: str
+    alarm: bool
+    complete: bool
+    changes: tuple[Change, ...]
+    signals: tuple[str, ...]
+    escalations: tuple[Escalation, ...]
+    approved: Approved
+
+    @staticmethod
+    def parse(body: bytes) -> Drift:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        members = _object(parse_json(body))
+        return Drift(
+            baseline=_text(members.get("baseline")),
+            listing=_text(members.get("listing")),
+            alarm=members.get("alarm") is True,
+            complete=members.get("complete") is not False,
+            changes=tuple(_change(_object(row)) for row in _array(members.get("changes"))),
+            signals=_texts(members.get("signals")),
+            escalations=_escalations(members.get("escalations")),
+            approved=_approved(_object(members.get("approved"))),
+        )
+
+
+def _change(row: Mapping[str, Json]) -> Change:
+    what = _text(row.get("what"))
+    return Change(
+        at=_text(row.get("at")),
+        what=What(what) if what in set(What) else What.CHANGED,
+        before=_text(row.get("before")) or None,
+        after=_text(row.get("after")) or None,
+        signals=_texts(row.get("signals")),
+        escalations=_escalations(row.get("escalations")),
+    )
+
+
+def _approved(members: Mapping[str, Json]) -> Approved:
+    entries, tools = _object(members.get("entries")), _object(members.get("tools"))
+    return Approved(
+        entries={at: digest for at, digest in entries.items() if isinstance(digest, str)},
+        signals={at: _texts(patterns) for at, patterns in _object(members.get("signals")).items()},
+        tools={name: _standing(_object(tool)) for name, tool in tools.items()},
+    )
+
+
+def _standing(tool: Mapping[str, Json]) -> Standing:
+    hints = {name: hint for name, hint in _object(tool.get("hints")).items() if isinstance(hint, bool)}
+    return Standing(authority=_text(tool.get("authority")), hints=hints)
+
+
+def _escalations(value: Json) -> tuple[Escalation, ...]:
+    return tuple(Escalation(text) for text in _texts(value) if text in set(Escalation))
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(text for text in _array(value) if isinstance(text, str))
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _array(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
