@@ -33,7 +33,7 @@ class Finding:
     """Where a pattern matched. `line` counts from 1; 0 for a rule about the path alone.
 
     `digest` is the HMAC-SHA256 of the secret under the caller's salt: it tells two secrets apart and nothing else.
-    `context` is a part of the line with every secret and all that may be one masked.
+    `context` is a part of the line with every secret and all that may be one masked. A `generic` one knows no provider.
     """
 
     pattern: str
@@ -43,6 +43,7 @@ class Finding:
     line: int
     digest: str
     context: str
+    generic: bool = False
     discount: Discount | None = None
 
     @property

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from evidence.patterns.secrets import PATTERNS
@@ -83,3 +85,9 @@ def own_rules() -> RuleSet:
             for pattern in PATTERNS
         ),
     )
+
+
+def rules_digest(rules: RuleSet) -> str:
+    """The SHA-256 of all that rules say, in hexadecimal digits."""
+    said = json.dumps(asdict(rules), sort_keys=True, default=sorted)
+    return hashlib.sha256(said.encode()).hexdigest()

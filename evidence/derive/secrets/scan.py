@@ -9,7 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from evidence.derive.secrets.finding import MASK, Discount, Finding, context, di
 from evidence.derive.secrets.gitleaks import RulesInvalid
 from evidence.derive.secrets.placeholder import is_made_of_words, is_placeholder
 from evidence.derive.secrets.places import discount
-from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet
+from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet, rules_digest
 
 MAX_FINDINGS: Final = 500
 """Of one text; a file with more is a list of them, and the first ones say so."""
@@ -60,9 +60,14 @@ class Scanner:
         self._always = [at for at, rule in enumerate(self._rules) if rule.expression and not rule.anchors]
         self._anchors = ahocorasick_rs.BytesAhoCorasick([anchor.encode() for anchor in anchors]) if anchors else None
 
-    def scan(self, text: str, path: str, *, salt: bytes) -> tuple[Finding, ...]:
-        """What is found in the text of a file, in its order; at most MAX_FINDINGS."""
-        data = text.encode("utf-8", "replace")
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the rules, in hexadecimal digits: which ones looked."""
+        return rules_digest(self._set)
+
+    def scan(self, text: str | bytes, path: str, *, salt: bytes) -> tuple[Finding, ...]:
+        """What is found in the text of a file, in its order; at most MAX_FINDINGS. Bytes are UTF-8, or nearly."""
+        data = text.encode("utf-8", "replace") if isinstance(text, str) else text
         hits = self._resolved(self._hits(data, path))
         spans = _merged(hit.span for hit in hits)
         lines = _Lines(data)
@@ -75,6 +80,7 @@ class Scanner:
                 line=lines.at(hit.span[0]),
                 digest=digest(data[slice(*hit.span)], salt),
                 context=context(data, hit.span, spans),
+                generic=hit.rule.generic,
                 discount=discount(path) or (Discount.GENERIC if hit.rule.generic else None),
             )
             for hit in islice(hits, MAX_FINDINGS)

@@ -1,0 +1,105 @@
+"""Kind `secrets`: where secrets stand in the files of the server's source, never what they are. Private, never public.
+
+Body, schema 1 (canonical JSON):
+
+    {"origin": "github" | "npm" | "PyPI", "name": STRING, "ref": COMMIT or VERSION, "rules": DIGEST,
+     "files": INT, "bytes": INT, "complete": BOOL,
+     "findings": [{"pattern": STRING, "path": STRING, "line": INT, "hash": HEX, "context": STRING,
+                   "confidence": "specific" | "generic", "counts": BOOL, "why": STRING}, ...]}
+
+`rules` is the digest of the rules that looked. `files` and `bytes` are what was searched; binary files are not. It is
+not `complete` when a file was longer than the scan looks into, or more was found than the body holds.
+
+`findings` are in the order of path, line and pattern. `line` counts from 1; 0 is a rule about the path alone. `hash` is
+the HMAC-SHA256 of the secret under the salt of the installation: two equal ones are the same secret, and nights
+compare. `context` is a part of the line with all that may be secret masked. `counts` says whether the finding may cost
+points; else `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0126).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "secrets"
+SCHEMA: Final = 1
+
+SPECIFIC: Final = "specific"
+GENERIC: Final = "generic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One place of one secret. `why` is empty when it counts."""
+
+    pattern: str
+    path: str
+    line: int
+    digest: str
+    context: str
+    confidence: str
+    counts: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """Typed, tolerant view of a secrets body; `size` is its `bytes`."""
+
+    origin: str
+    name: str
+    ref: str
+    rules: str
+    files: int
+    size: int
+    complete: bool
+    findings: tuple[Found, ...] = ()
+
+    @staticmethod
+    def parse(body: bytes) -> Secrets:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        members = _object(parse_json(body))
+        findings = members.get("findings")
+        return Secrets(
+            origin=_text(members.get("origin")),
+            name=_text(members.get("name")),
+            ref=_text(members.get("ref")),
+            rules=_text(members.get("rules")),
+            files=_count(members.get("files")),
+            size=_count(members.get("bytes")),
+            complete=members.get("complete") is True,
+            findings=tuple(_found(_object(one)) for one in findings) if isinstance(findings, list) else (),
+        )
+
+    @property
+    def counting(self) -> tuple[Found, ...]:
+        """The findings that may cost points."""
+        return tuple(one for one in self.findings if one.counts)
+
+
+def _found(one: Mapping[str, Json]) -> Found:
+    return Found(
+        pattern=_text(one.get("pattern")),
+        path=_text(one.get("path")),
+        line=_count(one.get("line")),
+        digest=_text(one.get("hash")),
+        context=_text(one.get("context")),
+        confidence=_text(one.get("confidence")) or GENERIC,
+        counts=one.get("counts") is True,
+        why=_text(one.get("why")),
+    )
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Json) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
