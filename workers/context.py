@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import Protocol
 
-from crawler.collector import Collector
+from crawler.collector import Collector, Follower
 from crawler.registries.registry import Registry
 from evidence.kinds.samples import Sample
 from evidence.model import Target
@@ -36,6 +36,10 @@ class Outside(Protocol):
 
     async def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run; built on the first call."""
+        ...
+
+    async def followers(self) -> Sequence[Follower]:
+        """The followers, in the order in which they run, each finding what those before it recorded."""
         ...
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:

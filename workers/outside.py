@@ -11,7 +11,7 @@ from typing import Final
 
 import httpx
 
-from crawler.collector import Collector
+from crawler.collector import Collector, Follower
 from crawler.collectors.interop import InteropCollector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.collectors.protocol.caution import Policy
@@ -79,6 +79,10 @@ class Network:
             interop = [self._interop(launcher)] if self._meets_the_client else []
             self._collectors = (self._protocol(launcher), *interop)
         return self._collectors
+
+    async def followers(self) -> Sequence[Follower]:
+        """The followers, in the order in which they run."""
+        return ()
 
     async def sampler(self) -> Sampler:
         """Takes samples of remotes between two runs."""

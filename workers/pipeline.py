@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.collector import Collector
+from crawler.collector import Collector, Follower
 from crawler.identity import by_trust
 from crawler.patience import bounded
-from evidence.kinds import registration
+from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage
 from publish import snapshot
@@ -31,6 +31,7 @@ PUBLISHABLE_SHARE = 0.99
 CHUNK = 100
 
 Pull = Callable[[], Awaitable[Sequence[ServerId]]]
+Source = Collector | Follower
 
 
 class NotPublishable(Exception):
@@ -102,7 +103,7 @@ async def collect_pulled(
     """Record evidence of whatever `pull` hands out until it hands out nothing, many servers at the same time."""
     pins.check(run, ctx.pins)
     tally = tally or _untold(ctx)
-    collectors = await ctx.outside.collectors()
+    collectors, followers = await ctx.outside.collectors(), await ctx.outside.followers()
 
     async def write(finished: Sequence[tuple[ServerId, list[Record]]]) -> None:
         records = [record for _, found in finished for record in found]
@@ -112,7 +113,7 @@ async def collect_pulled(
 
     await flow(
         lambda: _cases(ctx, run, pull),
-        lambda case: _collect_server(ctx, collectors, case),
+        lambda case: _collect_server(ctx, collectors, followers, case),
         write,
         lanes=ctx.settings.in_flight,
         group=ctx.settings.write_batch,
@@ -183,34 +184,45 @@ def _read_cases(ctx: Context, run: Run, ids: Sequence[ServerId]) -> list[Case]:
     ]
 
 
-async def _collect_server(ctx: Context, collectors: Sequence[Collector], case: Case) -> tuple[ServerId, list[Record]]:
+async def _collect_server(
+    ctx: Context, collectors: Sequence[Collector], followers: Sequence[Follower], case: Case
+) -> tuple[ServerId, list[Record]]:
     """All records of one server. One whose registration is invalid is not contacted."""
     registered = registration.compose(by_trust(case.refs, case.server.ref))
     records = [_record(ctx, case, pins.REGISTRAR, registration.KIND, registered)]
+    if isinstance(registered, Absent):
+        sources: Sequence[Source] = (*collectors, *followers)
+        return case.server.id, [
+            *records,
+            *(_record(ctx, case, by, kind, registered) for by in sources for kind in by.kinds),
+        ]
     for collector in collectors:
-        if isinstance(registered, Absent):
-            records += [_record(ctx, case, collector, kind, registered) for kind in collector.kinds]
-        else:
-            records += await _collect_guarded(ctx, collector, case)
+        records += await _guarded(ctx, case, collector, collector.collect(case.server, case.earlier))
+    for follower in followers:
+        records += await _guarded(ctx, case, follower, follower.follow(_so_far(ctx, case, records), case.earlier))
     return case.server.id, records
 
 
-async def _collect_guarded(ctx: Context, collector: Collector, case: Case) -> list[Record]:
+def _so_far(ctx: Context, case: Case, records: Sequence[Record]) -> Dossier:
+    return Dossier(server=case.server, as_of=ctx.clock.now(), records={record.kind: record for record in records})
+
+
+async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list[Record]]) -> list[Record]:
     """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
 
     One that never returns is a bug too: nothing may take longer than a lease, its wait for its turn left out.
     """
     try:
         async with bounded(ctx.settings.lease_ttl.total_seconds()):
-            records = await collector.collect(case.server, case.earlier)
+            records = await looking
         answered = sorted(record.kind for record in records)
-        if answered != sorted(collector.kinds):
-            raise RuntimeError(f"{collector.name} answered for {answered}, expected {sorted(collector.kinds)}")
+        if answered != sorted(by.kinds):
+            raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
     except Exception as error:  # noqa: BLE001  the only one in the product (DESIGN 5)
         name = type(error).__name__
-        ctx.log.error("collector_failed", server=case.server.id, collector=collector.name, error=name, at=frames(error))
+        ctx.log.error("collector_failed", server=case.server.id, collector=by.name, error=name, at=frames(error))
         content = Absent(Reason.COLLECTOR_ERROR, name)
-        return [_record(ctx, case, collector, kind, content) for kind in collector.kinds]
+        return [_record(ctx, case, by, kind, content) for kind in by.kinds]
     return records
 
 
@@ -228,7 +240,7 @@ def _record(ctx: Context, case: Case, by: pins.Versioned, kind: str, content: Ob
 
 
 def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:
-    found = (record.content for record in records if record.kind != registration.KIND)
+    found = (record.content for record in records if record.kind == listing.KIND)
     return Counter(content.reason.value for content in found if isinstance(content, Absent))
 
 

@@ -14,7 +14,16 @@ from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, Status, Trigger
 from evidence.store import RunState, Stage, StoreUnavailable
 from scoring import catalogue
-from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
+from tests.workers.world import (
+    LISTING,
+    NIGHT,
+    ScriptedCollector,
+    ScriptedFollower,
+    ScriptedRegistry,
+    World,
+    context,
+    ref,
+)
 from workers import pins, pipeline, receipts
 from workers.context import Context
 from workers.flow import Halt
@@ -308,6 +317,58 @@ def test_the_earlier_dossier_reaches_the_collector(tmp_path: Path) -> None:
                 await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
             (earlier,) = collector.earlier.values()
             assert earlier.read("listing") == Observed(LISTING)
+
+    asyncio.run(main())
+
+
+def test_a_follower_is_told_what_was_found_before_it(tmp_path: Path) -> None:
+    told: list[list[str]] = []
+
+    def told_of(kind: str) -> ScriptedFollower:
+        return ScriptedFollower(kind, lambda found: told.append(sorted(found.records)) or Observed(b"{}"))  # type: ignore[func-returns-value]
+
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(1)], following=[told_of("interop"), told_of("trials")])) as ctx:
+            run = await _planned(ctx)
+            (server,) = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, [server])
+            (dossier,) = ctx.store.dossiers(run.id, [server])
+            assert told == [["listing", "registration"], ["interop", "listing", "registration"]]
+            assert sorted(dossier.records) == ["interop", "listing", "registration", "trials"]
+
+    asyncio.run(main())
+
+
+def test_a_bug_in_a_follower_is_recorded_and_the_next_one_is_told_so(tmp_path: Path) -> None:
+    def broken(_: Dossier) -> Observed:
+        raise LookupError("a follower's bug")
+
+    async def main() -> None:
+        told: list[object] = []
+        after = ScriptedFollower("trials", lambda found: told.append(found.read("interop")) or Observed(b"{}"))  # type: ignore[func-returns-value]
+        async with context(
+            tmp_path, World([_registry(1)], following=[ScriptedFollower("interop", broken), after])
+        ) as ctx:
+            run = await _planned(ctx)
+            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
+            assert ctx.store.progress(run.id).absent == {("interop", "collector_error"): 1}
+            assert told == [Absent(Reason.COLLECTOR_ERROR, "LookupError")]
+
+    asyncio.run(main())
+
+
+def test_a_server_whose_entry_is_invalid_is_not_followed(tmp_path: Path) -> None:
+    follower = ScriptedFollower("interop", lambda _: Observed(b"{}"))
+
+    async def main() -> None:
+        invalid = ScriptedRegistry("first", [[ref(0, status=Status.INVALID)]])
+        async with context(tmp_path, World([invalid], following=[follower])) as ctx:
+            run = await _planned(ctx)
+            (server,) = ctx.store.pending(run.id, Stage.COLLECT)
+            await pipeline.collect(ctx, run, [server])
+            (dossier,) = ctx.store.dossiers(run.id, [server])
+            assert dossier.read("interop") == Absent(Reason.INVALID_REGISTRATION, "first: name expected")
+            assert follower.earlier == []
 
     asyncio.run(main())
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.collector import Collector
+from crawler.collector import Collector, Follower
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
 from evidence.kinds import listing
 from evidence.kinds.samples import Sample
@@ -98,6 +98,38 @@ class ScriptedCollector:
 
 
 @dataclass
+class ScriptedFollower:
+    """Answers one kind with what `answer` makes of the records found before it."""
+
+    kind: str
+    answer: Callable[[Dossier], Observed | Absent]
+    version: int = 1
+    earlier: list[Dossier] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.kind
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return (self.kind,)
+
+    async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
+        self.earlier.append(earlier)
+        return [
+            Record(
+                server=found.server.id,
+                kind=self.kind,
+                schema=1,
+                collector=self.name,
+                collector_version=self.version,
+                observed_at=NIGHT,
+                content=self.answer(found),
+            )
+        ]
+
+
+@dataclass
 class ScriptedSampler:
     """Answers with what `answer` makes of a target, and writes down whom it visited."""
 
@@ -116,17 +148,21 @@ class World:
     known: Sequence[Registry]
     looking: Sequence[Collector] = field(default_factory=lambda: [ScriptedCollector()])
     sampling: Sampling = field(default_factory=ScriptedSampler)
+    following: Sequence[Follower] = ()
     closed: bool = False
 
     @property
     def versions(self) -> Sequence[Versioned]:
-        return self.looking
+        return (*self.looking, *self.following)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
         return [registry for registry in self.known if registry.name in sources]
 
     async def collectors(self) -> Sequence[Collector]:
         return self.looking
+
+    async def followers(self) -> Sequence[Follower]:
+        return self.following
 
     async def sampler(self) -> Sampling:
         return self.sampling

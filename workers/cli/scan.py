@@ -268,8 +268,14 @@ async def _collect(settings: Settings, clock: Clock, subject: Subject, *, no_san
         records = [_registered(subject, clock)] if subject.refs else []
         for collector in await network.collectors():
             records += await collector.collect(subject.server, empty)
+        for follower in await network.followers():
+            records += await follower.follow(_found(subject, clock, records), empty)
     finally:
         await network.close()
+    return _found(subject, clock, records)
+
+
+def _found(subject: Subject, clock: Clock, records: Sequence[Record]) -> Dossier:
     return Dossier(server=subject.server, as_of=clock.now(), records={record.kind: record for record in records})
 
 
