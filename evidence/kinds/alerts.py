@@ -1,0 +1,87 @@
+"""Kind `alerts`: Dependabot's alerts on a repository that the operator's own token may read. Private, never published.
+
+Body, schema 1 (canonical JSON):
+
+    {"alerts": [{"id": GHSA, "cve": TEXT | null, "ecosystem": NAME | null, "package": NAME | null,
+                 "range": RANGE | null, "fixed": VERSION | null, "severity": TEXT | null, "state": TEXT | null,
+                 "scope": "runtime" | "development" | null, "manifest": PATH | null}, ...],
+     "complete": BOOL}
+
+`complete` is false where the host had more alerts than are read. Everybody else's alerts are computed from the kinds
+`dependencies` and `advisories` instead: a stranger's token is refused, which is Absent(forbidden) and no statement
+about the repository.
+
+Observation: `looked_at`, when the content was last confirmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "alerts"
+SCHEMA: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """One advisory that one manifest of the repository is affected by, in the host's words."""
+
+    id: str
+    cve: str | None = None
+    ecosystem: str | None = None
+    package: str | None = None
+    range: str | None = None
+    fixed: str | None = None
+    severity: str | None = None
+    state: str | None = None
+    scope: str | None = None
+    manifest: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alerts:
+    """Typed, tolerant view of an alerts body."""
+
+    alerts: tuple[Alert, ...] = ()
+    complete: bool = False
+
+    @staticmethod
+    def parse(body: bytes) -> Alerts:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        members = _object(parse_json(body))
+        stated = members.get("alerts")
+        items = stated if isinstance(stated, Sequence) and not isinstance(stated, str) else ()
+        return Alerts(
+            alerts=tuple(alert for item in items if (alert := _alert(_object(item))) is not None),
+            complete=members.get("complete") is True,
+        )
+
+
+def _alert(members: Mapping[str, Json]) -> Alert | None:
+    ghsa = _text(members.get("id"))
+    if not ghsa:
+        return None
+    return Alert(
+        id=ghsa,
+        cve=_text(members.get("cve")),
+        ecosystem=_text(members.get("ecosystem")),
+        package=_text(members.get("package")),
+        range=_text(members.get("range")),
+        fixed=_text(members.get("fixed")),
+        severity=_text(members.get("severity")),
+        state=_text(members.get("state")),
+        scope=_text(members.get("scope")),
+        manifest=_text(members.get("manifest")),
+    )
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,321 @@
+"""Kind `repository`: what the source repository of a server says about how it is kept. Public.
+
+Body, schema 1 (canonical JSON):
+
+    {"host": "github", "name": "OWNER/REPO", "asked": NAME | null, "subfolder": PATH | null,
+     "default_branch": NAME | null, "head": COMMIT | null,
+     "archived": BOOL | null, "fork": BOOL | null, "disabled": BOOL | null, "template": BOOL | null,
+     "created_at": TIME | null, "pushed_at": TIME | null, "last_commit_at": TIME | null, "commits_year": INT | null,
+     "licence": SPDX | null, "topics": [TEXT, ...], "language": TEXT | null, "size_kb": INT | null,
+     "stars": INT | null, "forks": INT | null, "open_issues": INT | null, "open_pulls": INT | null,
+     "contributors": {"count": INT, "capped": BOOL, "year": INT | null, "shares": [INT, ...]} | null,
+     "bus_factor": INT | null,
+     "releases": {"count": INT, "latest_at": TIME | null, "latest_tag": TEXT | null, "dates": [TIME, ...]} | null,
+     "tags": {"count": INT, "latest_tag": TEXT | null} | null,
+     "issues": THREADS | null, "pulls": THREADS | null,
+     "community": {"health": INT | null, "contributing": BOOL | null, "code_of_conduct": BOOL | null,
+                   "issue_template": BOOL | null, "pull_template": BOOL | null, "security": BOOL | null},
+     "ci": BOOL | null, "changelog": BOOL | null, "readme": BOOL | null,
+     "owner": {"login": NAME, "type": "Organization" | "User" | null, "verified": BOOL | null, "website": URL | null},
+     "advisories": [{"id": GHSA, "cve": TEXT | null, "severity": TEXT | null, "published_at": TIME | null,
+                     "withdrawn_at": TIME | null, "package": NAME | null, "ecosystem": NAME | null,
+                     "vulnerable": RANGE | null, "patched": TEXT | null}, ...] | null}
+
+    THREADS = {"sampled": INT, "opened_year": INT | null, "answered": INT, "median_response_s": INT | null,
+               "median_close_s": INT | null, "unanswered": INT}
+
+Times are RFC 3339 as the host gave them, durations whole seconds, and null means unknown, never none. `name` is the
+name as the host writes it now; `asked` is the declared one where the repository was renamed or moved. `last_commit_at`
+and `contributors` leave bots out; `shares` are the commits of the ten who made most, and `capped` says that the host
+named no more than those it counted. `bus_factor` is the smallest number of persons who together made half of the
+commits. THREADS are a bounded sample of the newest issues, or pull requests, that somebody other than a maintainer and
+other than a bot opened in the last year; an answer is the first word of a maintainer who is not the author and not a
+bot. `releases.dates` are the newest 30 that were published, newest first. There is one entry in `advisories` per
+published advisory and affected package.
+
+Observation: `looked_at`, when the content was last confirmed; `full_at`, when it was last read whole; `etags`, by part,
+for conditional requests; `addressed`, the declared address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "repository"
+SCHEMA: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contributors:
+    """Persons who committed; `shares` are the commits of the ten who made most, in falling order."""
+
+    count: int
+    capped: bool = False
+    year: int | None = None
+    shares: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Releases:
+    """Published releases: how many, the newest one, and the times of the newest 30, newest first."""
+
+    count: int
+    latest_at: str | None = None
+    latest_tag: str | None = None
+    dates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tags:
+    """Tags of the repository, released or not."""
+
+    count: int
+    latest_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threads:
+    """How a sample of outsiders' issues or pull requests of the last year was met; medians in seconds."""
+
+    sampled: int
+    opened_year: int | None = None
+    answered: int = 0
+    median_response_s: int | None = None
+    median_close_s: int | None = None
+    unanswered: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Community:
+    """Files for those who join in; `health` is the host's own percentage."""
+
+    health: int | None = None
+    contributing: bool | None = None
+    code_of_conduct: bool | None = None
+    issue_template: bool | None = None
+    pull_template: bool | None = None
+    security: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The account that the repository belongs to; `verified` is known of organisations only."""
+
+    login: str = ""
+    type: str | None = None
+    verified: bool | None = None
+    website: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedAdvisory:
+    """An advisory that the repository itself published, for one affected package."""
+
+    id: str
+    cve: str | None = None
+    severity: str | None = None
+    published_at: str | None = None
+    withdrawn_at: str | None = None
+    package: str | None = None
+    ecosystem: str | None = None
+    vulnerable: str | None = None
+    patched: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """Typed, tolerant view of a repository body: a member that is missing or misshapen is None."""
+
+    name: str
+    host: str = ""
+    asked: str | None = None
+    subfolder: str | None = None
+    default_branch: str | None = None
+    head: str | None = None
+    archived: bool | None = None
+    fork: bool | None = None
+    disabled: bool | None = None
+    template: bool | None = None
+    created_at: str | None = None
+    pushed_at: str | None = None
+    last_commit_at: str | None = None
+    commits_year: int | None = None
+    licence: str | None = None
+    topics: tuple[str, ...] = ()
+    language: str | None = None
+    size_kb: int | None = None
+    stars: int | None = None
+    forks: int | None = None
+    open_issues: int | None = None
+    open_pulls: int | None = None
+    contributors: Contributors | None = None
+    bus_factor: int | None = None
+    releases: Releases | None = None
+    tags: Tags | None = None
+    issues: Threads | None = None
+    pulls: Threads | None = None
+    community: Community = field(default_factory=Community)
+    ci: bool | None = None
+    changelog: bool | None = None
+    readme: bool | None = None
+    owner: Owner = field(default_factory=Owner)
+    advisories: tuple[PublishedAdvisory, ...] | None = None
+
+    @staticmethod
+    def parse(body: bytes) -> Repository:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        members = _object(parse_json(body))
+        return Repository(
+            name=_text(members.get("name")) or "",
+            host=_text(members.get("host")) or "",
+            asked=_text(members.get("asked")),
+            subfolder=_text(members.get("subfolder")),
+            default_branch=_text(members.get("default_branch")),
+            head=_text(members.get("head")),
+            archived=_flag(members.get("archived")),
+            fork=_flag(members.get("fork")),
+            disabled=_flag(members.get("disabled")),
+            template=_flag(members.get("template")),
+            created_at=_text(members.get("created_at")),
+            pushed_at=_text(members.get("pushed_at")),
+            last_commit_at=_text(members.get("last_commit_at")),
+            commits_year=_count(members.get("commits_year")),
+            licence=_text(members.get("licence")),
+            topics=_texts(members.get("topics")),
+            language=_text(members.get("language")),
+            size_kb=_count(members.get("size_kb")),
+            stars=_count(members.get("stars")),
+            forks=_count(members.get("forks")),
+            open_issues=_count(members.get("open_issues")),
+            open_pulls=_count(members.get("open_pulls")),
+            contributors=_contributors(members.get("contributors")),
+            bus_factor=_count(members.get("bus_factor")),
+            releases=_releases(members.get("releases")),
+            tags=_tags(members.get("tags")),
+            issues=_threads(members.get("issues")),
+            pulls=_threads(members.get("pulls")),
+            community=_community(members.get("community")),
+            ci=_flag(members.get("ci")),
+            changelog=_flag(members.get("changelog")),
+            readme=_flag(members.get("readme")),
+            owner=_owner(members.get("owner")),
+            advisories=_advisories(members.get("advisories")),
+        )
+
+
+def _contributors(value: Json) -> Contributors | None:
+    members = _object(value)
+    count = _count(members.get("count"))
+    if count is None:
+        return None
+    return Contributors(
+        count=count,
+        capped=members.get("capped") is True,
+        year=_count(members.get("year")),
+        shares=tuple(share for item in _list(members.get("shares")) if (share := _count(item)) is not None),
+    )
+
+
+def _releases(value: Json) -> Releases | None:
+    members = _object(value)
+    count = _count(members.get("count"))
+    if count is None:
+        return None
+    return Releases(
+        count=count,
+        latest_at=_text(members.get("latest_at")),
+        latest_tag=_text(members.get("latest_tag")),
+        dates=_texts(members.get("dates")),
+    )
+
+
+def _tags(value: Json) -> Tags | None:
+    members = _object(value)
+    count = _count(members.get("count"))
+    return None if count is None else Tags(count=count, latest_tag=_text(members.get("latest_tag")))
+
+
+def _threads(value: Json) -> Threads | None:
+    members = _object(value)
+    sampled = _count(members.get("sampled"))
+    if sampled is None:
+        return None
+    return Threads(
+        sampled=sampled,
+        opened_year=_count(members.get("opened_year")),
+        answered=_count(members.get("answered")) or 0,
+        median_response_s=_count(members.get("median_response_s")),
+        median_close_s=_count(members.get("median_close_s")),
+        unanswered=_count(members.get("unanswered")) or 0,
+    )
+
+
+def _community(value: Json) -> Community:
+    members = _object(value)
+    return Community(
+        health=_count(members.get("health")),
+        contributing=_flag(members.get("contributing")),
+        code_of_conduct=_flag(members.get("code_of_conduct")),
+        issue_template=_flag(members.get("issue_template")),
+        pull_template=_flag(members.get("pull_template")),
+        security=_flag(members.get("security")),
+    )
+
+
+def _owner(value: Json) -> Owner:
+    members = _object(value)
+    return Owner(
+        login=_text(members.get("login")) or "",
+        type=_text(members.get("type")),
+        verified=_flag(members.get("verified")),
+        website=_text(members.get("website")),
+    )
+
+
+def _advisories(value: Json) -> tuple[PublishedAdvisory, ...] | None:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return None
+    return tuple(
+        PublishedAdvisory(
+            id=ghsa,
+            cve=_text(item.get("cve")),
+            severity=_text(item.get("severity")),
+            published_at=_text(item.get("published_at")),
+            withdrawn_at=_text(item.get("withdrawn_at")),
+            package=_text(item.get("package")),
+            ecosystem=_text(item.get("ecosystem")),
+            vulnerable=_text(item.get("vulnerable")),
+            patched=_text(item.get("patched")),
+        )
+        for item in map(_object, value)
+        if (ghsa := _text(item.get("id")))
+    )
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(item for item in _list(value) if isinstance(item, str))
+
+
+def _flag(value: Json) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _count(value: Json) -> int | None:
+    """A count or a duration: a whole number of at least zero, and True is not one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
