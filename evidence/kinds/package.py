@@ -1,0 +1,142 @@
+"""Kind `package`: what the npm or Python index says of the first npm or PyPI package that the server declares.
+
+Body, schema 1 (canonical JSON; null is always "not known", never "none"):
+
+    {"ecosystem": "npm" | "PyPI", "name": STRING, "declared": VERSION | null, "exists": BOOL,
+     "version": VERSION | null, "version_exists": BOOL, "latest": VERSION | null, "versions": INT | null,
+     "first_published": TIME | null, "published": TIME | null, "latest_published": TIME | null,
+     "deprecated": TEXT | null, "yanked": TEXT | null, "install_scripts": [STRING, ...] | null,
+     "provenance": {"attested": BOOL, "repository": URL | null, "predicates": [URL, ...]} | null,
+     "maintainers": [STRING, ...] | null, "licence": TEXT | null,
+     "repository": {"url": URL, "directory": PATH | null} | null, "mcp_name": STRING | null,
+     "has_readme": BOOL | null, "requires": TEXT | null}
+
+`exists` is false for a name that the index does not know and for one that was unpublished; then `version_exists` is
+false and everything else is null. `version` is the version that was looked at: the declared one (of npm also a tag), or
+the latest where none is declared. It is null, and all that belongs to a version with it, when the declared version is
+not in the index. `published` is the time of `version`, `latest_published` that of `latest`, `first_published` that of
+the oldest version. Times are RFC 3339 as the index wrote them.
+
+`deprecated` is npm's notice at the version, or the status of a Python project (`archived`, `deprecated`, `quarantined`)
+with its reason. `yanked` is the reason ("" where none is given) when every file of a Python version is yanked.
+`install_scripts` are those that npm runs when the package is installed as a dependency (`preinstall`, `install`,
+`postinstall`; `binding.gyp` when only that makes npm build); for Python `build` when the version has no wheel, so that
+its build code runs. `provenance` says that attestations are published, not that they were verified; null when the index
+does not say either way. `maintainers` are names or accounts without addresses. `mcp_name` is `mcpName` of package.json,
+or `mcp-name:` in the description of a Python package. `requires` is the range of Node or Python versions.
+
+Absent(no_package): the server declares no npm or PyPI package; the detail names what it declares.
+
+Observation: `looked_at`, `documents` (name of each document that was read, and its ETag), `incomplete` (documents that
+could not be read), `archive` (the file that holds the version), `downloads` where the operator configured a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "package"
+SCHEMA: Final = 1
+
+NPM: Final = "npm"
+PYPI: Final = "PyPI"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What the index publishes about where a version was built; nobody verified it."""
+
+    attested: bool
+    repository: str | None = None
+    predicates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """The source repository that a package declares: a URL, and a folder inside."""
+
+    url: str
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """Typed, tolerant view of a package body. None is "not known"; `yanked` and `deprecated` None is "it is not"."""
+
+    ecosystem: str
+    name: str
+    exists: bool
+    version_exists: bool
+    declared: str | None = None
+    version: str | None = None
+    latest: str | None = None
+    versions: int | None = None
+    first_published: str | None = None
+    published: str | None = None
+    latest_published: str | None = None
+    deprecated: str | None = None
+    yanked: str | None = None
+    install_scripts: tuple[str, ...] | None = None
+    provenance: Provenance | None = None
+    maintainers: tuple[str, ...] | None = None
+    licence: str | None = None
+    repository: Repository | None = None
+    mcp_name: str | None = None
+    has_readme: bool | None = None
+    requires: str | None = None
+
+    @staticmethod
+    def parse(body: bytes) -> Package:
+        """View over the body; raise NotJson when the bytes are not JSON."""
+        value = parse_json(body)
+        members = value if isinstance(value, Mapping) else {}
+        texts = {name: _text(members.get(name)) for name in _TEXTS}
+        return Package(
+            ecosystem=_text(members.get("ecosystem")) or "",
+            name=_text(members.get("name")) or "",
+            exists=members.get("exists") is True,
+            version_exists=members.get("version_exists") is True,
+            versions=_count(members.get("versions")),
+            install_scripts=_names(members.get("install_scripts")),
+            provenance=_provenance(members.get("provenance")),
+            maintainers=_names(members.get("maintainers")),
+            repository=_repository(members.get("repository")),
+            has_readme=readme if isinstance(readme := members.get("has_readme"), bool) else None,
+            **texts,
+        )
+
+
+_TEXTS: Final = (
+    "declared", "version", "latest", "first_published", "published", "latest_published", "deprecated", "yanked",
+    "licence", "mcp_name", "requires",
+)  # fmt: skip
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _count(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _names(value: Json) -> tuple[str, ...] | None:
+    return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
+
+
+def _provenance(value: Json) -> Provenance | None:
+    if not isinstance(value, Mapping):
+        return None
+    predicates = _names(value.get("predicates")) or ()
+    return Provenance(
+        attested=value.get("attested") is True, repository=_text(value.get("repository")), predicates=predicates
+    )
+
+
+def _repository(value: Json) -> Repository | None:
+    url = _text(value.get("url")) if isinstance(value, Mapping) else None
+    return Repository(url=url, directory=_text(value.get("directory"))) if url and isinstance(value, Mapping) else None
