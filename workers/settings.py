@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 PREFIX: Final = "HALLMARK_"
 DISTRIBUTION: Final = "mcp-hallmark"
@@ -28,6 +28,11 @@ def _seconds(value: object) -> object:
         return timedelta(seconds=float(value)) if isinstance(value, str) else value
     except ValueError:
         return value
+
+
+def _listed(value: object) -> object:
+    """A text of values separated by commas as the list of them."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 Duration: TypeAlias = Annotated[timedelta, BeforeValidator(_seconds)]
@@ -138,6 +143,57 @@ class Settings(BaseSettings):
         default=(),
         description="JSON list of registries, servers (name or reference) and URLs whose tools are never called.",
     )
+    sources: tuple[Literal["package", "repository", "source", "advisories"], ...] = Field(
+        default=("package", "repository", "source", "advisories"),
+        description="JSON list of what is looked at besides the server itself: its package in the index, its "
+        "repository, its source (with the secrets in it and what it depends on), advisories about that. `[]`: nothing.",
+    )
+    github_api: str = Field(
+        default="https://api.github.com",
+        description="Address of GitHub's REST API; `https://HOST/api/v3` for a GitHub Enterprise Server.",
+    )
+    github_tokens: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        default=(),
+        description="Tokens for GitHub, separated by commas, used in rotation. They need no rights beyond reading what "
+        "is public. Without one, 60 requests an hour are all that GitHub allows.",
+    )
+    osv_export: str = Field(
+        default="https://storage.googleapis.com/osv-vulnerabilities",
+        description="Where OSV's export is read for the local mirror of advisories.",
+    )
+    osv_api: str = Field(
+        default="https://api.osv.dev", description="OSV's API, asked while there is no mirror; empty: never."
+    )
+    advisories: Path | None = Field(
+        default=None,
+        description="File of the mirror of advisories. Default: `advisories.sqlite` in the cache folder.",
+    )
+    ecosystems: tuple[str, ...] = Field(
+        default=("npm", "PyPI", "Go", "crates.io", "RubyGems", "Packagist", "NuGet", "Maven"),
+        description="JSON list of OSV's ecosystems that the mirror holds.",
+    )
+    advisories_every: Duration = Field(
+        default=timedelta(hours=1), description="How often beat has the mirror of advisories refreshed. 0: never."
+    )
+    secret_rules: Path | None = Field(
+        default=None,
+        description="A rule file in gitleaks' format that source is searched for secrets with, in place of our own.",
+    )
+    secret_salt: SecretStr = Field(
+        default=SecretStr(""),
+        description="What the hashes of found secrets are salted with; the same on every machine of a fleet. Default: "
+        "random, kept in the file `secret-salt` in the home folder.",
+    )
+    npm_downloads: str = Field(
+        default="",
+        description="Address that says how often an npm package was downloaded in the last week, with `{name}` in it. "
+        "Default: nobody is asked.",
+    )
+    embargo: Duration = Field(
+        default=timedelta(days=90),
+        description="How long a vendor has after a finding was disclosed to it before `hallmark findings` reminds of "
+        "its publication.",
+    )
     in_flight: int = Field(default=200, ge=1, le=4000, description="Servers looked at at the same time per process.")
     sandbox: Literal["auto", "off"] = Field(
         default="auto",
@@ -219,6 +275,11 @@ class Settings(BaseSettings):
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.home.absolute() / 'hallmark.db'}"
+
+    @property
+    def advisories_file(self) -> Path:
+        """Where the mirror of advisories is."""
+        return self.advisories or self.cache / "advisories.sqlite"
 
     @property
     def registry_names(self) -> tuple[str, ...]:

@@ -56,6 +56,15 @@ def test_passwords_and_tokens_never_show(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.registry_names == ("starter", "own")
 
 
+def test_tokens_for_github_are_separated_by_commas_and_never_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALLMARK_GITHUB_TOKENS", "hunter1, hunter2,")
+    found = Settings()
+    assert [token.get_secret_value() for token in found.github_tokens] == ["hunter1", "hunter2"]
+    assert "hunter" not in repr(found) + found.model_dump_json()
+    monkeypatch.delenv("HALLMARK_GITHUB_TOKENS")
+    assert Settings().github_tokens == ()
+
+
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("0.5", 0.5), ("PT1M30S", 90), ("00:01:30", 90)])
 def test_durations_are_seconds_or_iso(monkeypatch: pytest.MonkeyPatch, text: str, seconds: float) -> None:
     monkeypatch.setenv("HALLMARK_LEASE_TTL", text)

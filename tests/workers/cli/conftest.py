@@ -45,6 +45,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HALLMARK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HALLMARK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HALLMARK_SOURCES", "[]")  # out of reach here
     monkeypatch.setenv("COLUMNS", "160")
     return tmp_path / "home"
 
