@@ -25,3 +25,11 @@ class UnknownRun(StoreError):
 
 class UnknownServer(StoreError):
     """No server has this id, or it is not part of the run."""
+
+
+class UnknownFinding(StoreError):
+    """No finding has this id."""
+
+
+class IllegalTransition(StoreError):
+    """A finding cannot go from the state that it is in to the one asked for; the message says where it can go."""

@@ -1,6 +1,6 @@
 """The tables. Runs, servers and blobs have small integer keys, so that a night without changes costs few bytes.
 
-Append-only: evidence_blob, evidence_record, scorecard, snapshot. The others hold state that moves.
+Append-only: evidence_blob, evidence_record, scorecard, snapshot, disclosure. The others hold state that moves.
 """
 
 from __future__ import annotations
@@ -208,6 +208,41 @@ class ScorecardTable(Tables, table=True):
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+class FindingTable(Tables, table=True):
+    """One finding of our own scans and how far its disclosure has come; `told_at` is when its vendor heard of it."""
+
+    __tablename__ = "finding"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(Words, nullable=False, unique=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False, index=True))
+    rule: str = Field(sa_column=Column(Words, nullable=False))
+    at: str = Field(sa_column=Column(Words, nullable=False))
+    message: str = Field(sa_column=Column(Words, nullable=False))
+    severity: str = Field(sa_column=Column(Words, nullable=False))
+    content: str = Field(sa_column=Column(Words, nullable=False))
+    first_seen: datetime = Field(sa_column=Column(Moment, nullable=False))
+    last_seen: datetime = Field(sa_column=Column(Moment, nullable=False))
+    state: str = Field(sa_column=Column(Words, nullable=False, index=True))
+    since: datetime = Field(sa_column=Column(Moment, nullable=False))
+    told_at: datetime | None = Field(sa_column=Column(Moment))
+
+
+class DisclosureTable(Tables, table=True):
+    """The audit trail of findings: one row per change, never altered. `recipient` is who was told, if anybody was."""
+
+    __tablename__ = "disclosure"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    finding_key: int = Field(sa_column=Column(ForeignKey("finding.key"), nullable=False, index=True))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    who: str = Field(sa_column=Column(Words, nullable=False))
+    before: str = Field(sa_column=Column(Words, nullable=False))
+    after: str = Field(sa_column=Column(Words, nullable=False))
+    note: str = Field(sa_column=Column(Words, nullable=False))
+    recipient: str | None = Field(sa_column=Column(Words))
+
+
 class SnapshotTable(Tables, table=True):
     """The manifest of a published run."""
 
@@ -235,6 +270,8 @@ BLOB = _table(EvidenceBlobTable)
 RECORD = _table(EvidenceRecordTable)
 SAMPLE = _table(SampleTable)
 SCORECARD = _table(ScorecardTable)
+FINDING = _table(FindingTable)
+DISCLOSURE = _table(DisclosureTable)
 SNAPSHOT = _table(SnapshotTable)
 
 # Leasing looks at what is not done yet, which must not cost more as more is done.

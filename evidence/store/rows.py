@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from typing import Final
 
 from evidence.canonical import Json
 from evidence.model import Run, ServerId
@@ -86,3 +87,68 @@ class StoredCard:
     score: Decimal | None
     grade: str | None
     body: bytes
+
+
+class FindingState(StrEnum):
+    """How far the disclosure of a finding of our own scans has come. Published advisories need none of this."""
+
+    PRIVATE_TRIAGE = "private_triage"
+    PRIVATE_DISCLOSED = "private_disclosed"
+    PUBLIC_DISCLOSED = "public_disclosed"
+    DISMISSED = "dismissed"
+
+    @property
+    def next(self) -> frozenset[FindingState]:
+        """The states that may follow; itself where a note alone may be added."""
+        return _NEXT[self]
+
+
+_NEXT: Final = {
+    FindingState.PRIVATE_TRIAGE: frozenset(FindingState),
+    FindingState.PRIVATE_DISCLOSED: frozenset(FindingState),
+    FindingState.PUBLIC_DISCLOSED: frozenset({FindingState.PRIVATE_TRIAGE}),
+    FindingState.DISMISSED: frozenset({FindingState.PRIVATE_TRIAGE}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spotted:
+    """A finding as a scoring saw it. `id` says server, rule, place and content; `content` is a digest of what was read.
+
+    The same id on another night is the same finding, whatever else of the server has changed.
+    """
+
+    id: str
+    server: ServerId
+    rule: str
+    at: str
+    message: str
+    severity: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """A finding and what has become of it. `told_at` is when its vendor was told, None before."""
+
+    finding: Spotted
+    state: FindingState
+    since: datetime
+    first_seen: datetime
+    last_seen: datetime
+    told_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disclosure:
+    """One entry of the audit trail: who moved a finding from one state to another, when and why.
+
+    `recipient` is whom the finding was told, None where nobody was told.
+    """
+
+    at: datetime
+    who: str
+    before: FindingState
+    after: FindingState
+    note: str = ""
+    recipient: str | None = None

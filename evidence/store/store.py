@@ -9,12 +9,25 @@ from evidence.canonical import Json
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import discovery, migrating, progress, runs, scorecards, verification
+from evidence.store import findings as own_findings
 from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
 from evidence.store import servers as known_servers
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
-from evidence.store.rows import Failure, Progress, RunRow, RunState, Stage, StoredCard, Walk
+from evidence.store.rows import (
+    Disclosure,
+    Failure,
+    FindingRow,
+    FindingState,
+    Progress,
+    RunRow,
+    RunState,
+    Spotted,
+    Stage,
+    StoredCard,
+    Walk,
+)
 from evidence.store.unchanged import read_unchanged
 
 
@@ -271,6 +284,35 @@ class Store:
         """Scorecards of a run, sorted by server, rubric and version."""
         with self._database.reading() as connection:
             return scorecards.read_scorecards(connection, run_id, servers=servers, rubric=rubric, version=version)
+
+    # Findings of our own scans
+
+    def put_findings(self, found: Sequence[Spotted], seen: datetime) -> int:
+        """Store new findings in private triage and the newest date of known ones; how many are new."""
+        with self._database.writing() as connection:
+            return own_findings.put_findings(connection, found, seen)
+
+    def findings(
+        self,
+        *,
+        servers: Sequence[ServerId] | None = None,
+        states: Sequence[FindingState] | None = None,
+        rule: str | None = None,
+        prefix: str = "",
+    ) -> list[FindingRow]:
+        """Findings by server, state, rule and the beginning of their id."""
+        with self._database.reading() as connection:
+            return own_findings.read_findings(connection, servers=servers, states=states, rule=rule, prefix=prefix)
+
+    def move_finding(self, finding: str, change: Disclosure) -> FindingRow:
+        """Change a finding's state, with its entry in the audit trail; raise IllegalTransition or UnknownFinding."""
+        with self._database.writing() as connection:
+            return own_findings.move_finding(connection, finding, change)
+
+    def trail(self, findings: Sequence[str]) -> dict[str, list[Disclosure]]:
+        """Every change of these findings, oldest first."""
+        with self._database.reading() as connection:
+            return own_findings.read_trail(connection, findings)
 
     def _is_current(self) -> bool:
         try:
