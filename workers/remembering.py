@@ -8,27 +8,52 @@ from datetime import datetime
 from typing import Final
 
 from crawler.collectors.protocol.carrying import LONGEST
-from evidence.kinds import access, exchanges, listing
-from evidence.model import Absent, Dossier, Run, ServerId
+from evidence.kinds import access, advisories, dependencies, exchanges, listing, package, repository, secrets, source
+from evidence.model import Absent, Dossier, Reason, Run, ServerId
 from evidence.store import Store
 from workers.light_checks import with_samples
 
 # They are read together: exchanges refer to results in the listing of their own night.
 _OF_ONE_NIGHT: Final = (listing.KIND, exchanges.KIND, access.KIND)
+_OF_ONE_READING: Final = (source.KIND, dependencies.KIND, secrets.KIND)
+
+# What a night tells in which we could not look, by a kind of it. Of source there is one reading for all.
+_LASTING: Final[Mapping[str, tuple[str, ...]]] = {
+    package.KIND: (package.KIND,),
+    repository.KIND: (repository.KIND,),
+    source.KIND: _OF_ONE_READING,
+    advisories.KIND: (advisories.KIND,),
+}
+
+_OURS: Final = frozenset(
+    {Reason.RATE_LIMITED, Reason.UNREACHABLE, Reason.TIMEOUT, Reason.COLLECTOR_ERROR, Reason.NOT_COLLECTED}
+)
+"""Reasons that say more of us than of the world."""
 
 
 def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) -> Mapping[ServerId, Dossier]:
     """The newest dossier of each server before this run, with the samples taken since.
 
     A night on which a server did not open tells nothing of how it speaks, and must not end what a full probe found: of
-    such a server the conversation is that of the last night, within 14 days, on which it did open.
+    such a server the conversation is that of the last night, within 14 days, on which it did open. Likewise what was
+    last seen of its package, repository and source, when it was we who could not look since.
     """
     known = with_samples(store, store.earlier(run.id, servers), now)
     mute = [server for server, dossier in known.items() if isinstance(dossier.read(exchanges.KIND), Absent)]
     spoken = store.earlier_observed(run.id, mute, exchanges.KIND, now - LONGEST) if mute else {}
-    return {**known, **{server: _with_conversation(known[server], spoken[server]) for server in spoken}}
+    told = {**known, **{server: _with(known[server], spoken[server], _OF_ONE_NIGHT) for server in spoken}}
+    for kind, kinds in _LASTING.items():
+        blind = [server for server, dossier in told.items() if _is_ours(dossier, kind)]
+        seen = store.earlier_observed(run.id, blind, kind, now - LONGEST) if blind else {}
+        told |= {server: _with(told[server], seen[server], kinds) for server in seen}
+    return told
 
 
-def _with_conversation(newest: Dossier, spoken: Dossier) -> Dossier:
-    told = {kind: record for kind in _OF_ONE_NIGHT if (record := spoken.records.get(kind)) is not None}
+def _is_ours(dossier: Dossier, kind: str) -> bool:
+    record = dossier.records.get(kind)
+    return record is not None and isinstance(record.content, Absent) and record.content.reason in _OURS
+
+
+def _with(newest: Dossier, older: Dossier, kinds: Sequence[str]) -> Dossier:
+    told = {kind: record for kind in kinds if (record := older.records.get(kind)) is not None}
     return replace(newest, records={**newest.records, **told})

@@ -18,15 +18,21 @@ DOWN = Absent(Reason.UNREACHABLE, "connection refused")
 OPENED = Observed(b'{"night":1}')
 
 
-def told(home: Path, *, down: int) -> Dossier:
+def told(
+    home: Path,
+    *,
+    down: int,
+    absence: Absent = DOWN,
+    kinds: tuple[str, ...] = ("access", "exchanges", "listing", "samples", "trials"),
+) -> Dossier:
     """What the collector is told on the night after one on which a server opened and so many on which it did not."""
     clock = SteppingClock(NIGHT)
 
     def answer(_: Server) -> Observed | Absent:
-        return OPENED if clock.now() < NIGHT + timedelta(days=1) else DOWN
+        return OPENED if clock.now() < NIGHT + timedelta(days=1) else absence
 
     async def main() -> Dossier:
-        asked = ScriptedCollector(answer, kinds=("access", "exchanges", "listing", "samples", "trials"))
+        asked = ScriptedCollector(answer, kinds=kinds)
         world = World([ScriptedRegistry("first", [[ref(1)]], incremental=False)], [asked])
         async with context(home, world, registries=("first",)) as ctx:
             ctx.clock = clock
@@ -49,6 +55,25 @@ def test_the_last_conversation_is_kept_for_14_days_beside_nights_out_of_order(
     earlier = told(tmp_path, down=down)
 
     assert [earlier.read(kind) for kind in ("exchanges", "listing", "access")] == [kept] * 3
+
+
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [
+        (Reason.RATE_LIMITED, True),
+        (Reason.UNREACHABLE, True),
+        (Reason.COLLECTOR_ERROR, True),
+        (Reason.NO_REPOSITORY, False),
+    ],
+)
+def test_what_was_seen_of_a_repository_is_told_beside_nights_on_which_we_could_not_look(
+    tmp_path: Path, reason: Reason, kept: bool
+) -> None:
+    gone = Absent(reason, "no answer")
+    earlier = told(tmp_path, down=2, absence=gone, kinds=("repository", "source", "secrets"))
+
+    assert earlier.read("repository") == (OPENED if kept else gone)
+    assert earlier.read("source") == earlier.read("secrets") == (OPENED if kept else gone)
 
 
 def test_nothing_else_is_told_of_an_older_night(tmp_path: Path) -> None:
