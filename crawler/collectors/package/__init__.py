@@ -1,5 +1,15 @@
 """What package indexes say of a server's package, and where its files lie."""
 
 from crawler.collectors.package.archives import Archive, Archives
+from crawler.collectors.package.collector import PackageCollector, PackageLimits
+from crawler.collectors.package.sources import ConfiguredIndexes, Indexes, index_transport
 
-__all__ = ["Archive", "Archives"]
+__all__ = [
+    "Archive",
+    "Archives",
+    "ConfiguredIndexes",
+    "Indexes",
+    "PackageCollector",
+    "PackageLimits",
+    "index_transport",
+]

@@ -1,0 +1,222 @@
+"""PackageCollector: asks the user's own package indexes about the package that a server declares."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+import httpx
+from packaging.utils import canonicalize_name
+
+from crawler.addresses import Unusable, npm_name, pypi_name
+from crawler.collectors.package import keeping, npm
+from crawler.collectors.package.archives import Archive
+from crawler.collectors.package.asking import Asking, Patience
+from crawler.collectors.package.keeping import Earlier, Wanted
+from crawler.collectors.package.looking import Found, Look
+from crawler.collectors.package.npm_look import look_at_npm
+from crawler.collectors.package.python_look import look_at_python
+from crawler.collectors.package.reading import VERSION as LONGEST_VERSION
+from crawler.collectors.package.reading import Members, members, plain
+from crawler.collectors.package.sharing import Shared
+from crawler.collectors.package.sources import Indexes, index_transport
+from crawler.wire.http import Engine
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.indexes import NpmIndex
+from evidence.canonical import Json, canonical_json
+from evidence.kinds.package import KIND, NPM, PYPI, SCHEMA
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+
+VERSION: Final = 1
+_WHO: Final = {NPM: "the npm index", PYPI: "the Python index"}
+
+Sleep: TypeAlias = Callable[[float], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageLimits:
+    """`document`: bytes of one document. `seconds`: of one look. `at_once`: looks at the same time.
+
+    `keep`: how long an answer serves other servers of the same package, `keep_failure`: how long a failure does.
+    """
+
+    document: int = 24 << 20
+    seconds: float = 120.0
+    at_once: int = 4
+    keep: timedelta = timedelta(hours=1)
+    keep_failure: timedelta = timedelta(minutes=5)
+    most_kept: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    content: Observed | Absent
+    archive: Archive | Absent
+    observation: Mapping[str, Json] = field(default_factory=dict)
+
+
+class PackageCollector:
+    """Answers for kind `package`, and finds the archive of a package (`Archives`).
+
+    `downloads` maps an ecosystem (`npm`, `PyPI`) to the address of a JSON document with `{name}` in it, whose count of
+    a month goes into the observation; without one nothing is asked.
+    """
+
+    name: Final = "package"
+    version: Final = VERSION
+    kinds: Final = (KIND,)
+
+    def __init__(
+        self,
+        engine: Engine,
+        indexes: Indexes,
+        clock: Callable[[], datetime],
+        limits: PackageLimits | None = None,
+        *,
+        downloads: Mapping[str, str] | None = None,
+        patience: Patience | None = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._engine = engine
+        self._indexes = indexes
+        self._clock = clock
+        self._limits = limits or PackageLimits()
+        self._downloads = downloads or {}
+        self._patience = patience
+        self._sleep = sleep
+        self._room = asyncio.Semaphore(self._limits.at_once)
+        self._looks: Shared[Wanted, _Looked] = Shared(clock, self._lifetime, most=self._limits.most_kept)
+
+    async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
+        """One package record of the first npm or PyPI target; what could not be looked at now is carried over."""
+        now = self._clock()
+        content, observation = await self._see(target, earlier.records.get(KIND), now)
+        return [
+            Record(
+                server=target.id,
+                kind=KIND,
+                schema=SCHEMA,
+                collector=self.name,
+                collector_version=self.version,
+                observed_at=now,
+                content=content,
+                observation=observation,
+            )
+        ]
+
+    async def archive(self, target: Target) -> Archive | Absent:
+        """The archive of a package target's version."""
+        wanted = _wanted(target)
+        return wanted if isinstance(wanted, Absent) else (await self._look(wanted, None)).archive
+
+    async def _see(
+        self, server: Server, record: Record | None, now: datetime
+    ) -> tuple[Observed | Absent, Mapping[str, Json]]:
+        wanted = _first(server)
+        if isinstance(wanted, Absent):
+            return wanted, {}
+        earlier = Earlier.of(record, wanted)
+        looked = await self._look(wanted, earlier)
+        if earlier and earlier.instead_of(looked.content, looked.observation, now):
+            return earlier.content, earlier.record.observation
+        return looked.content, looked.observation
+
+    async def _look(self, wanted: Wanted, earlier: Earlier | None) -> _Looked:
+        return await self._looks.get(wanted, lambda: self._bounded(wanted, earlier))
+
+    async def _bounded(self, wanted: Wanted, earlier: Earlier | None) -> _Looked:
+        async with self._room:
+            try:
+                async with asyncio.timeout(self._limits.seconds):
+                    return await self._visit(wanted, earlier)
+            except TimeoutError:
+                why = f"{_WHO[wanted.ecosystem]} took longer than {self._limits.seconds:g} seconds"
+                return _failed(Absent(Reason.TIMEOUT, why))
+            except SandboxError as error:  # no index is configured
+                return _failed(Absent(Reason.NOT_COLLECTED, str(error)))
+
+    async def _visit(self, wanted: Wanted, earlier: Earlier | None) -> _Looked:
+        index = await (self._indexes.npm() if wanted.ecosystem == NPM else self._indexes.python())
+        most = self._limits.document
+        transport = await index_transport(self._engine, index, most_bytes=most)
+        async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
+            asking = Asking(
+                client, _WHO[wanted.ecosystem], clock=self._clock, sleep=self._sleep, patience=self._patience
+            )
+            look = Look(asking, most_bytes=most)
+            known = earlier if earlier and earlier.record.collector_version == self.version else None
+            if known and known.archive and await look.unchanged(known.sources(index)):
+                observation = {**known.record.observation, **await self._volatile(look, wanted)}
+                return _Looked(known.content, known.archive, observation)
+            if isinstance(index, NpmIndex):
+                found = await look_at_npm(look, index, wanted.name, wanted.version)
+            else:
+                found = await look_at_python(look, index, wanted.name, wanted.version)
+            if isinstance(found, Absent):
+                return _failed(found)
+            return _Looked(
+                Observed(canonical_json(found.body)),
+                found.archive,
+                {**_sources(look, found), **await self._volatile(look, wanted)},
+            )
+
+    async def _volatile(self, look: Look, wanted: Wanted) -> dict[str, Json]:
+        """What is another every night."""
+        facts: dict[str, Json] = {keeping.LOOKED_AT: self._clock().isoformat()}
+        template = self._downloads.get(wanted.ecosystem)
+        if template:
+            answer = await look.members("downloads", template.replace("{name}", quote(wanted.name)), npm.FULL)
+            facts["downloads"] = _monthly(answer) if isinstance(answer, Mapping) else None
+        return facts
+
+    def _lifetime(self, looked: _Looked) -> timedelta:
+        return self._limits.keep_failure if isinstance(looked.content, Absent) else self._limits.keep
+
+
+def _failed(why: Absent) -> _Looked:
+    return _Looked(why, why)
+
+
+def _sources(look: Look, found: Found) -> dict[str, Json]:
+    return {
+        keeping.DOCUMENTS: [source.written for source in look.read],
+        keeping.INCOMPLETE: list[Json](look.incomplete),
+        keeping.ARCHIVE: keeping.written(found.archive) if isinstance(found.archive, Archive) else None,
+    }
+
+
+def _monthly(answer: Members) -> int | None:
+    """The count in `{"downloads": N}` or `{"data": {"last_month": N}}`, as the two public services answer."""
+    for value in (answer.get("downloads"), members(answer.get("data")).get("last_month")):
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53:
+            return value
+    return None
+
+
+def _first(server: Server) -> Wanted | Absent:
+    """What the first npm or PyPI target wants; a package of another kind is named instead."""
+    packages = [target for target in server.targets if target.type in {TargetType.NPM, TargetType.PYPI}]
+    if packages:
+        return _wanted(packages[0])
+    others = sorted({target.type.value for target in server.targets if not target.type.is_remote})
+    declared = f"only {', '.join(others)}" if others else "no package"
+    return Absent(Reason.NO_PACKAGE, f"the server declares {declared}; npm and PyPI packages are looked up")
+
+
+def _wanted(target: Target) -> Wanted | Absent:
+    version = plain(target.version, LONGEST_VERSION)
+    version = None if version in {"latest", "*"} else version
+    try:
+        match target.type:
+            case TargetType.NPM:
+                return Wanted("npm", npm_name(target.identifier), version)
+            case TargetType.PYPI:
+                pypi_name(target.identifier)
+                return Wanted("PyPI", canonicalize_name(target.identifier), version)
+    except Unusable as error:
+        return Absent(Reason.NO_PACKAGE, f"expected {error}")
+    return Absent(Reason.NO_PACKAGE, f"{target.type.value} packages are not looked up")

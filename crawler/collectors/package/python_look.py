@@ -1,0 +1,100 @@
+"""A look at a Python project: the simple API, the JSON API or METADATA file where there is one, and PEP 740."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from packaging.utils import canonicalize_name
+
+from crawler.collectors.package import python, simple
+from crawler.collectors.package.asking import Document, Missing
+from crawler.collectors.package.looking import Found, Look
+from crawler.collectors.package.npm_look import missing
+from crawler.collectors.package.provenance import nothing_attested, python_provenance
+from crawler.collectors.package.reading import Members, members
+from crawler.wire.sandbox.indexes import PythonIndex
+from evidence.canonical import Json
+from evidence.kinds.package import PYPI
+from evidence.model import Absent, Reason
+
+_JSON: Final = "application/json"
+_PROVENANCE: Final = "application/vnd.pypi.integrity.v1+json, application/json;q=0.9"
+_ANY: Final = "*/*"
+_METADATA: Final = 4 << 20
+
+
+async def look_at_python(look: Look, index: PythonIndex, name: str, declared: str | None) -> Found | Absent:
+    """What the first index that knows the project says of it. One that fails is not passed over for the next."""
+    for base in index.urls:
+        page = await _page(look, f"{base.rstrip('/')}/{canonicalize_name(name)}/", name)
+        if isinstance(page, Absent):
+            return page
+        if isinstance(page, simple.Page):
+            return await _found(look, base, python.Project.read(name, declared, page))
+    unknown = Absent(Reason.NO_PACKAGE, f"the Python index has no {name}")
+    return Found(missing(PYPI, name, declared), unknown)
+
+
+async def _page(look: Look, address: str, name: str) -> simple.Page | Missing | Absent:
+    answer = await look.raw("simple", address, simple.ACCEPT)
+    if not isinstance(answer, Document):
+        return answer
+    if "json" not in answer.media:
+        return simple.from_html(name, answer.address, answer.body.decode("utf-8", "replace"))
+    document = await look.parsed(answer)
+    if isinstance(document, Absent):
+        return document
+    page = simple.from_json(name, answer.address, document)
+    return page or look.refusal(Reason.UNREACHABLE, "gave a document that is not about the package")
+
+
+async def _found(look: Look, base: str, project: python.Project) -> Found:
+    document = await _document(look, base, project)
+    info = _info(project, document) or await _metadata(look, project)
+    people = python.accounts(document, info or members(document.get("info")))
+    body = python.body(project, info, people, await _provenance(look, project))
+    archive = python.archive(project) or Absent(
+        Reason.NO_PACKAGE,
+        f"the Python index has no file of {project.name}{f' {project.declared}' if project.declared else ''}",
+    )
+    return Found(body, archive)
+
+
+async def _document(look: Look, base: str, project: python.Project) -> Members:
+    """The JSON of the version where the index has such, else that of the project."""
+    root = simple.json_address(base, project.name)
+    if root is None:
+        return {}
+    if project.version and project.version != project.page.latest:
+        found = await look.optional("version", f"{root}/{project.version}/json", _JSON)
+        if found:
+            return found
+    return await look.optional("project", f"{root}/json", _JSON)
+
+
+def _info(project: python.Project, document: Members) -> Members | None:
+    """The document's metadata, if they are those of the version that is looked at."""
+    info = members(document.get("info"))
+    name, version = info.get("name"), info.get("version")
+    same = isinstance(name, str) and canonicalize_name(name) == canonicalize_name(project.name)
+    return info if same and isinstance(version, str) and python.is_version(version, project.version) else None
+
+
+async def _metadata(look: Look, project: python.Project) -> Members | None:
+    """The METADATA file that the index serves beside a wheel (PEP 658)."""
+    file = next((file for file in project.files if file.has_metadata), None)
+    if file is None:
+        return None
+    answer = await look.raw("metadata", f"{file.address}.metadata", _ANY)
+    if isinstance(answer, Absent):
+        look.incomplete.append("metadata")
+    if not isinstance(answer, Document) or len(answer.body) > _METADATA:
+        return None
+    return python.from_metadata(answer.body)
+
+
+async def _provenance(look: Look, project: python.Project) -> Json:
+    attested = next((file.provenance for file in project.files if file.provenance), None)
+    if attested is not None:
+        return python_provenance(await look.optional("provenance", attested, _PROVENANCE))
+    return nothing_attested() if project.files and project.page.tells_provenance else None

@@ -1,0 +1,89 @@
+"""Which indexes are asked, and through which doors: those of the user's own npm, pip and uv, and nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from crawler.wire.adapters import GuardedTransport
+from crawler.wire.failures import WireFailure
+from crawler.wire.guard import Guard, classify
+from crawler.wire.http import Engine
+from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex, endpoint, npm_index, python_index
+
+# Never opened, not even for an index that the user configured.
+_NEVER: Final = frozenset({"metadata", "multicast", "unspecified", "malformed"})
+
+
+class Indexes(Protocol):
+    """The indexes of both ecosystems; raises SandboxError when none is configured."""
+
+    async def npm(self) -> NpmIndex:
+        """The npm index."""
+        ...
+
+    async def python(self) -> PythonIndex:
+        """The Python indexes."""
+        ...
+
+
+class ConfiguredIndexes:
+    """Asks the user's tools once. `environ` is the environment that they run in."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._asking = asyncio.Lock()
+        self._npm: NpmIndex | None = None
+        self._python: PythonIndex | None = None
+
+    async def npm(self) -> NpmIndex:
+        """What `npm config` says."""
+        async with self._asking:
+            if self._npm is None:
+                self._npm = await asyncio.to_thread(npm_index, self._environ)
+            return self._npm
+
+    async def python(self) -> PythonIndex:
+        """What uv's or pip's configuration says."""
+        async with self._asking:
+            if self._python is None:
+                self._python = await asyncio.to_thread(python_index, self._environ)
+            return self._python
+
+
+@dataclass(frozen=True, slots=True)
+class IndexGuard(Guard):
+    """Opens what `Guard` opens, and the doors at which an index of the user answers: addresses with their port.
+
+    A company's index is often on a private network, and names files at the same door. Nothing else there is opened.
+    """
+
+    doors: frozenset[tuple[str, int]] = frozenset()
+
+    def vet(self, addresses: Sequence[str], port: int) -> tuple[str, ...]:
+        """The addresses when each may be dialled; else BlockedAddress."""
+        others = [address for address in addresses if (address, port) not in self.doors]
+        if others:
+            Guard.vet(self, others, port)
+        return tuple(addresses)
+
+
+async def index_transport(
+    engine: Engine, index: NpmIndex | PythonIndex, *, most_bytes: int, seconds: float = 60.0
+) -> GuardedTransport:
+    """A transport to an index and the files that it names; one body of at most `most_bytes`, one answer in `seconds`.
+
+    It also takes archives from where `Archive.address` says. Close it, or the client that holds it.
+    """
+    found: set[tuple[str, int]] = set()
+    for door in {door for url in index.urls if (door := endpoint(url))}:
+        try:
+            addresses = await engine.addresses(door.host)
+        except WireFailure:
+            continue  # the request itself will say so
+        found.update((address, door.port) for address in addresses if classify(address) not in _NEVER)
+    guard = IndexGuard(allow_private=engine.guard.allow_private, doors=frozenset(found))
+    limits = replace(engine.limits, total=seconds, wire_bytes=most_bytes, body_bytes=most_bytes)
+    return GuardedTransport(engine, guard=guard, limits=limits)
