@@ -18,7 +18,7 @@ from scoring.scope import Said
     severity=Severity.ERROR,
     title="A text holds characters that nobody sees",
     since="2026.1",
-    version=1,
+    version=2,
     good=[said(), said("Notes \U0001f469\u200d\U0001f4bb with emoji.")],
     bad=[said("Reads notes\U000e0061\U000e0062."), said("Reads \u202enotes\u202c.")],
 )
@@ -31,5 +31,5 @@ def text_hides_characters(said: Said) -> Iterator[str]:
     This is check SEC-005 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
-        if hit.threat is Threat.HIDDEN:
+        if hit.is_grave and hit.threat is Threat.HIDDEN:
             yield f"{hit.at}: {hit.title.lower()}"

@@ -18,7 +18,7 @@ from scoring.scope import Said
     severity=Severity.ERROR,
     title="A listing contains a credential",
     since="2026.1",
-    version=1,
+    version=2,
     good=[said(), said("Key such as AKIAIOSFODNN7EXAMPLE.")],
     bad=[said("Key " + "AKIA" + "Q7RZ2MWX5KPL9TBN.")],
 )
@@ -30,5 +30,5 @@ def text_reveals_secret(said: Said) -> Iterator[str]:
     This is check SEC-008 of the security lane that mcptest publishes.
     """
     for hit in said.hits:
-        if hit.threat is Threat.SECRET:
+        if hit.is_grave and hit.threat is Threat.SECRET:
             yield f"{hit.at}: {hit.title.lower()}"

@@ -13,10 +13,22 @@ from typing import Any
 import pytest
 
 from evidence.derive import orders, poisoning
-from evidence.derive.poisoning import fold, hidden_in, scan, scan_text, texts
+from evidence.derive.poisoning import fold, scan, scan_text, texts
+from evidence.derive.poisoning.folding import Texts
+from evidence.derive.poisoning.scan import _unseen as unseen
 from evidence.kinds.listing import Listing
 from evidence.model import Observed
-from evidence.patterns.poisoning import PATTERNS, SECRETS, WINDOW, Pattern, Threat, is_placeholder
+from evidence.patterns.poisoning import (
+    PATTERNS,
+    SECRETS,
+    WINDOW,
+    Category,
+    Confidence,
+    Found,
+    Pattern,
+    Threat,
+    is_placeholder,
+)
 from tests.dossiers import captures
 
 ANYTHING = "\0"
@@ -127,7 +139,7 @@ def test_the_run_that_needs_no_word_is_as_long_as_declared() -> None:
 
 
 def possible(pattern: Pattern, text: str) -> bool:
-    return list(poisoning._Texts(["", text, "a"]).holding(pattern)) == [1]
+    return list(Texts(["", text, "a"]).holding(pattern)) == [1]
 
 
 @pytest.mark.parametrize("index", range(len(orders._ORDERS)))
@@ -172,15 +184,24 @@ def plainly(text: str, owner: str = "mine", names: Iterable[str] = NAMES) -> lis
     """The hits in a text when every expression is tried on it."""
     text = text[:20_000]
     folded = fold(text)
-    found = [(Threat.HIDDEN, "hidden-characters") for _ in hidden_in(text)]
+    heard = [(each.category, each.pattern, each.found) for each in unseen(text)]
     secrets = ((pattern, pattern.expression.search(text)) for pattern in SECRETS)
-    found += [(pattern.threat, pattern.id) for pattern, match in secrets if match and not is_placeholder(match[0])]
-    found += [(pattern.threat, pattern.id) for pattern in PATTERNS if pattern.matches(folded)]
+    heard += [
+        (pattern.category, pattern.id, Found(pattern.confidence))
+        for pattern, match in secrets
+        if match and not is_placeholder(match[0])
+    ]
+    tried = ((pattern, pattern.find(folded)) for pattern in PATTERNS)
+    heard += [(pattern.category, pattern.id, found) for pattern, found in tried if found]
+    heard = [each for each in heard if each[2].speaks_in(owner)]
     others = [name.lower() for name in names if name != owner and len(name) >= 4]
     meant = [name for name in others if name in folded and is_meant(name, folded)]
     if owner and any(order.search(folded) for name in meant for order in orders._orders(name)):
-        found.append((Threat.CROSS_TOOL, "named-tool"))
-    return found
+        heard.append((Category.SHADOWING, "named-tool", Found(Confidence.HIGH)))
+    found = [(category.threat, ident) for category, ident, _ in heard]
+    medium = {category for category, _, sure in heard if sure.confidence is Confidence.MEDIUM}
+    sure = any(each.confidence is Confidence.HIGH for _, _, each in heard)
+    return found + [(Threat.INJECTION, "several-signs")] * (len(medium) > 1 and not sure)
 
 
 def is_meant(name: str, folded: str) -> bool:

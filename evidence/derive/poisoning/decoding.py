@@ -1,0 +1,108 @@
+"""Encoded texts made readable: base64, hexadecimal, percent, escapes, entities and rot13, one inside another."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+MAX_LAYERS: Final = 3
+MAX_RUNS: Final = 12
+MAX_RUN: Final = 8_000
+SHORTEST: Final = 24
+
+_BASE64: Final = re.compile(rf"(?<![\w+/=-])[A-Za-z0-9+/_-]{{{SHORTEST},{MAX_RUN}}}+={{0,2}}")
+_HEX: Final = re.compile(rf"(?<![\w])(?:0x)?(?:[0-9a-fA-F]{{2}}[\s:]?){{12,{MAX_RUN // 3}}}+")
+_PERCENT: Final = re.compile(rf"(?:%[0-9a-fA-F]{{2}}[\w.~!*'()/-]{{0,30}}){{3,{MAX_RUN // 6}}}+")
+_ESCAPED: Final = re.compile(rf"(?:\\x[0-9a-fA-F]{{2}}|\\u00[0-9a-fA-F]{{2}}){{8,{MAX_RUN // 6}}}")
+_ENTITIES: Final = re.compile(rf"(?:&#(?:x[0-9a-fA-F]{{2,4}}|\d{{2,4}});){{8,{MAX_RUN // 8}}}")
+_UNIT: Final = re.compile(r"x?([0-9a-fA-F]{2,4})")
+_ROT13: Final = re.compile(
+    r"(?i)\b(?:vtaber|qvfertneq|birevqr|birieevqr|cerivbhf|vafgehpgvba|vafgehpgvbaf|cnffjbeq|perqragvny|frpergyl|rksvygengr|hfre'?f)\b|\.ffu\b|\brot-?13\b"
+)
+_READABLE: Final = re.compile(r"[\x09\x0a\x0d\x20-\x7e\u00a0-\u024f]")
+_WORD: Final = re.compile(r"[A-Za-z]{2,}")
+
+
+def decoded(text: str) -> Iterator[str]:
+    """Readable texts that stand encoded in a text, each layer of them; at most MAX_RUNS in a layer."""
+    layer = [text]
+    for _ in range(MAX_LAYERS):
+        layer = list(dict.fromkeys(inner for outer in layer for inner in _inside(outer)))[:MAX_RUNS]
+        yield from layer
+
+
+def may_be_encoded(text: str) -> bool:
+    """Whether it is worth looking, cheaply: a long word, or a sign of an encoding."""
+    if "%" in text or "\\" in text or "&#" in text:
+        return True
+    return len(text) >= SHORTEST and (
+        max(map(len, text.split()), default=0) >= SHORTEST or _ROT13.search(text) is not None
+    )
+
+
+def _inside(text: str) -> Iterator[str]:
+    for expression, read in _READERS:
+        for count, found in enumerate(expression.finditer(text)):
+            if count == MAX_RUNS:
+                break
+            plain = read(found[0])
+            if plain and _is_prose(plain):
+                yield plain
+    if _ROT13.search(text):
+        yield codecs.decode(text, "rot13")
+
+
+def _is_prose(text: str) -> bool:
+    """Whether nearly all of it can be read and it holds several words."""
+    part = text[:400]
+    return len(_READABLE.findall(part)) >= 0.95 * len(part) and len(_WORD.findall(part)) >= 3
+
+
+def _base64(run: str) -> str:
+    plain = run.rstrip("=").translate(_URL_SAFE)
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def _hex(run: str) -> str:
+    digits = "".join(_HEX_DIGITS.findall(run.removeprefix("0x")))
+    return _utf8(digits[: len(digits) // 2 * 2])
+
+
+def _percent(run: str) -> str:
+    return _PERCENT_UNIT.sub(lambda found: chr(int(found[1], 16)), run)
+
+
+def _escaped(run: str) -> str:
+    return "".join(chr(int(unit[-2:], 16)) for unit in _ESCAPED_UNIT.findall(run))
+
+
+def _entities(run: str) -> str:
+    units = (unit.strip("&#;") for unit in run.split(";") if unit)
+    return "".join(chr(int(unit[1:], 16) if unit[0] == "x" else int(unit)) for unit in units)
+
+
+def _utf8(digits: str) -> str:
+    try:
+        return bytes.fromhex(digits).decode("utf-8")
+    except (ValueError, UnicodeDecodeError):
+        return ""
+
+
+_URL_SAFE: Final = str.maketrans("-_", "+/")
+_HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F]{2}")
+_PERCENT_UNIT: Final = re.compile(r"%([0-9a-fA-F]{2})")
+_ESCAPED_UNIT: Final = re.compile(r"\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}")
+_READERS: Final[tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]] = (
+    (_BASE64, _base64),
+    (_HEX, _hex),
+    (_PERCENT, _percent),
+    (_ESCAPED, _escaped),
+    (_ENTITIES, _entities),
+)

@@ -1,0 +1,170 @@
+"""What a listing says to a model that its user would not expect: pure over the stored listing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from evidence.derive.orders import gives_orders, is_a_name
+from evidence.derive.poisoning.decoding import decoded, may_be_encoded
+from evidence.derive.poisoning.folding import Texts, fold, fold_all
+from evidence.derive.poisoning.hidden import hidden_in
+from evidence.derive.poisoning.said import Said, path, said_in
+from evidence.kinds.listing import Listing
+from evidence.patterns.poisoning import (
+    MAX_TEXT,
+    PATTERNS,
+    SECRETS,
+    Category,
+    Confidence,
+    Found,
+    Pattern,
+    Threat,
+    is_placeholder,
+)
+from evidence.patterns.poisoning.hidden import MARKDOWN_COMMENT
+
+MAX_HITS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One suspicious place. `at` is its path; what was said is never repeated, only what kind of thing it is."""
+
+    category: Category
+    pattern: str
+    title: str
+    at: str
+    confidence: Confidence = Confidence.HIGH
+
+    @property
+    def threat(self) -> Threat:
+        """The published id that its category belongs to."""
+        return self.category.threat
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether it costs points: only what is sure does."""
+        return self.confidence is Confidence.HIGH
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What a text says wherever it stands; `found` says in which tool's text it does."""
+
+    category: Category
+    pattern: str
+    title: str
+    found: Found
+
+
+def scan(listing: Listing) -> tuple[Hit, ...]:
+    """Every hit in the listing, in its order; at most MAX_HITS."""
+    names = tuple(item.name for item in listing.tools.items if item.name)
+    return tuple(islice(_hits(said_in(listing), names), MAX_HITS))
+
+
+def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
+    """The hits in one text, each pattern once."""
+    return _hits([((None, at), owner, text)], names)
+
+
+def texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
+    """Every string that a client may show to a model: its path, the name of the tool that it belongs to, the text."""
+    return ((path(place), owner, text) for place, owner, text in said_in(listing))
+
+
+def _hits(said: Iterable[Said], names: Sequence[str]) -> Iterator[Hit]:
+    """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
+    places = list(said)
+    distinct = list(dict.fromkeys(text for _, _, text in places))
+    sent = [text[:MAX_TEXT] for text in distinct]
+    plain = Texts(*fold_all(sent))
+    heard = dict(zip(distinct, _heard(sent, plain), strict=True))
+    ordered = {distinct[at]: about for at, about in _ordered(plain, names).items()}
+    if not ordered and not any(heard.values()):
+        return
+    for place, owner, text in places:
+        hits = [
+            Hit(each.category, each.pattern, each.title, path(place), each.found.confidence)
+            for each in heard[text]
+            if each.found.speaks_in(owner)
+        ]
+        if owner and any(name != owner for name in ordered.get(text, ())):
+            hits.append(
+                Hit(Category.SHADOWING, "named-tool", "Gives orders about another tool of the server", path(place))
+            )
+        yield from hits
+        yield from _combined(hits)
+
+
+def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Signs that say little alone and of different kinds stand in one text: together they are sure."""
+    signs = {hit.category for hit in hits if hit.confidence is Confidence.MEDIUM}
+    if len(signs) > 1 and not any(hit.is_grave for hit in hits):
+        yield Hit(Category.COMBINED, "several-signs", "Holds several signs of an order to the model", hits[0].at)
+
+
+def _heard(sent: Sequence[str], plain: Texts) -> list[list[_Heard]]:
+    """What each text says wherever it stands."""
+    heard: list[list[_Heard]] = [[] for _ in sent]
+    for at, text in enumerate(sent):
+        heard[at] += _unseen(text)
+    as_sent = Texts(sent)
+    for each in SECRETS:
+        for at in as_sent.holding(each):
+            if _holds_credential(sent[at], each):
+                heard[at].append(_Heard(each.category, each.id, each.title, Found(each.confidence)))
+    for each in PATTERNS:
+        for at in plain.holding(each):
+            found = each.find(plain.texts[at])
+            if found is not None:
+                heard[at].append(_Heard(each.category, each.id, each.title, found))
+    return heard
+
+
+def _unseen(text: str) -> Iterator[_Heard]:
+    """What a reader of a text does not see, and what the encoded parts of it say."""
+    for kind in hidden_in(text):
+        title = f"Contains hidden characters: {kind}"
+        yield _Heard(Category.HIDDEN, "hidden-characters", title, Found(Confidence.HIGH))
+    if "]:" in text and MARKDOWN_COMMENT.search(text):
+        yield _Heard(Category.HIDDEN, "comment", "Contains a comment that is shown nowhere", Found(Confidence.MEDIUM))
+    if may_be_encoded(text):
+        yield from _encoded(text)
+
+
+def _encoded(text: str) -> Iterator[_Heard]:
+    """Encoded parts that read like a poisoned text once they are decoded; readable ones only inform."""
+    readable = False
+    for inner in decoded(text):
+        readable = True
+        folded = fold(inner)
+        if any(each.matches(folded) for each in PATTERNS if each.category is not Category.ENCODED):
+            yield _Heard(
+                Category.ENCODED, "encoded-order", "Carries an encoded order to the model", Found(Confidence.HIGH)
+            )
+            return
+    if readable:
+        yield _Heard(Category.ENCODED, "encoded-text", "Carries encoded text", Found(Confidence.LOW))
+
+
+def _holds_credential(text: str, pattern: Pattern) -> bool:
+    found = pattern.expression.search(text)
+    return found is not None and not is_placeholder(found[0])
+
+
+def _ordered(plain: Texts, names: Sequence[str]) -> dict[int, list[str]]:
+    """The tools about which a text gives orders, for each text that does, whichever tool the text belongs to."""
+    found: dict[int, list[str]] = {}
+    for name in dict.fromkeys(names):
+        lower = name.lower()
+        if len(lower) < 4 or lower not in plain.whole:
+            continue
+        for at in dict.fromkeys(text for text, _ in plain.places(lower)):
+            text = plain.texts[at]
+            if is_a_name(lower, text) and gives_orders(lower, text):
+                found.setdefault(at, []).append(name)
+    return found

@@ -1,0 +1,39 @@
+"""Wordings by which a listing speaks to the model behind the user's back, each with texts it must and must not match.
+
+Categories follow how a text works on a model, their threats the split that mcptest publishes (SEC-001 and so on). The
+expressions are ours, and are about who is addressed, which act is ordered and on which object, not about one corpus.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evidence.patterns.poisoning import concealment, encoding, exfiltration, instructions, preference, shadowing
+from evidence.patterns.poisoning.credentials import SECRETS, is_placeholder
+from evidence.patterns.poisoning.pattern import MAX_TEXT, WINDOW, Category, Confidence, Found, Pattern, Threat
+
+__all__ = [
+    "MAX_TEXT",
+    "PATTERNS",
+    "SECRETS",
+    "VERSION",
+    "WINDOW",
+    "Category",
+    "Confidence",
+    "Found",
+    "Pattern",
+    "Threat",
+    "is_placeholder",
+]
+
+VERSION: Final = 2
+
+PATTERNS: Final[tuple[Pattern, ...]] = (
+    *instructions.PATTERNS,
+    *concealment.PATTERNS,
+    *exfiltration.PATTERNS,
+    *shadowing.PATTERNS,
+    *preference.PATTERNS,
+    *encoding.PATTERNS,
+)
+"""In the order in which hits of one text are told."""

@@ -1,0 +1,203 @@
+"""What a wording of poisoning is: its category, how sure it is, and how it is looked for.
+
+Every quantifier over more than one character is bounded and texts are cut to MAX_TEXT, so a hostile text costs linear
+time. Wordings are looked for after folding (`evidence.derive.poisoning`): lower case, compatibility forms, single
+spaces, no hidden characters. Most texts do not hold the fixed words that a wording `needs`, so hardly any expression is
+ever tried; a test derives from each expression that no match can do without them, and that none is longer than its
+`reach`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from typing import Final
+
+MAX_TEXT: Final = 20_000
+"""Characters of one text that are looked at; a description that long is a finding of its own elsewhere."""
+
+WINDOW: Final = 240
+MAX_PLACES: Final = 50
+REACH: Final = 340
+"""Longest match of most wordings, with what they look at around it."""
+
+_BEFORE: Final = 48
+_MENTIONED: Final = 90
+
+
+class Threat(StrEnum):
+    """What a wording is up to, under the id that mcptest publishes."""
+
+    INJECTION = "SEC-001"
+    CROSS_TOOL = "SEC-002"
+    EXFILTRATION = "SEC-003"
+    ENCODED = "SEC-004"
+    HIDDEN = "SEC-005"
+    PREFERENCE = "SEC-006"
+    SECRET = "SEC-008"  # noqa: S105 - the name of a threat
+
+
+class Category(StrEnum):
+    """How a text works on a model: finer than the published ids."""
+
+    OVERRIDE = "instruction-override"
+    CONCEALMENT = "concealment"
+    SYSTEM_TAG = "system-tag"
+    EXFILTRATION = "exfiltration"
+    SENSITIVE_PATH = "sensitive-path"
+    SHADOWING = "shadowing"
+    PREFERENCE = "preference"
+    ENCODED = "encoded"
+    HIDDEN = "hidden-text"
+    CREDENTIAL = "credential"
+    COMBINED = "combined"
+
+    @property
+    def threat(self) -> Threat:
+        """The published id that it belongs to."""
+        return _THREATS[self]
+
+
+_THREATS: Final = {
+    Category.OVERRIDE: Threat.INJECTION,
+    Category.CONCEALMENT: Threat.INJECTION,
+    Category.SYSTEM_TAG: Threat.INJECTION,
+    Category.EXFILTRATION: Threat.EXFILTRATION,
+    Category.SENSITIVE_PATH: Threat.EXFILTRATION,
+    Category.SHADOWING: Threat.CROSS_TOOL,
+    Category.PREFERENCE: Threat.PREFERENCE,
+    Category.ENCODED: Threat.ENCODED,
+    Category.HIDDEN: Threat.HIDDEN,
+    Category.CREDENTIAL: Threat.SECRET,
+    Category.COMBINED: Threat.INJECTION,
+}
+
+
+class Confidence(StrEnum):
+    """How sure a hit is. Only `high` costs a server points; the others inform."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A wording in a text. `others`: for each place the tools that it is about; None when it is about no named tool."""
+
+    confidence: Confidence
+    others: tuple[tuple[str, ...], ...] | None = None
+
+    def speaks_in(self, owner: str) -> bool:
+        """Whether it says something in a text of this tool: a wording about others does not when it means itself.
+
+        Outside of a tool (`owner` empty) tools may be put in an order: that is what instructions are for.
+        """
+        if self.others is None:
+            return True
+        return bool(owner) and any(owner.lower() not in each for each in self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One wording: `expression`, with each of `beside` within WINDOW characters of it. The samples are its tests.
+
+    A match, with what is beside it, holds one word of each group of `needs` within `reach` characters of a word of the
+    first group; or so many characters as `unbroken` without a space. `unless` explains a match: it stands in it or just
+    before. Named groups `other`, `second` and so on are tools that it is about. `mentionable`: texts about security
+    quote such wordings, and then it only informs.
+    """
+
+    id: str
+    category: Category
+    title: str
+    expression: re.Pattern[str]
+    bad: tuple[str, ...]
+    good: tuple[str, ...]
+    beside: tuple[re.Pattern[str], ...] = ()
+    unless: re.Pattern[str] | None = None
+    needs: tuple[tuple[str, ...], ...] = ()
+    unbroken: int = 0
+    reach: int = REACH
+    confidence: Confidence = Confidence.HIGH
+    mentionable: bool = False
+
+    def matches(self, text: str) -> bool:
+        """Whether the text holds the wording, however sure."""
+        return self.find(text) is not None
+
+    def find(self, text: str) -> Found | None:
+        """The wording in a text, as sure as its surest place."""
+        places = list(islice(self._places(text), MAX_PLACES if self._is_told_apart else 1))
+        if not places:
+            return None
+        others = tuple(dict.fromkeys(_names(place) for place in places)) if self.expression.groupindex else None
+        quoted = self.mentionable and all(_is_mentioned(text, place) for place in places)
+        return Found(Confidence.LOW if quoted else self.confidence, others)
+
+    @property
+    def _is_told_apart(self) -> bool:
+        return self.mentionable or bool(self.expression.groupindex)
+
+    def _places(self, text: str) -> Iterator[re.Match[str]]:
+        for place in islice(self.expression.finditer(text), MAX_PLACES):
+            span = text[max(0, place.start() - WINDOW) : place.end() + WINDOW] if self.beside else ""
+            if all(part.search(span) for part in self.beside) and not self._is_explained(text, place):
+                yield place
+
+    def _is_explained(self, text: str, place: re.Match[str]) -> bool:
+        return self.unless is not None and bool(self.unless.search(text[max(0, place.start() - _BEFORE) : place.end()]))
+
+
+def pattern(
+    category: Category,
+    ident: str,
+    title: str,
+    expression: str,
+    *,
+    bad: tuple[str, ...],
+    good: tuple[str, ...],
+    needs: tuple[str, ...],
+    unbroken: int = 0,
+    reach: int = REACH,
+    beside: tuple[str, ...] = (),
+    unless: str = "",
+    confidence: Confidence = Confidence.HIGH,
+    mentionable: bool = False,
+) -> Pattern:
+    """Declare a wording. Expressions are verbose ones; a group of `needs` is words between bars."""
+    return Pattern(
+        ident,
+        category,
+        title,
+        re.compile(expression, re.VERBOSE),
+        bad,
+        good,
+        tuple(re.compile(part, re.VERBOSE) for part in beside),
+        re.compile(unless, re.VERBOSE) if unless else None,
+        tuple(tuple(group.split("|")) for group in needs),
+        unbroken,
+        reach,
+        confidence,
+        mentionable,
+    )
+
+
+_MENTION: Final = re.compile(
+    r"""(?:\bsuch\sas|\be\.?g\.?|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
+        |\b(?:detect|flag|block|catch|analy[sz]|identif|explain|refus|sanitiz|classif|recogni[sz]|neutrali[sz]|scan|reject)\w{0,5}
+        |\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b[^.!?\n]{0,60}$""",
+    re.VERBOSE,
+)
+
+
+def _is_mentioned(text: str, place: re.Match[str]) -> bool:
+    """Whether the words before a place, in its sentence, make it an example of what others write."""
+    return _MENTION.search(text[max(0, place.start() - _MENTIONED) : place.start()]) is not None
+
+
+def _names(place: re.Match[str]) -> tuple[str, ...]:
+    return tuple(name.rstrip(".-") for name in place.groupdict().values() if name)
