@@ -34,8 +34,9 @@ class Allowance:
 class Rule:
     """One rule. Without an expression the path alone decides; `group` 0 is the first group that matched.
 
-    The anchors of an `initial` rule begin its matches, which begin a word; they are looked at nowhere else.
-    `window` is how many bytes before and after an anchor the expression may look at; None is the whole text.
+    What a `random` rule finds is not made of words; in the decoded text of an `encoded` one is another secret. The
+    anchors of an `initial` rule begin its matches, which begin a word; they are looked at nowhere else. `window` is how
+    many bytes before and after an anchor the expression may look at; None is the whole text.
     """
 
     id: str
@@ -47,6 +48,8 @@ class Rule:
     group: int = 0
     path: str = ""
     generic: bool = False
+    random: bool = False
+    encoded: bool = False
     initial: bool = False
     window: tuple[int, int] | None = None
     allowances: tuple[Allowance, ...] = ()
@@ -79,6 +82,8 @@ def own_rules() -> RuleSet:
                 anchors=pattern.anchors,
                 entropy=pattern.entropy,
                 generic=pattern.generic,
+                random=pattern.random or pattern.generic,
+                encoded=pattern.encoded,
                 initial=pattern.initial,
                 window=(pattern.near, pattern.far),
             )

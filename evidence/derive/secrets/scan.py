@@ -20,7 +20,9 @@ from evidence.derive.secrets.finding import MASK, Discount, Finding, context, di
 from evidence.derive.secrets.gitleaks import RulesInvalid
 from evidence.derive.secrets.placeholder import is_made_of_words, is_placeholder
 from evidence.derive.secrets.places import discount
+from evidence.derive.secrets.readings import decoded, readings
 from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet, rules_digest
+from evidence.derive.secrets.surroundings import is_inside_blob, is_reference
 
 MAX_FINDINGS: Final = 500
 """Of one text; a file with more is a list of them, and the first ones say so."""
@@ -165,7 +167,7 @@ class Scanner:
         secret = data[slice(*span)].decode("utf-8", "replace")
         if rule.entropy and entropy(secret) <= rule.entropy:
             return False
-        if self._set.own and (is_placeholder(secret) or (rule.generic and is_made_of_words(secret))):
+        if self._set.own and self._is_innocent(rule, data, match, span, secret):
             return False
         allowed = (*self._allowed[order], *self._for(rule))
         if not allowed and not self._set.markers:
@@ -178,6 +180,17 @@ class Scanner:
             _is_allowed(one, path, {MATCH: whole, LINE: line}.get(one.allowance.target, secret), secret)
             for one in allowed
         )
+
+    def _is_innocent(self, rule: Rule, data: bytes, match: Any, span: tuple[int, int], secret: str) -> bool:
+        """Whether a match of one of our own rules is nothing after all."""
+        if is_placeholder(secret) or (rule.random and any(is_made_of_words(text) for text in readings(secret))):
+            return True
+        if rule.encoded:
+            text = decoded(secret)
+            return text is None or not self._hits(text.encode(), "")
+        if rule.generic and is_reference(data[match.start() : span[0]].decode("utf-8", "replace"), secret):
+            return True
+        return rule.initial and is_inside_blob(data, span)
 
     def _for(self, rule: Rule) -> Iterator[_Allowed]:
         return (one for one in self._allowed_everywhere if not one.allowance.rules or rule.id in one.allowance.rules)

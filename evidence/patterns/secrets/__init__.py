@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.secrets import ai, business, cloud, code, data, keys, messaging
+from evidence.patterns.secrets import ai, business, cloud, code, data, keys, messaging, passwords, wrapped
 from evidence.patterns.secrets.pattern import SecretPattern
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 PATTERNS: Final[tuple[SecretPattern, ...]] = (
     *ai.PATTERNS,
@@ -16,6 +16,8 @@ PATTERNS: Final[tuple[SecretPattern, ...]] = (
     *data.PATTERNS,
     *messaging.PATTERNS,
     *business.PATTERNS,
+    *wrapped.PATTERNS,
+    *passwords.PATTERNS,
     *keys.PATTERNS,
 )
 """In order of preference: where two match the same place, the first one names it."""

@@ -64,9 +64,13 @@ PATTERNS: Final = (
         r"(?:azure[\w\-. ]{0,30}|ocp-apim-subscription-)key", r"(?:[a-fA-F0-9]{32}|[A-Za-z0-9]{52,84})",
         "azure ocp-apim", ("AZURE_OPENAI_API_KEY=<h32>", "Ocp-Apim-Subscription-Key: <h32>"), "azure_key_vault=<h10>",
         entropy=3.2),
-    bare("azure-function-key", "Azure", "Azure service key that carries its mark",
-        r"[A-Za-z0-9_\-]{40,64}(?:AzFu|AzSe|ACDb|AzCa|AIoT|APIM|ACR)[A-Za-z0-9_+\-]{6,12}={0,2}",
-        "azfu azse acdb azca", "<w44>AzFu<w6>==", "AzFunction", near=90, entropy=4.0),
+    bare("azure-marked-key", "Azure", "Azure key that carries the mark of its service",
+        r"(?:[A-Za-z0-9_\-]{44}AzFu[A-Za-z0-9_\-]{5}[AQgw]==|[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}|[A-Za-z0-9]{33}AzCa[A-P]"
+        r"[A-Za-z0-9]{5}=|[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{5}|[A-Za-z0-9+/]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))"
+        r"[A-Za-z0-9+/]{5}[AQgw]==|[A-Za-z0-9+/]{33}(?:AIoT|\+(?:ASb|AEh|ARm))[A-P][A-Za-z0-9+/]{5}=|[A-Za-z0-9]{52}JQQJ9"
+        r"[A-Za-z0-9]{27})", "azfu azse azca acdb apim aiot +acr +aba +amc +ast +asb +aeh +arm jqqj9",
+        ("<w44>AzFu<w5>A==", "<w42>AzSeA<w5>", "<w33>AzCaB<w5>=", "<w76>ACDb<w5>Q==", "<w52>JQQJ99<w26>"),
+        ("AzFunction", "<w9>AzSeA<w5>"), near=90, entropy=4.0),
     named("azure-sas", "Azure", "Signature of an Azure shared access link", r"[?&;]sig",
         r"[A-Za-z0-9%+/]{43,60}(?:%3[dD]|=)", "sig=", "https://a.example.net/c?sv=2023-01-03&sig=<w43>%3D",
         "sig=<w9>", entropy=4.0),
@@ -79,7 +83,8 @@ PATTERNS: Final = (
         "AKID<w7>", entropy=3.5),
     bare("digitalocean-token", "DigitalOcean", "DigitalOcean token", r"do[opr]_v1_[a-f0-9]{64}",
         "dop_v1_ doo_v1_ dor_v1_", ("dop_v1_<h64>", "doo_v1_<h64>", "dor_v1_<h64>"), "dop_v1_<h20>"),
-    bare("heroku-token", "Heroku", "Heroku API token", r"HRKU-AA[\w\-]{58}", "hrku-aa", "HRKU-AA<s58>", "HRKU-AA<s9>"),
+    bare("heroku-token", "Heroku", "Heroku API token", rf"HRKU-(?:AA[\w\-]{{58}}|{UUID})", "hrku-",
+        ("HRKU-AA<s58>", "HRKU-<u>"), "HRKU-AA<s9>"),
     named("heroku-key", "Heroku", "Heroku API key", r"heroku", UUID, "heroku", ("HEROKU_API_KEY=<u>",
         "heroku.apiKey = '<u>'"), ("heroku app <h8>", "HEROKU_API_KEY=00000000-0000-0000-0000-000000000000"),
         entropy=2.5),

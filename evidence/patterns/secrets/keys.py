@@ -64,7 +64,7 @@ PATTERNS: Final = (
     named("docker-registry-auth", "Docker", "Docker registry credentials", r"[\"']auth[\"']",
         r"[A-Za-z0-9+/]{20,400}={0,2}", '"auth" \'auth\'', '"auth": "YXBwOn<w30>"', '"auth": "basic"', entropy=3.5),
     SecretPattern(id="jwt-secret", provider="JWT", title="Secret that signs web tokens",
-        expression=r"(?i:jwt(?:[_\-]|:\s{1,12})?(?:secret|key|signing)(?:[_\-]?key)?)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/=_"
+        expression=r"(?i:jwt(?:[_\-.]|:\s{1,12})?(?:secret|key|signing)(?:[_\-.]?(?:key|secret))?)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/=_"
         r"\-!@#%^&*]{16,200})(?:[\s\"',;)]|$)", anchors=("jwt",), bad=("JWT_SECRET=<w40>",),
         good=("JWT_SECRET=your-256-bit-secret", "jwt_secret=process.env.JWT_SECRET"), entropy=3.5),
     SecretPattern(id="php-hash-key", provider="WordPress", title="WordPress key or salt",
@@ -82,7 +82,7 @@ PATTERNS: Final = (
         r">|:=|={1,2}|:|,)\s{0,3}[\"'\x60]?([A-Za-z0-9+/_=\-.!@#%^&*~]{10,200})(?:[\s\"'\x60,;)<]|\\[nr]|$)",
         anchors=("passw", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key",
         "accesskey", "access-key", "auth_key", "authkey", "private_key", "privatekey", "client_key", "encryption_key",
-        "encryptionkey", "credential"), bad=('api_key = "<w32>"', "DB_PASSWORD=<w16>"),
+        "encryptionkey", "credential"), bad=('api_key = "<w32>"', "SESSION_PASSWORD=<w16>"),
         good=('api_key = "your_api_key_here"', "token = getToken(options)", "password: process.env.DB_PASSWORD",
         'secret = "correct"'), entropy=3.0, near=24, far=260),
 )

@@ -33,6 +33,8 @@ class SecretPattern:
     No match does without one of the `anchors` (lower case; compared without case), `near` bytes after its start or
     `far` bytes before its end; an `initial` one begins with its anchor, at the edge of a word. A secret with at most
     `entropy` bits per character is none. A `generic` pattern knows no provider: what it finds never counts by itself.
+    What is made of words is no match of a `random` one, since people write such passwords in samples.
+    An `encoded` one matches Base64 of a text in which a secret is found in turn.
     `bad` and `good` are samples to be written out by `samples.write`.
     """
 
@@ -45,6 +47,8 @@ class SecretPattern:
     good: tuple[str, ...]
     entropy: float = 0.0
     generic: bool = False
+    random: bool = False
+    encoded: bool = False
     initial: bool = False
     near: int = NEAR
     far: int = FAR
@@ -90,6 +94,7 @@ def named(  # noqa: PLR0917  rows of a table
     good: str | tuple[str, ...],
     *,
     entropy: float = 3.0,
+    random: bool = False,
 ) -> SecretPattern:
     """A value without letters of its own, known by the name that it is assigned to."""
     return SecretPattern(
@@ -101,7 +106,8 @@ def named(  # noqa: PLR0917  rows of a table
         bad=_each(bad),
         good=_each(good),
         entropy=entropy,
-        near=24,
+        random=random,
+        near=24 if len(name) < 100 else 64,
     )
 
 

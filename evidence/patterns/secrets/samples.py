@@ -1,11 +1,12 @@
 """Samples of secrets without secrets: a template is written out when it is used, so no whole token stands in a file.
 
 `<w36>` stands for 36 letters and digits that look random but are the same every time; the letter says from what
-alphabet they are taken, `<x36>` is a row of one letter and `<u>` a UUID.
+alphabet they are taken, `<x36>` is a row of one letter and `<u>` a UUID. `«x»` stands for the Base64 of x.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import string
@@ -14,6 +15,7 @@ from itertools import count
 from typing import Final
 
 _FIELD: Final = re.compile(r"<([a-zA-Z])(\d*)>")
+_ENCODED: Final = re.compile("«(.*?)»", re.DOTALL)
 _ALPHABETS: Final = {
     "w": string.ascii_letters + string.digits,
     "h": string.digits + "abcdef",
@@ -44,7 +46,8 @@ def write(template: str, seed: str = "") -> str:
             return "x" * length
         return _letters(_ALPHABETS[kind], length, f"{seed}:{template}:{next(fields)}")
 
-    return _FIELD.sub(filled, template)
+    text = _FIELD.sub(filled, template)
+    return _ENCODED.sub(lambda part: base64.b64encode(part[1].encode()).decode(), text)
 
 
 def _letters(alphabet: str, length: int, seed: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evidence.derive.secrets import Scanner, own_rules
+from evidence.derive.secrets import RuleSet, Scanner, own_rules
 from evidence.patterns import secrets
-from evidence.patterns.secrets import PATTERNS, SecretPattern
+from evidence.patterns.secrets import PATTERNS
+from evidence.patterns.secrets.pattern import SecretPattern
 from evidence.patterns.secrets.samples import write
 
 SCANNER = Scanner(own_rules())
@@ -65,16 +68,12 @@ def test_samples_are_the_same_every_time_and_differ_by_seed() -> None:
     assert write("<w20>") == write("<w20>") != write("<w20>", "another")
 
 
-def _without_windows():  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
+def _without_windows() -> RuleSet:
     rules = own_rules()
     return replace(rules, rules=tuple(replace(rule, window=None) for rule in rules.rules))
 
 
 def _blank(template: str) -> str:
-    import re
-
     return re.sub(
         r"<[a-zA-Z](\d+)>", lambda field: "x" * int(field[1]), template.replace("<u>", "<x8>-<x4>-<x4>-<x4>-<x12>")
     )

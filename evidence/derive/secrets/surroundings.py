@@ -1,0 +1,44 @@
+"""What stands around a match and says that it is none: more of the same Base64, or a name for something public."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import re2
+
+_BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_JOINTS: Final = frozenset(b"+/")
+_BLOB: Final = 32
+"""Letters of Base64 beside a match that make it a part of an image or the like: no path has so long a part."""
+
+_PUBLIC_NAME: Final = (
+    r"(?i)(?:[_\-.]|\b|[a-z])(?:id|ids|name|arn|ur[li]|file|path|dir|hash|digest|sha\d*|checksum|fingerprint|type|prefix|suffix|header"
+    r"|endpoint|expir(?:y|es|ation)|ttl|length|size|count|limit|regex|pattern|version|field|column|param|label|index|provider"
+    r"|scope|format|kind|algorithm|alg|cookie|class|policy|rule|mode|ref|refs|store|manager|query|public)[\"'`\])]{0,3}\s{0,5}"
+    r"(?:=>|:=|={1,3}|:|,|\()\s{0,5}[\"'`(]{0,2}$"
+)
+_KEEPING_NAME: Final = r"(?i)key|secret|passw|pwd|private|credential"
+_UUID: Final = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_PLACE: Final = (
+    r"(?i)^(?:arn:|urn:|https?:|file:|projects/|[./~]{1,2}[\w./\-]+$|/[\w./\-]+$)"
+    r"|^[a-z]+(?:/[\w\-]+)+$|^[\w\-]+(?:\.[\w\-]+){2,}$"
+)
+
+
+def is_inside_blob(data: bytes, span: tuple[int, int]) -> bool:
+    """Whether a match is a piece of longer Base64, which holds every short word sooner or later."""
+    start, end = span
+    if start and data[start - 1] in _JOINTS and _run(data[max(0, start - _BLOB) : start][::-1]) >= _BLOB:
+        return True
+    return end < len(data) and data[end] in _JOINTS and _run(data[end : end + _BLOB]) >= _BLOB
+
+
+def is_reference(before: str, value: str) -> bool:
+    """Whether the name before a value, or the value, says that it is the place or the name of a secret and not one."""
+    if re2.search(_PUBLIC_NAME, before) or re2.search(_PLACE, value):
+        return True
+    return bool(re2.fullmatch(_UUID, value)) and not re2.search(_KEEPING_NAME, before)
+
+
+def _run(data: bytes) -> int:
+    return next((at for at, letter in enumerate(data) if letter not in _BASE64), len(data))
