@@ -4,6 +4,7 @@ from crawler.wire.sandbox.availability import Availability, available
 from crawler.wire.sandbox.bare import UnsandboxedLauncher
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.failure import start_failure
+from crawler.wire.sandbox.installed_tree import InstalledPackage, InstalledTree
 from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
 from crawler.wire.sandbox.limits import Limits
 from crawler.wire.sandbox.rootfs import PARTS, Rootfs, build
@@ -11,6 +12,8 @@ from crawler.wire.sandbox.rootfs import PARTS, Rootfs, build
 __all__ = [
     "PARTS",
     "Availability",
+    "InstalledPackage",
+    "InstalledTree",
     "Limits",
     "Rootfs",
     "Sandbox",

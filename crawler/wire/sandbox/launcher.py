@@ -18,6 +18,7 @@ from crawler.wire.sandbox.availability import available
 from crawler.wire.sandbox.box import Bind, Box
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.install import Installer, Result, sweep
+from crawler.wire.sandbox.installed_tree import InstalledTree, read_tree
 from crawler.wire.sandbox.layers import Installed, Layers
 from crawler.wire.sandbox.limits import RUN, Limits
 from crawler.wire.sandbox.process import Contained
@@ -83,6 +84,20 @@ class Sandbox:
             if known and store.fresh(wanted, known, self.now()):
                 return known
             return await self._resolve(wanted, known)
+
+    async def installed(self, target: Target) -> InstalledTree | Absent:
+        """What the installed package of a target consists of, installed first if needed; Absent says why not."""
+        if target.type not in {TargetType.NPM, TargetType.PYPI}:
+            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
+        async with self._room:
+            try:
+                found = await self.prepare(target)
+            except SandboxError as error:
+                return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+        if isinstance(found, Absent):
+            return found
+        tree = self.installer.store.tree(found.layer)
+        return await asyncio.to_thread(read_tree, tree, target.type, found.name, found.version)
 
     async def _resolve(self, wanted: spec.Spec, known: Installed | None) -> Installed | Absent:
         index = await self._index(wanted.ecosystem)
