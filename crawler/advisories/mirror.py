@@ -1,0 +1,142 @@
+"""Reading the mirror: which ecosystems it holds, how old they are, and the advisories about a package."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from crawler.advisories.tables import reading
+from evidence.advisories.matching import Candidate
+from evidence.advisories.record import Advisory, Affected, Event, Range, moment, read
+
+_MAX_BODY: Final = 64 * 1024 * 1024
+_MAX_CLOSURE: Final = 1_000
+"""Ids that are followed from alias to alias."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EcosystemState:
+    """What the mirror holds of one ecosystem. `bad` names records that could not be read, at most 20 of them.
+
+    `whole` is false while or after a refresh was interrupted in the middle.
+    """
+
+    name: str
+    records: int
+    refreshed_at: datetime
+    whole: bool
+    bad_total: int = 0
+    bad: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """Whether something is missing."""
+        return not self.whole or self.bad_total > 0
+
+    def is_stale(self, now: datetime, after: timedelta) -> bool:
+        """Whether it was last brought up to date longer ago than that."""
+        return now - self.refreshed_at > after
+
+
+class Snapshot:
+    """One state of the mirror, for as long as its `with` lasts."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.states = tuple(_states(connection))
+        self.ecosystems = frozenset(state.name for state in self.states)
+
+    def candidates(self, ecosystem: str, name: str) -> list[Candidate]:
+        """Advisories that name a package and are not withdrawn; the name as its ecosystem compares names."""
+        query = "SELECT id, parts FROM affected WHERE ecosystem = ? AND name = ? ORDER BY id"
+        rows = self._connection.execute(query, (ecosystem, name))
+        return [Candidate(found, unpack(parts, ecosystem, name)) for found, parts in rows]
+
+    def advisories(self, ids: Iterable[tuple[str, str]]) -> dict[str, Advisory]:
+        """The records of (ecosystem, id), by id."""
+        query = "SELECT body FROM record WHERE ecosystem = ? AND id = ?"
+        found: dict[str, Advisory] = {}
+        for ecosystem, name in sorted(set(ids)):
+            row = self._connection.execute(query, (ecosystem, name)).fetchone()
+            if row is not None:
+                found[name] = read(orjson.loads(zlib.decompressobj().decompress(row[0], _MAX_BODY)))
+        return found
+
+    def named(self, ids: Iterable[str]) -> Mapping[str, Sequence[str]]:
+        """Aliases that records name, as far as they can be reached from these ids."""
+        query = "SELECT id, other FROM alias WHERE id = ?1 UNION SELECT id, other FROM alias WHERE other = ?1"
+        found: dict[str, set[str]] = {}
+        seen: set[str] = set()
+        waiting = sorted(set(ids))
+        while waiting and len(seen) < _MAX_CLOSURE + len(found):
+            one = waiting.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            for name, other in self._connection.execute(query, (one,)):
+                found.setdefault(name, set()).add(other)
+                waiting += [place for place in (name, other) if place not in seen]
+        return {name: sorted(others) for name, others in sorted(found.items())}
+
+
+class Mirror:
+    """A mirror in one file. Every `snapshot` has a connection of its own, so threads may use one at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot | None]:
+        """The mirror as it is now, None when there is none yet; raise MirrorUnreadable."""
+        with reading(self.path) as connection:
+            yield Snapshot(connection) if connection is not None else None
+
+    def states(self) -> tuple[EcosystemState, ...]:
+        """What it holds, empty when there is no mirror; raise MirrorUnreadable."""
+        with self.snapshot() as snapshot:
+            return snapshot.states if snapshot else ()
+
+
+def pack(parts: Sequence[Affected]) -> bytes:
+    """What matching needs of the parts of an advisory about one package."""
+    return orjson.dumps(
+        [
+            [sorted(part.versions), [[r.semver, [[e.kind, e.version] for e in r.events]] for r in part.ranges]]
+            for part in parts
+        ]
+    )
+
+
+def unpack(packed: bytes, ecosystem: str, name: str) -> tuple[Affected, ...]:
+    """The parts that were packed."""
+    return tuple(
+        Affected(
+            ecosystem=ecosystem,
+            name=name,
+            versions=frozenset(versions),
+            ranges=tuple(Range(semver, tuple(Event(*event) for event in events)) for semver, events in ranges),
+        )
+        for versions, ranges in orjson.loads(packed)
+    )
+
+
+def _states(connection: sqlite3.Connection) -> Iterator[EcosystemState]:
+    query = "SELECT name, records, refreshed_at, whole FROM ecosystem ORDER BY name"
+    for name, count, refreshed_at, whole in connection.execute(query).fetchall():
+        bad = connection.execute("SELECT name, why FROM bad WHERE ecosystem = ? ORDER BY name", (name,)).fetchall()
+        yield EcosystemState(
+            name=name,
+            records=count,
+            refreshed_at=moment(refreshed_at),
+            whole=bool(whole),
+            bad_total=len(bad),
+            bad=tuple((str(one), str(why)) for one, why in bad[:20]),
+        )

@@ -1,0 +1,41 @@
+"""Advisories that name each other as aliases are one flaw: the closure of the relation, and the order of its ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+_KNOWN_FIRST: Final = ("MAL-", "CVE-", "GHSA-")
+
+
+def closures(ids: Iterable[str], named: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
+    """The ids, grouped by who names whom, in either direction and over any number of steps; the best known id first.
+
+    `named` are the aliases that each record names; records outside of `ids` join groups but make none. Ids that are
+    only named are part of a group too.
+    """
+    parents: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while (above := parents.setdefault(name, name)) != name:
+            parents[name] = name = parents[above]
+        return name
+
+    for name, others in named.items():
+        for other in others:
+            parents[root(other)] = root(name)
+    wanted = {root(name) for name in ids}
+    groups: dict[str, list[str]] = {}
+    for name in list(parents):
+        if (top := root(name)) in wanted:
+            groups.setdefault(top, []).append(name)
+    return sorted(ordered(group) for group in groups.values())
+
+
+def ordered(ids: Iterable[str]) -> tuple[str, ...]:
+    """Malware first, then CVE, then GitHub's, then the ids of ecosystems, each by name."""
+    return tuple(sorted(ids, key=lambda name: (_place(name), name)))
+
+
+def _place(name: str) -> int:
+    return next((place for place, prefix in enumerate(_KNOWN_FIRST) if name.startswith(prefix)), len(_KNOWN_FIRST))

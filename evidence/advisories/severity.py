@@ -1,0 +1,93 @@
+"""How bad a flaw is: the CVSS base score of its newest vector, or the word of a database (docs/decisions/0144)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final
+
+from cvss import CVSS2, CVSS3, CVSS4  # type: ignore[import-untyped]
+from cvss.exceptions import CVSSError  # type: ignore[import-untyped]
+
+from evidence.advisories.record import Advisory, Vector
+from evidence.kinds.advisories import Severity
+
+_READERS: Final = {"CVSS_V4": CVSS4, "CVSS_V3": CVSS3, "CVSS_V2": CVSS2}
+_NEWEST_FIRST: Final = tuple(_READERS)
+_WORDS: Final = {
+    "critical": Severity.CRITICAL,
+    "high": Severity.HIGH,
+    "important": Severity.HIGH,
+    "moderate": Severity.MEDIUM,
+    "medium": Severity.MEDIUM,
+    "low": Severity.LOW,
+}
+_WORST_FIRST: Final = tuple(Severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A severity and where it comes from: score and vector, both empty when it is a word or a class."""
+
+    severity: Severity = Severity.UNKNOWN
+    cvss: str = ""
+    vector: str = ""
+
+
+def rate(advisories: Sequence[Advisory]) -> Rating:
+    """The rating of one flaw, from all advisories about it; their order does not matter.
+
+    Malware is critical. Else the newest CVSS version among the vectors counts, and of that the highest score; else the
+    worst word of a database; else what is no vulnerability by itself is low.
+    """
+    scored = _highest(vector for advisory in advisories for vector in advisory.vectors)
+    if any(advisory.malicious for advisory in advisories):
+        return Rating(Severity.CRITICAL, scored.cvss, scored.vector)
+    if scored.vector:
+        return scored
+    words = {_WORDS[advisory.word] for advisory in advisories if advisory.word in _WORDS}
+    if words:
+        return Rating(min(words, key=_WORST_FIRST.index))
+    if advisories and all(advisory.informational for advisory in advisories):
+        return Rating(Severity.LOW)
+    return Rating()
+
+
+def rank(severity: Severity) -> int:
+    """The place of a severity, 0 for the worst; what is unknown comes last."""
+    return _WORST_FIRST.index(severity)
+
+
+def _highest(vectors: Iterable[Vector]) -> Rating:
+    scored = sorted(
+        (_NEWEST_FIRST.index(vector.type), -score, vector.score)
+        for vector in set(vectors)
+        if (score := _score(vector)) is not None
+    )
+    if not scored:
+        return Rating()
+    version, negative, text = scored[0]
+    return Rating(_severity(-negative, old=_NEWEST_FIRST[version] == "CVSS_V2"), f"{-negative:.1f}", text)
+
+
+@lru_cache(maxsize=16_384)
+def _score(vector: Vector) -> Decimal | None:
+    """The base score, None for a vector that the specification does not know."""
+    reader = _READERS.get(vector.type)
+    if reader is None:
+        return None
+    try:
+        return Decimal(str(reader(vector.score).base_score))
+    except CVSSError:
+        return None
+
+
+def _severity(score: Decimal, *, old: bool) -> Severity:
+    """CVSS 3.1 section 5 and 4.0 section 6; for version 2 the scale of NVD, which has no critical. 0.0 is low."""
+    if score >= 9 and not old:
+        return Severity.CRITICAL
+    if score >= 7:
+        return Severity.HIGH
+    return Severity.MEDIUM if score >= 4 else Severity.LOW
