@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
 from evidence.model import Absent, Dossier, Record, Run, ServerId
-from evidence.store import Store, StoredCard, UnknownRun
+from evidence.store import FindingRow, FindingState, Store, StoredCard, UnknownRun
 from publish.columns import COLUMNS, Row
-from publish.disclosure import Shown, disclose, public_body
+from publish.disclosure import NOBODY_LOOKED, Shown, disclose, names_private, public_body
+from publish.findings import DECIDED, reviewed, spotted
+from scoring import receipt
 
 Format: TypeAlias = Literal["jsonl", "csv"]
 
@@ -46,25 +49,59 @@ def export(
         if format == "csv":
             sink.write(_csv_line([column.name for column in COLUMNS if not (comparable and column.volatile)]))
         count = 0
-        for dossier, cards in published(store, run_id):
+        for server in published(store, run_id, until=stored.published_at):
             write = _csv_lines if format == "csv" else _json_line
-            sink.write(write(stored.run, dossier, keep(cards), comparable))
+            sink.write(write(stored.run, server.dossier, keep(server.cards), comparable))
             count += 1
         return count
 
 
-def published(store: Store, run_id: str) -> Iterator[tuple[Dossier, Sequence[StoredCard]]]:
-    """What may be shown of each server of a run and of its receipts, in order of server id, read in batches."""
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What anybody may see of one server: its public records and receipts, and the findings that were disclosed."""
+
+    dossier: Dossier
+    cards: Sequence[StoredCard]
+    disclosed: tuple[FindingRow, ...] = ()
+
+
+def published(store: Store, run_id: str, *, until: datetime | None = None) -> Iterator[Published]:
+    """What may be shown of each server of a run and of its receipts, in order of server id, read in batches.
+
+    With `until`, decisions about findings that were made later count as not made: a run's files stay those that its
+    manifest names. A finding that was made private again is never shown, also not as of a moment when it was public.
+    """
     for batch in _batches(store.planned(run_id)):
         cards: dict[ServerId, list[StoredCard]] = {}
         for card in store.scorecards(run_id, servers=batch):
             cards.setdefault(card.server, []).append(card)
+        decided = _decided(store, batch, until)
         for dossier in sorted(store.dossiers(run_id, batch), key=lambda item: item.server.id):
             shown = disclose(dossier)
             if isinstance(shown, Shown):
-                ordered = sorted(cards.get(dossier.server.id, []), key=lambda card: (card.rubric, card.version))
-                public = [replace(card, body=public_body(card.body)) for card in ordered]
-                yield replace(dossier, records=shown.records), public
+                server = dossier.server.id
+                yield _public(dossier, shown, cards.get(server, []), decided.get(server, []))
+
+
+def _public(dossier: Dossier, shown: Shown, cards: Sequence[StoredCard], rows: Sequence[FindingRow]) -> Published:
+    ordered = sorted(cards, key=lambda card: (card.rubric, card.version))
+    told = NOBODY_LOOKED
+    if rows:
+        receipts = [receipt.decode(card.body) for card in ordered if names_private(card.body)]
+        told = reviewed(dossier, receipts, rows)
+        here = {one.id for one in spotted(dossier, receipts)}
+        rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]
+    public = [replace(card, body=public_body(card.body, told)) for card in ordered]
+    return Published(replace(dossier, records=shown.records), public, tuple(rows))
+
+
+def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) -> Mapping[ServerId, list[FindingRow]]:
+    """The findings of these servers about which somebody decided, by then."""
+    found: dict[ServerId, list[FindingRow]] = {}
+    for row in store.findings(servers=servers, states=DECIDED):
+        if until is None or row.since <= until:
+            found.setdefault(row.finding.server, []).append(row)
+    return found
 
 
 def scorecard_body(card: StoredCard, *, comparable: bool = False) -> dict[str, Any]:

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
-from evidence.canonical import NotJson
-from evidence.kinds import access, exchanges, interop, listing, registration, samples, trials
+from evidence.canonical import Json, NotJson, canonical_json
+from evidence.kinds import (
+    access,
+    advisories,
+    alerts,
+    dependencies,
+    drift,
+    exchanges,
+    interop,
+    listing,
+    package,
+    registration,
+    repository,
+    samples,
+    secrets,
+    source,
+    trials,
+)
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Record
 from publish.overview import all_lines
@@ -20,12 +38,22 @@ from scoring.rule import discover
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
 PUBLIC_KINDS: Final = frozenset(
-    {registration.KIND, listing.KIND, exchanges.KIND, access.KIND, trials.KIND, samples.KIND, interop.KIND}
+    {
+        *(registration.KIND, listing.KIND, exchanges.KIND, access.KIND, trials.KIND, samples.KIND, interop.KIND),
+        *(package.KIND, repository.KIND, source.KIND, dependencies.KIND, advisories.KIND),
+    }
 )
-"""Everything that a score is made from, so that anybody can check it (docs/decisions/0121)."""
+"""What a score is made from, so that anybody can check it (docs/decisions/0121 and 0164)."""
 
-UNOBSERVED_KINDS: Final = frozenset({access.KIND})
-"""Kinds whose observation is not shown: the status in it tells a server that any token opens."""
+PRIVATE_KINDS: Final = frozenset({secrets.KIND, drift.KIND, alerts.KIND})
+"""Kinds that only hold findings of our own, or what the operator's token alone may read."""
+
+SHOWN_OF_VISITS: Final[Mapping[str, frozenset[str]]] = {
+    access.KIND: frozenset(),
+    repository.KIND: frozenset({"looked_at", "full_at"}),
+}
+"""Kinds of whose observation only some members are shown. That of `access` holds the status which tells a server that
+any token opens; that of `repository` has marks of answers that depend on the token."""
 
 UNSANDBOXED: Final = "none"
 
@@ -39,6 +67,29 @@ WITHHELD: Final = "withheld"
 """What stands on a public receipt in place of the criterion, and of the rule, of what is not disclosed yet."""
 
 NOT_DISCLOSED: Final = "withheld until it is disclosed to the vendor"
+
+SET_ASIDE: Final = "reviewed and not published; it counts until the rule is corrected"
+"""In place of what was dismissed. Nobody's opinion moves a score: a false alarm is mended where it is made."""
+
+Spot: TypeAlias = tuple[str, str, str]
+"""A line of a receipt that a rule stands behind: the rule, the place and the words."""
+
+_EVIDENCE: Final = b'"evidence":'
+_FOLDED: Final = re.compile(r"[0-9]+ more findings")
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What people decided about the findings of one server: those that anybody may read, and those set aside.
+
+    Everything else is private, so without a decision nothing is told.
+    """
+
+    disclosed: frozenset[Spot] = frozenset()
+    dismissed: frozenset[Spot] = frozenset()
+
+
+NOBODY_LOOKED: Final = Reviewed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +120,10 @@ def disclose(dossier: Dossier) -> Shown | Withheld:
 
 
 def _public_record(record: Record) -> Record:
-    return replace(record, observation={}) if record.kind in UNOBSERVED_KINDS else record
+    shown = SHOWN_OF_VISITS.get(record.kind)
+    if shown is None:
+        return record
+    return replace(record, observation={name: value for name, value in record.observation.items() if name in shown})
 
 
 def _why_withheld(content: Observed | Absent) -> str:
@@ -82,38 +136,55 @@ def _why_withheld(content: Observed | Absent) -> str:
     return "it ran without a sandbox, at its user's own request" if sandbox == UNSANDBOXED else ""
 
 
-def public_form(card: Scorecard) -> Scorecard:
+def public_form(card: Scorecard, reviewed: Reviewed = NOBODY_LOOKED) -> Scorecard:
     """The receipt as everybody may read it: what is not disclosed yet is one neutral line in each place.
 
     Points, results and bounds stay, so the lines still add up to the same score. Rule, criterion, place, words and
-    evidence of the replaced lines are gone, and so are caveats, facts and reasons that repeat them.
+    evidence of the replaced lines are gone, and so are caveats, facts and reasons that repeat them, and the digests of
+    evidence that is not public. A finding that was disclosed is a line like any other.
     """
-    private = [line for line in all_lines(card) if _is_private(card, line)]
-    if not private:
+    kept = {kind: digest for kind, digest in card.evidence.items() if kind in PUBLIC_KINDS}
+    if len(kept) < len(card.evidence):
+        card = replace(card, evidence=kept)
+    if not any(_is_private(card, line) for line in all_lines(card)):
         return card
-    words = frozenset(word for line in private for word in _words_of(line))
+    hidden = [line for line in all_lines(card) if _instead(card, line, reviewed)]
+    words = frozenset(word for line in hidden for word in _words_of(line))
     caveats = tuple(dict.fromkeys(NOT_DISCLOSED if _tells(text, words) else text for text in card.caveats))
     return replace(
         card,
         score=_without_words(card.score, words),
-        lines=_public_lines(card, card.lines),
-        dimensions=tuple(_public_dimension(card, part, words) for part in card.dimensions),
+        lines=_public_lines(card, card.lines, reviewed),
+        dimensions=tuple(_public_dimension(card, part, words, reviewed) for part in card.dimensions),
         caveats=caveats,
         facts={name: fact for name, fact in card.facts.items() if not _tells(f"{name} {fact}", words)},
     )
 
 
-def public_body(body: bytes) -> bytes:
+def public_body(body: bytes, reviewed: Reviewed = NOBODY_LOOKED) -> bytes:
     """The public form of an encoded receipt; one that names nothing private comes back as it is, without decoding."""
-    if not any(token in body for token in _tokens()):
+    body = _with_public_digests(body)
+    if not names_private(body):
         return body
-    return receipt.encode(public_form(receipt.decode(body)))
+    return receipt.encode(public_form(receipt.decode(body), reviewed))
+
+
+def names_private(body: bytes) -> bool:
+    """Whether an encoded receipt may have a line that is private, told without decoding it."""
+    return any(token in body for token in _tokens())
+
+
+def private_lines(card: Scorecard) -> Iterator[Line]:
+    """The lines that need a decision before anybody reads them, at whatever level they stand."""
+    return (line for line in all_lines(card) if _is_private(card, line))
 
 
 @cache
 def private_rules() -> frozenset[str]:
-    """Ids of the rules whose findings are withheld."""
-    return PRIVATE_RULES | {rule.id for rule in discover().values() if rule.family in PRIVATE_FAMILIES}
+    """Ids of the rules whose findings are withheld: by name, by family, and by the evidence that they read."""
+    return PRIVATE_RULES | {
+        rule.id for rule in discover().values() if rule.family in PRIVATE_FAMILIES or rule.reads in PRIVATE_KINDS
+    }
 
 
 @cache
@@ -129,11 +200,11 @@ def _criteria(rubric: Rubric) -> Iterator[str]:
 
 
 def _parts(rubric: Rubric) -> Iterator[str]:
-    """Components that only private rules decide about; their lines cite the component."""
+    """Components that private rules decide about; folded lines cite the component, and name no rule."""
     for dimension in rubric.dimensions:
         for component in dimension.components:
             rules = {criterion.rule for check in component.checks for criterion in check.criteria}
-            if rules and rules <= private_rules():
+            if rules & private_rules():
                 yield f"{dimension.name}.{component.name}"
 
 
@@ -151,32 +222,85 @@ def _is_private(card: Scorecard, line: Line) -> bool:
     )
 
 
-def _public_lines(card: Scorecard, lines: Sequence[Line]) -> tuple[Line, ...]:
-    """The lines with one for all that are private, where the first of them stood; its rule says that one was named."""
-    private = [line for line in lines if _is_private(card, line)]
-    if not private:
-        return tuple(lines)
-    neutral = Line(
-        cites=WITHHELD,
-        points=sum((line.points for line in private), Decimal(0)),
-        why=NOT_DISCLOSED,
-        rule=WITHHELD if any(line.rule for line in private) else None,
-    )
-    kept = (neutral if line is private[0] else line for line in lines if line is private[0] or line not in private)
-    return tuple(kept)
+def _instead(card: Scorecard, line: Line, reviewed: Reviewed) -> str:
+    """What stands in place of a line; empty when it is shown as it is.
+
+    A line without a rule, the price of several findings, goes with those that it is about. One that folds findings
+    away, or whose rule is gone, stays private: nobody decided about what it does not name.
+    """
+    if not _is_private(card, line):
+        return ""
+    if line.rule in private_rules():
+        spot = _spot(line)
+        return "" if spot in reviewed.disclosed else SET_ASIDE if spot in reviewed.dismissed else NOT_DISCLOSED
+    about = [one for one in all_lines(card) if one.cites == line.cites and one.rule in private_rules()]
+    if line.rule or _FOLDED.fullmatch(line.why) or not about:
+        return NOT_DISCLOSED
+    said = {_instead(card, one, reviewed) for one in about}
+    return next((why for why in (NOT_DISCLOSED, SET_ASIDE) if why in said), "")
 
 
-def _public_dimension(card: Scorecard, part: DimensionScore, words: frozenset[str]) -> DimensionScore:
+def _spot(line: Line) -> Spot:
+    return line.rule or "", line.at, line.why
+
+
+def _public_lines(card: Scorecard, lines: Sequence[Line], reviewed: Reviewed) -> tuple[Line, ...]:
+    """The lines with at most two for all that stay private, where the first of each stood: undecided, and set aside.
+
+    The rule of such a line says only that one was named.
+    """
+    shown: list[Line] = []
+    hidden: dict[str, tuple[int, list[Line]]] = {}
+    for line in lines:
+        if not (why := _instead(card, line, reviewed)):
+            shown.append(_public_line(line))
+        elif why in hidden:
+            hidden[why][1].append(line)
+        else:
+            hidden[why] = (len(shown), [line])
+            shown.append(line)
+    for why, (place, replaced) in hidden.items():
+        shown[place] = _neutral(replaced, why)
+    return tuple(shown)
+
+
+def _neutral(lines: Sequence[Line], why: str) -> Line:
+    points = sum((line.points for line in lines), Decimal(0))
+    return Line(cites=WITHHELD, points=points, why=why, rule=WITHHELD if any(line.rule for line in lines) else None)
+
+
+def _public_line(line: Line) -> Line:
+    """A disclosed line without the digest of evidence that stays private."""
+    declared = discover().get(line.rule or "")
+    return replace(line, evidence="") if declared and declared.reads in PRIVATE_KINDS else line
+
+
+def _public_dimension(
+    card: Scorecard, part: DimensionScore, words: frozenset[str], reviewed: Reviewed
+) -> DimensionScore:
     return replace(
         part,
         result=_without_words(part.result, words),
-        lines=_public_lines(card, part.lines),
-        components=tuple(_public_component(card, component, words) for component in part.components),
+        lines=_public_lines(card, part.lines, reviewed),
+        components=tuple(_public_component(card, component, words, reviewed) for component in part.components),
     )
 
 
-def _public_component(card: Scorecard, part: ComponentScore, words: frozenset[str]) -> ComponentScore:
-    return replace(part, result=_without_words(part.result, words), lines=_public_lines(card, part.lines))
+def _public_component(
+    card: Scorecard, part: ComponentScore, words: frozenset[str], reviewed: Reviewed
+) -> ComponentScore:
+    return replace(part, result=_without_words(part.result, words), lines=_public_lines(card, part.lines, reviewed))
+
+
+def _with_public_digests(body: bytes) -> bytes:
+    """The encoded receipt without digests of evidence that is not public. Within a text, quotes would be escaped."""
+    start = body.find(_EVIDENCE + b"{") + len(_EVIDENCE)
+    if start < len(_EVIDENCE):
+        return body
+    end = body.index(b"}", start) + 1
+    digests: dict[str, Json] = json.loads(body[start:end])
+    kept = {kind: digest for kind, digest in digests.items() if kind in PUBLIC_KINDS}
+    return body if len(kept) == len(digests) else body[:start] + canonical_json(kept) + body[end:]
 
 
 def _without_words(result: Decimal | NotMeasured, words: frozenset[str]) -> Decimal | NotMeasured:

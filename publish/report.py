@@ -13,11 +13,11 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evidence.model import Dossier, Run
+from evidence.model import Run
 from evidence.store import Store, UnknownRun
 from publish.advice import advice
 from publish.conformance_view import conformance_of
-from publish.dataset import published
+from publish.dataset import Published, published
 from publish.disclosure import WITHHELD
 from publish.display import visible
 from publish.figures import bars, base_share, number, percent, share, signed
@@ -80,8 +80,8 @@ def write_report(store: Store, run_id: str, folder: Path, *, naming: Naming | No
         raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
     _prepare(folder)
     site = _Site(stored.run, folder, naming or Naming.from_catalogue())
-    for dossier, cards in published(store, run_id):
-        site.add(dossier, site.first_main([receipt.decode(card.body) for card in cards]))
+    for server in published(store, run_id):
+        site.add(server, site.first_main([receipt.decode(card.body) for card in server.cards]))
     site.finish()
     for asset in ASSETS:
         shutil.copyfile(_SITE / asset, folder / asset)
@@ -104,14 +104,15 @@ class _Site:
         main = self._naming.main
         return sorted(cards, key=lambda it: (it.version < latest[it.rubric], it.rubric != main, it.rubric, -it.version))
 
-    def add(self, dossier: Dossier, cards: Sequence[Scorecard]) -> None:
+    def add(self, server: Published, cards: Sequence[Scorecard]) -> None:
         """Count a server and write its page."""
         for card in cards:
             title = self._naming.rubrics.get(card.rubric, card.rubric)
             rubric = Rubric(card.rubric, card.version, title, card.source_version)
             self._rubrics.setdefault((card.rubric, card.version), rubric)
-        row = self._overview.add(dossier, cards)
-        self._write(f"servers/{row.id}.html", "server.html.j2", up="../", here="", **self._server(dossier, row, cards))
+        row = self._overview.add(server.dossier, cards)
+        values = self._server(server, row, cards)
+        self._write(f"servers/{row.id}.html", "server.html.j2", up="../", here="", **values)
 
     def finish(self) -> None:
         """Write the pages about all servers."""
@@ -137,7 +138,8 @@ class _Site:
                 file, "servers.html.j2", here="servers", total=total, table=table, pages=links, number_of_page=page
             )
 
-    def _server(self, dossier: Dossier, row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any]:
+    def _server(self, server: Published, row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any]:
+        dossier = server.dossier
         return {
             "server": dossier.server,
             "row": row,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from evidence.store import Stage, Store, UnknownRun
 from publish.dataset import Format, export
+from publish.disclosure import PUBLIC_KINDS
 
 FORMAT: Final = 2
 """Version of the dataset format; bumped when columns, members or files change."""
@@ -34,7 +35,9 @@ def manifest(store: Store, run_id: str) -> bytes:
             "planned": progress.planned,
             "collected": progress.done.get(Stage.COLLECT, 0),
             "scored": progress.done.get(Stage.SCORE, 0),
-            "absent": {f"{kind}/{reason}": count for (kind, reason), count in progress.absent.items()},
+            "absent": {
+                f"{kind}/{reason}": count for (kind, reason), count in progress.absent.items() if kind in PUBLIC_KINDS
+            },
         },
         "files": {name: _digest(store, run_id, *form) for name, form in FILES.items()},
     }

@@ -18,7 +18,7 @@ from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage
 from publish import snapshot
-from workers import pins, receipts, remembering
+from workers import findings, pins, receipts, remembering
 from workers.context import Context
 from workers.flow import Halt, flow
 from workers.light_checks import carried
@@ -247,6 +247,7 @@ def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:
 async def _score_chunk(ctx: Context, run: Run, servers: Sequence[ServerId], tally: Tally) -> None:
     judged = await asyncio.to_thread(receipts.judge, ctx.store, run, servers)
     done = [server for server in servers if server not in judged.errors]
+    await asyncio.to_thread(findings.note, ctx.store, run.id, judged.cards)
     await asyncio.to_thread(ctx.store.put_scorecards, run.id, judged.cards, done=done, at=ctx.clock.wall())
     ctx.log.info("servers_scored", run=run.id, scored=len(done), looked_up=judged.looked_up)
     for server, error in judged.errors.items():

@@ -17,7 +17,7 @@ from publish.movement import Move, moves
 from scoring import catalogue, receipt
 from scoring.rubric import Rubric
 from scoring.scorecard import Scorecard
-from workers import pins, receipts
+from workers import findings, pins, receipts
 from workers.lineage import options_of, origin
 from workers.pipeline import CHUNK, is_publishable
 
@@ -105,6 +105,7 @@ class _Scoring:
         self.store.put_records(self.run, records, done=batch, at=self.wall())
         cards, errors = receipts.score_all(dossiers, self.rubrics or None)
         scored = [server for server in batch if server not in errors]
+        findings.note(self.store, self.run, cards)
         self.store.put_scorecards(self.run, cards, done=scored, at=self.wall())
         failed = {server: f"{type(error).__name__}: {error}" for server, error in errors.items()}
         for server, error in failed.items():

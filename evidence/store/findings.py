@@ -75,7 +75,7 @@ def move_finding(connection: Connection, finding: str, change: Disclosure) -> Fi
         after = ", ".join(sorted(state.next - {state})) or "nothing"
         raise IllegalTransition(f"{finding} is {state}, which may become {after}; asked for: {change.after}")
     values: dict[str, Any] = {} if change.after is state else {"state": change.after.value, "since": change.at}
-    if change.recipient is not None:
+    if change.recipient is not None and row.told_at is None:
         values["told_at"] = change.at
     if values:
         still = FINDING.c.state == state.value

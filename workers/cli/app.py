@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 DOCUMENTS: Final = ("scan", "samples", "show", "sandbox", "version")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
-JSON_LINES: Final = ("run", "list", "runs", "explain", "rescore", "registry", "doctor", "settings", "lab")
+JSON_LINES: Final = ("run", "list", "runs", "explain", "rescore", "registry", "doctor", "settings", "lab", "findings")
 
 EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
@@ -44,6 +44,7 @@ SUBCOMMANDS: Final = {
     "show": Subcommand("show", "Show one server's receipts, line by line.", _READ),
     "explain": Subcommand("explain", "Explain a rule, a rubric or a server's score.", _READ),
     "runs": Subcommand("runs", "List the runs.", _READ),
+    "findings": Subcommand("findings", "Look after what our own scans found: who was told, what is public.", _READ),
     "rescore": Subcommand("rescore", "Score a stored run again without the network, and print who moved.", _READ),
     "export": Subcommand("export", "Export a run as JSON Lines or CSV.", _READ),
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),

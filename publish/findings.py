@@ -1,0 +1,155 @@
+"""What a finding of our own is, so that another night knows it again: server, rule, place, words, and what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from evidence.canonical import NotJson, canonical_json, sha256
+from evidence.derive.poisoning import texts
+from evidence.kinds import access, alerts, drift, listing, secrets
+from evidence.kinds.drift import Drift
+from evidence.kinds.listing import Listing
+from evidence.kinds.secrets import Found, Secrets
+from evidence.model import Absent, Dossier
+from evidence.store import FindingRow, FindingState, Spotted
+from publish.disclosure import Reviewed, private_lines, private_rules
+from scoring.rule import discover
+from scoring.scorecard import Line, Scorecard
+
+PREFIX: Final = "fnd_"
+DECIDED: Final = (FindingState.PUBLIC_DISCLOSED, FindingState.DISMISSED)
+
+_DIGITS: Final = 20
+_SEPARATOR: Final = ": "
+_WHOLE_SERVER: Final = "server"
+
+
+def spotted(dossier: Dossier, cards: Iterable[Scorecard]) -> tuple[Spotted, ...]:
+    """The findings behind the private lines of a server's receipts, each once, in the order of the receipts.
+
+    A line that no known rule stands behind (a folded one) is no finding: it stays withheld with the others. Findings
+    of evidence that is never told, the operator's own alerts, are none either.
+    """
+    seen = _Seen(dossier)
+    found = {one.id: one for card in cards for line in private_lines(card) if (one := seen.spotted(line)) is not None}
+    return tuple(found.values())
+
+
+def reviewed(dossier: Dossier, cards: Iterable[Scorecard], rows: Sequence[FindingRow]) -> Reviewed:
+    """What was decided about the private lines of these receipts, by the rows of this server.
+
+    A line counts only if the finding that it tells today is the one that was decided about: changed text is another.
+    """
+    states = {row.finding.id: row.state for row in rows}
+    seen = _Seen(dossier)
+    decided = [
+        ((line.rule or "", line.at, line.why), states.get(one.id))
+        for card in cards
+        for line in private_lines(card)
+        if (one := seen.spotted(line)) is not None
+    ]
+    return Reviewed(
+        disclosed=frozenset(spot for spot, state in decided if state is FindingState.PUBLIC_DISCLOSED),
+        dismissed=frozenset(spot for spot, state in decided if state is FindingState.DISMISSED),
+    )
+
+
+class _Seen:
+    """Finds again in the evidence what a line is about."""
+
+    def __init__(self, dossier: Dossier) -> None:
+        self._dossier = dossier
+
+    def spotted(self, line: Line) -> Spotted | None:
+        """The finding of a line, None when the line tells of none."""
+        declared = discover().get(line.rule or "")
+        if declared is None or declared.id not in private_rules() or declared.reads == alerts.KIND:
+            return None
+        reads = declared.reads
+        if reads == secrets.KIND and (secret := self._secret(line)) is not None:
+            place, words, content = secret.path, secret.pattern, secret.digest
+        elif reads == drift.KIND:
+            place, words = line.at, line.why
+            content = self._changes.get(line.at, "")
+        elif reads == listing.KIND:
+            place, words = self._place(line)
+            content = self._text(place) or line.evidence
+        else:  # what the words say is all there is, or else every change of the evidence makes it another finding
+            place, words, content = line.at, line.why, "" if reads == access.KIND else line.evidence
+        identity = canonical_json([self._dossier.server.id, declared.id, place, words, content])
+        return Spotted(
+            id=f"{PREFIX}{sha256(identity)[:_DIGITS]}",
+            server=self._dossier.server.id,
+            rule=declared.id,
+            at=line.at if reads == secrets.KIND else place,
+            message=line.why,
+            severity=line.severity,
+            content=content,
+        )
+
+    def _place(self, line: Line) -> tuple[str, str]:
+        """Where it is and what; a rule about all that is said names the place at the beginning of its message."""
+        if line.at in {"", _WHOLE_SERVER}:
+            place, separator, words = line.why.partition(_SEPARATOR)
+            while separator:
+                if place in self._texts:
+                    return place, words
+                more, separator, words = words.partition(_SEPARATOR)
+                place = f"{place}{_SEPARATOR}{more}"
+        return line.at, line.why
+
+    def _text(self, place: str) -> str:
+        """Digest of the text at a place, or of all below it; empty when the place cannot be found again."""
+        if place in self._texts:
+            return _digest([self._texts[place]])
+        around = "" if place in {"", _WHOLE_SERVER} else f"{place}/"
+        below = [text for at, text in self._texts.items() if at.startswith(around)]
+        return _digest(below) if below else ""
+
+    def _secret(self, line: Line) -> Found | None:
+        """The secret at the line's place; its path names it on another night, since the line moves with every edit."""
+        at = [one for one in self._secrets if line.at.endswith((one.path, f"{one.path}:{one.line}"))]
+        return next((one for one in at if one.pattern in line.why), at[0] if at else None)
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        body = self._body(listing.KIND)
+        if not body:
+            return {}
+        try:
+            found: dict[str, list[str]] = {}
+            for place, _, text in texts(Listing.parse(body)):
+                found.setdefault(place, []).append(text)
+        except NotJson:
+            return {}
+        return {place: "\0".join(parts) for place, parts in found.items()}
+
+    @cached_property
+    def _secrets(self) -> tuple[Found, ...]:
+        try:
+            return Secrets.parse(body).counting if (body := self._body(secrets.KIND)) else ()
+        except NotJson:
+            return ()
+
+    @cached_property
+    def _changes(self) -> Mapping[str, str]:
+        try:
+            changes = Drift.parse(body).changes if (body := self._body(drift.KIND)) else ()
+        except NotJson:
+            return {}
+        return {change.at: change.after or "" for change in changes}
+
+    def _body(self, kind: str) -> bytes:
+        content = self._dossier.read(kind)
+        return b"" if isinstance(content, Absent) else content.body
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
+
+
+def told(cards: Iterable[Scorecard]) -> Iterator[Line]:
+    """The lines of public receipts that were private once: what was found here and has been disclosed."""
+    return (line for card in cards for line in private_lines(card) if line.rule in private_rules())

@@ -1,0 +1,314 @@
+"""`hallmark findings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from evidence.model import Server, ServerId
+from evidence.store import Disclosure, FindingRow, FindingState, Store
+from publish.display import visible
+from publish.findings import PREFIX
+from publish.vendor_report import vendor_report
+from scoring.rule import discover
+from workers import findings as disclosure
+from workers.cli.boundary import explained
+from workers.cli.console import Exit, emit, facts, fail, note, out, plain, show, table
+from workers.cli.known import PUBLIC_KNOWN, emit_known
+from workers.cli.session import find_server, reading
+from workers.clock import Clock, clock_at
+from workers.findings import EMBARGO, NotAllowed, deadline, operating_user
+from workers.settings import Settings
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+SHORT = 8
+"""Digits of an id in a table; the beginning of an id is enough wherever one is asked for."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
+Ids: TypeAlias = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of findings, or their beginnings.")]
+Note = Annotated[str, typer.Option("--note", help="What was found out, or why; kept in the audit trail.")]
+By = Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")]
+
+Change: TypeAlias = Callable[[Store, FindingRow, datetime, str], FindingRow]
+
+
+@app.callback()
+def findings() -> None:
+    """Look after what our own scans found: who was told, and what may be published.
+
+    Every finding starts in private_triage and goes on to private_disclosed, when its vendor was told, and to
+    public_disclosed. Until then no page and no dataset shows it. Published advisories are public_known and need none of
+    this. docs/guide/disclosure.md describes the policy.
+
+    Examples:
+
+    hallmark findings list
+
+    hallmark findings show 3f2a
+
+    hallmark findings disclose 3f2a --to security@example.com --by ana > report.txt
+
+    hallmark findings publish 3f2a --by ana --note "fixed in 1.2.3"
+    """
+
+
+@app.command(name="list")
+def list_findings(
+    *,
+    server: Annotated[str | None, typer.Option(help="Only those of one server, by id, reference or name.")] = None,
+    state: Annotated[
+        list[str] | None, typer.Option(help=f"Only these states, or {PUBLIC_KNOWN}: advisories. Repeatable.")
+    ] = None,
+    rule: Annotated[str | None, typer.Option(help="Only those of one rule.")] = None,
+    older_than: Annotated[
+        int | None, typer.Option(metavar="DAYS", min=0, help="Only those in their state for at least so many days.")
+    ] = None,
+    overdue: Annotated[bool, typer.Option("--overdue", help="Only those whose embargo is over.")] = False,
+    run: Annotated[str, typer.Option(help="Of advisories: the run that looked.")] = "latest",
+    as_json: AsJson = False,
+) -> None:
+    """List findings, those of one server together; on stderr, how many wait for somebody."""
+    known = PUBLIC_KNOWN in (state or ())
+    states = [_state(name) for name in state or () if name != PUBLIC_KNOWN]
+    if rule is not None and rule not in discover():
+        fail(f"no rule {rule!r}. `hallmark explain` lists them", Exit.USAGE)
+    with reading() as store:
+        now = _clock().wall()
+        only = [find_server(store, server)] if server else None
+        if known:
+            emit_known(store, run, only, as_json=as_json)
+            if not states:
+                return
+        ids = None if only is None else [one.id for one in only]
+        rows = store.findings(servers=ids, states=states or None, rule=rule)
+        if older_than is not None:
+            rows = [row for row in rows if now - row.since >= timedelta(days=older_than)]
+        if overdue:
+            rows = [row for row in rows if _is_overdue(row, now)]
+        servers = _servers(store, rows)
+        if as_json:
+            for row in rows:
+                emit(_json(row, servers))
+        elif rows:
+            show(_table(rows, servers, now))
+        _remind(rows, now)
+
+
+@app.command(name="show")
+def show_finding(
+    finding: Annotated[str, typer.Argument(metavar="ID", help="Id of a finding, or its beginning.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show one finding with its evidence and everything that was decided about it."""
+    with reading() as store:
+        row = _find(store, finding)
+        servers = _servers(store, [row])
+        trail = store.trail([row.finding.id]).get(row.finding.id, [])
+        if as_json:
+            emit({**_json(row, servers), "trail": [_entry_json(entry) for entry in trail]})
+            return
+        _show(row, servers[row.finding.server], trail)
+
+
+@app.command()
+def triage(ids: Ids, note: Note = "", by: By = "") -> None:
+    """Note who looks at findings, or what was found out about them; they stay in private_triage."""
+    _change(ids, by, lambda store, row, at, who: disclosure.triage(store, row, at=at, who=who, note=note))
+
+
+@app.command()
+def disclose(
+    ids: Ids,
+    to: Annotated[str, typer.Option("--to", help="Whom you tell: an address, a form, an advisory of the vendor's.")],
+    note: Note = "",
+    by: By = "",
+) -> None:
+    """Record that the vendor is told, and print the report to send. All findings have to be of one server.
+
+    The report is on stdout and nothing else is; the embargo of 90 days begins now.
+    """
+
+    def tell(store: Store, row: FindingRow, at: datetime, who: str) -> FindingRow:
+        return disclosure.disclose(store, row, at=at, who=who, note=note, recipient=to)
+
+    def check(rows: Sequence[FindingRow]) -> None:
+        if len({row.finding.server for row in rows}) > 1:
+            fail("the findings are of several servers, expected one: each vendor gets a report of its own", Exit.USAGE)
+
+    with _changing(ids, by, tell, check) as (store, rows):
+        server = _servers(store, rows)[rows[0].finding.server]
+        until = max(end for row in rows if (end := deadline(row)))
+        out().file.write(vendor_report(server, rows, deadline=until, contact=Settings().contact_url))
+
+
+@app.command()
+def publish(
+    ids: Ids,
+    reason: Annotated[str, typer.Option("--reason", help="Why it is published although the vendor was not told.")] = "",
+    note: Note = "",
+    by: By = "",
+) -> None:
+    """Let everybody read findings: on pages, and in datasets of runs that are published from now on."""
+
+    def let_read(store: Store, row: FindingRow, at: datetime, who: str) -> FindingRow:
+        return disclosure.publish(store, row, at=at, who=who, note=note, reason=reason)
+
+    _change(ids, by, let_read)
+
+
+@app.command()
+def dismiss(ids: Ids, note: Note = "", by: By = "") -> None:
+    """Set findings aside: false alarms, or accepted. They stay private, and count until the rule is corrected."""
+    _change(ids, by, lambda store, row, at, who: disclosure.dismiss(store, row, at=at, who=who, note=note))
+
+
+@app.command()
+def reopen(ids: Ids, note: Note = "", by: By = "") -> None:
+    """Take findings back into private_triage; those that were public are not shown any more."""
+    _change(ids, by, lambda store, row, at, who: disclosure.reopen(store, row, at=at, who=who, note=note))
+
+
+def _change(ids: Sequence[str], by: str, change: Change) -> None:
+    with _changing(ids, by, change) as (_, rows):
+        for row in rows:
+            note(f"{row.finding.id} is {row.state}")
+
+
+@contextmanager
+def _changing(
+    ids: Sequence[str], by: str, change: Change, check: Callable[[Sequence[FindingRow]], None] = lambda _: None
+) -> Iterator[tuple[Store, list[FindingRow]]]:
+    """Change every finding that is named; nothing is changed when one of the names fits none or several."""
+    who = by.strip() or operating_user()
+    if not who:
+        fail("expected --by with who decides: the account that runs this says nobody", Exit.USAGE)
+    with reading() as store, explained():
+        rows = list({row.finding.id: row for row in (_find(store, one) for one in ids)}.values())
+        check(rows)
+        at = _clock().wall()
+        try:
+            yield store, [change(store, row, at, who) for row in rows]
+        except NotAllowed as error:
+            fail(str(error), Exit.USAGE)
+
+
+def _find(store: Store, text: str) -> FindingRow:
+    beginning = text if text.startswith(PREFIX) else f"{PREFIX}{text}"
+    found = store.findings(prefix=beginning)
+    if not found:
+        fail(
+            f"no finding {text!r}. `hallmark findings list` shows them; the beginning of an id is enough", Exit.NOTHING
+        )
+    if len(found) > 1:
+        names = "\n".join(f"  {row.finding.id}  {visible(row.finding.message)}" for row in found[:10])
+        fail(f"{text!r} fits {len(found)} findings, expected one:\n{names}", Exit.USAGE)
+    return found[0]
+
+
+def _state(name: str) -> FindingState:
+    try:
+        return FindingState(name)
+    except ValueError:
+        known = ", ".join((*(state.value for state in FindingState), PUBLIC_KNOWN))
+        fail(f"no state {name!r}; there are {known}", Exit.USAGE)
+
+
+def _clock() -> Clock:
+    return clock_at(Settings().clock)
+
+
+def _is_overdue(row: FindingRow, now: datetime) -> bool:
+    end = deadline(row)
+    return end is not None and end <= now
+
+
+def _remind(rows: Sequence[FindingRow], now: datetime) -> None:
+    """What waits for somebody, in one line; nothing when nothing does."""
+    waiting = sum(row.state is FindingState.PRIVATE_TRIAGE for row in rows)
+    due = [row for row in rows if _is_overdue(row, now)]
+    if waiting:
+        note(f"{waiting} in private_triage: `hallmark findings disclose` or `dismiss` them")
+    if due:
+        note(f"the embargo of {len(due)} is over ({EMBARGO.days} days): `hallmark findings publish` them")
+
+
+def _servers(store: Store, rows: Sequence[FindingRow]) -> Mapping[ServerId, Server]:
+    return {server.id: server for server in store.servers(sorted({row.finding.server for row in rows}))}
+
+
+def _table(rows: Sequence[FindingRow], servers: Mapping[ServerId, Server], now: datetime) -> Any:
+    grid = table("Finding", "State", ("Days", "right"), "Server", "Rule", "Where", "What")
+    for row in rows:
+        finding = row.finding
+        grid.add_row(
+            finding.id[: len(PREFIX) + SHORT],
+            plain(row.state.value, "red" if _is_overdue(row, now) else ""),
+            str((now - row.since).days),
+            plain(servers[finding.server].ref),
+            plain(finding.rule),
+            plain(finding.at or "whole server"),
+            plain(finding.message),
+        )
+    return grid
+
+
+def _show(row: FindingRow, server: Server, trail: Sequence[Disclosure]) -> None:
+    finding, end = row.finding, deadline(row)
+    declared = discover().get(finding.rule)
+    show(plain(declared.title if declared else finding.rule, "bold"))
+    rows = [
+        ("finding", finding.id),
+        ("state", f"{row.state}, since {_day(row.since)}" + (f"; embargo until {_day(end)}" if end else "")),
+        ("server", f"{server.ref} ({server.id})"),
+        ("rule", finding.rule),
+        ("where", finding.at or "whole server"),
+        ("what", finding.message),
+        ("severity", finding.severity or "not said"),
+        ("seen", f"first {_day(row.first_seen)}, last {_day(row.last_seen)}"),
+        ("content", finding.content or "none"),
+    ]
+    show(facts(rows))
+    for entry in trail:
+        told = f", told {entry.recipient}" if entry.recipient is not None else ""
+        step = entry.after if entry.after is entry.before else f"{entry.before} → {entry.after}"
+        show(plain(f"{_day(entry.at)}  {entry.who}: {step}{told}{f'. {entry.note}' if entry.note else ''}", limit=2000))
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _json(row: FindingRow, servers: Mapping[ServerId, Server]) -> dict[str, Any]:
+    finding, end = row.finding, deadline(row)
+    return {
+        "finding": finding.id,
+        "state": row.state.value,
+        "since": row.since.isoformat(),
+        "server": finding.server,
+        "ref": servers[finding.server].ref,
+        "rule": finding.rule,
+        "at": finding.at,
+        "message": finding.message,
+        "severity": finding.severity,
+        "content": finding.content,
+        "first_seen": row.first_seen.isoformat(),
+        "last_seen": row.last_seen.isoformat(),
+        "told_at": row.told_at.isoformat() if row.told_at else None,
+        "embargo_until": end.isoformat() if end else None,
+    }
+
+
+def _entry_json(entry: Disclosure) -> dict[str, Any]:
+    return {
+        "at": entry.at.isoformat(),
+        "by": entry.who,
+        "from": entry.before.value,
+        "to": entry.after.value,
+        "note": entry.note,
+        "recipient": entry.recipient,
+    }
