@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Final
 
 import httpx
@@ -30,6 +31,7 @@ from crawler.wire.launch import Launched, Launcher
 from crawler.wire.sandbox import Sandbox, open_sandbox
 from evidence.model import Absent, Reason, Target
 from workers.clock import Clock
+from workers.further import Further
 from workers.log import get_log
 from workers.pins import Pinned, Versioned
 from workers.settings import RegistrySetting, Settings, code_version, environment_variable, tool_environment
@@ -58,7 +60,8 @@ class Network:
         """Names and versions of the collectors."""
         protocol = Pinned(ProtocolCollector.name, ProtocolCollector.version)
         interop = Pinned(InteropCollector.name, InteropCollector.version)
-        return (protocol, interop) if self._meets_the_client else (protocol,)
+        met = (interop,) if self._meets_the_client else ()
+        return (protocol, *met, *self._further.versions)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
         """One registry per source: those of the settings by their name, others as they are written."""
@@ -77,12 +80,12 @@ class Network:
         if self._collectors is None:
             launcher = await self._launcher()  # one for all, since it holds the slots of the sandbox
             interop = [self._interop(launcher)] if self._meets_the_client else []
-            self._collectors = (self._protocol(launcher), *interop)
+            self._collectors = (self._protocol(launcher), *interop, *self._further.collectors)
         return self._collectors
 
     async def followers(self) -> Sequence[Follower]:
         """The followers, in the order in which they run."""
-        return ()
+        return self._further.followers
 
     async def sampler(self) -> Sampler:
         """Takes samples of remotes between two runs."""
@@ -130,6 +133,10 @@ class Network:
             gap=self._settings.host_gap,
             every=_WEEK if self._settings.interop == "weekly" and self._settings.depth != "full" else timedelta(0),
         )
+
+    @cached_property
+    def _further(self) -> Further:
+        return Further(self._settings, self._clock, self._wire())
 
     def _wire(self) -> Engine:
         if self._engine is None:

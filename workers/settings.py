@@ -186,7 +186,7 @@ class Settings(BaseSettings):
     )
     npm_downloads: str = Field(
         default="",
-        description="Address that says how often an npm package was downloaded in the last week, with `{name}` in it. "
+        description="Address that says how often an npm package was downloaded in the last month, with `{name}` in it. "
         "Default: nobody is asked.",
     )
     embargo: Duration = Field(
