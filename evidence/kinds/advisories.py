@@ -12,19 +12,21 @@ Body, schema 1 (canonical JSON):
      "groups_total": INT}
 
 `checked` counts the versions that were compared with the advisories of their ecosystem. `unknown` (at most 200, sorted)
-are those of which nothing can be said, and why: `not_a_version`, `ecosystem_missing`, `unordered`, `no_versions`,
-`not_answered`. `ecosystems` are those whose advisories were looked at.
+are those of which not all can be said, and why: `not_a_version`, `ecosystem_missing`, `not_from_registry`,
+`not_answered` (by the API), and, where one advisory could not be compared with a version that others could, `unordered`
+and `no_versions`. `ecosystems` are those whose advisories were looked at.
 
 A group is one flaw in one version of one package: advisories that name each other as aliases are the same flaw. `ids`
 are all their ids, the best known first. `cvss` is the base score with one decimal, of the newest CVSS version among the
 vectors; `severity` is its rating, or the word of the database where there is no vector; an advisory about malware is
-critical. `fixed` is the lowest version above ours that no advisory of the group affects, by what they say of fixes.
-`published` is when the first advisory of the group was published, and `fixed_since` when the first of those that name
-a fix was: the fix is at least that old. Both are dates (RFC 3339). `groups` are sorted, worst first, at most 2,000.
+critical. `fixed` is the lowest version above ours that an advisory names as fixed and none of the group affects.
+`published` is when the first advisory of the group was published, `fixed_since` when the first of those that name a fix
+was: as far as records tell, the fix has been known since. Both are RFC 3339. `groups` are sorted, worst first, at most
+2,000; the totals count what the bounds cut off too.
 
-Observation: `looked_at` (RFC 3339); `by`, `mirror` or `api`; `as_of`, per ecosystem since when the mirror has not been
-brought up to date, `stale` and `partial`, names of ecosystems of which the mirror is old or not whole; `carried`, true
-where the content is that of an earlier night because we could not look.
+Observation: `looked_at` (RFC 3339); `by`, `mirror` or `api`; and of a mirror `as_of` (when each ecosystem was brought
+up to date), `stale` and `partial` (ecosystems of which it is old, or not whole). When we could not look, content and
+observation are those of an earlier night.
 """
 
 from __future__ import annotations

@@ -1,0 +1,5 @@
+"""The follower that answers for kind `advisories`."""
+
+from crawler.collectors.advisories.collector import AdvisoriesCollector
+
+__all__ = ["AdvisoriesCollector"]

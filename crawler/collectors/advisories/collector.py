@@ -1,0 +1,118 @@
+"""AdvisoriesCollector: compares what a server is built from with the published advisories."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from crawler.advisories.api import Api
+from crawler.advisories.asking import NotAnswered
+from crawler.advisories.looking import MIRROR, STALE_AFTER, Looked, look_by_api, look_in_mirror
+from crawler.advisories.mirror import Mirror
+from crawler.advisories.tables import MirrorUnreadable
+from crawler.collectors.advisories.used import used
+from evidence.advisories.affecting import VersionOrder
+from evidence.advisories.body import body
+from evidence.advisories.matching import Package
+from evidence.advisories.record import is_time, moment
+from evidence.canonical import Json
+from evidence.kinds.advisories import KIND, SCHEMA
+from evidence.model import Absent, Dossier, Observed, Reason, Record
+
+VERSION: Final = 1
+LOOKED_AT: Final = "looked_at"
+CARRIED: Final = timedelta(days=14)
+"""How long what an earlier night found stands when we could not look (docs/decisions/0169)."""
+
+
+class AdvisoriesCollector:
+    """Follows dependencies and package. Where there is no mirror it asks the API, if one is given.
+
+    One for many servers: it holds no state, and its matching runs in threads.
+    """
+
+    name: Final = "advisories"
+    version: Final = VERSION
+    kinds: Final = (KIND,)
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        api: Api | None,
+        order: VersionOrder,
+        clock: Callable[[], datetime],
+        *,
+        stale_after: timedelta = STALE_AFTER,
+    ) -> None:
+        self._mirror = mirror
+        self._api = api
+        self._order = order
+        self._clock = clock
+        self._stale_after = stale_after
+
+    async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
+        """One record: the advisories that affect what this run found, or why nobody can tell."""
+        now = self._clock()
+        packages = used(found)
+        content: Observed | Absent
+        observation: Mapping[str, Json] = {}
+        if isinstance(packages, Absent):
+            content = packages
+        else:
+            looked = await self._look(packages)
+            if isinstance(looked, Absent):
+                content, observation = _carried(earlier, now, looked)
+            else:
+                content = Observed(
+                    body(
+                        checked=looked.checked,
+                        groups=looked.groups,
+                        unknown=looked.unknown,
+                        ecosystems=looked.ecosystems,
+                    )
+                )
+                observation = self._observation(looked, now)
+        return [
+            Record(
+                server=found.server.id,
+                kind=KIND,
+                schema=SCHEMA,
+                collector=self.name,
+                collector_version=self.version,
+                observed_at=now,
+                content=content,
+                observation=observation,
+            )
+        ]
+
+    async def _look(self, packages: Sequence[Package]) -> Looked | Absent:
+        missing = Absent(Reason.NOT_COLLECTED, "there is no mirror of advisories: `hallmark advisories refresh`")
+        try:
+            looked = await asyncio.to_thread(look_in_mirror, self._mirror, packages, self._order)
+        except MirrorUnreadable as error:
+            looked, missing = None, Absent(Reason.NOT_COLLECTED, str(error))
+        if looked is not None or self._api is None:
+            return looked or missing
+        try:
+            return await look_by_api(self._api, packages, self._order)
+        except NotAnswered as failure:
+            return failure.absent()
+
+    def _observation(self, looked: Looked, now: datetime) -> Mapping[str, Json]:
+        seen: dict[str, Json] = {LOOKED_AT: now.isoformat(), "by": looked.by}
+        if looked.by == MIRROR:
+            seen["as_of"] = {state.name: state.refreshed_at.isoformat() for state in looked.states}
+            seen["stale"] = looked.stale(now, self._stale_after)
+            seen["partial"] = looked.partial()
+        return seen
+
+
+def _carried(earlier: Dossier, now: datetime, absent: Absent) -> tuple[Observed | Absent, Mapping[str, Json]]:
+    """What an earlier night observed, while it is young enough; else why there is nothing."""
+    known = earlier.records.get(KIND)
+    looked_at = known.observation.get(LOOKED_AT) if known else None
+    if known is None or not isinstance(known.content, Observed) or not is_time(looked_at):
+        return absent, {}
+    return (known.content, known.observation) if now - moment(looked_at) <= CARRIED else (absent, {})
