@@ -17,7 +17,6 @@ from email.policy import compat32
 from pathlib import Path
 from typing import Final, Literal
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import Unusable, npm_name, pypi_name
@@ -29,6 +28,7 @@ _DIST_INFO: Final = ".dist-info"
 _PRINTABLE: Final = re.compile(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]{1,256}")
 _PLAIN_PATH: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NEEDS: Final = ("dependencies", "optionalDependencies", "peerDependencies")
+_REQUIRED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
 _DESCRIPTION_AFTER: Final = re.compile(rb"\r?\n\r?\n")
 
 
@@ -243,20 +243,14 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
     try:
         message = BytesHeaderParser(policy=compat32).parsebytes(_DESCRIPTION_AFTER.split(raw, 1)[0])
         name, version = pypi_name(str(message["Name"] or "").strip()), _word(str(message["Version"] or "").strip())
-        needs = frozenset(need for text in message.get_all("Requires-Dist", []) if (need := _needed(str(text))))
+        texts = (str(text) for text in message.get_all("Requires-Dist", []))
+        needs = frozenset(canonicalize_name(match[0]) for text in texts if (match := _REQUIRED.match(text)))
     except (MessageError, Unusable, ValueError, LookupError):
         name, version, needs = "", None, frozenset()
     if version is None:
         reading.leave_out(path, "it has no name and version")
         return None
     return _Headers(canonicalize_name(name), version, needs)
-
-
-def _needed(text: str) -> str | None:
-    try:
-        return canonicalize_name(Requirement(text[:1000]).name)
-    except (InvalidRequirement, RecursionError):
-        return None
 
 
 def _open_inside(tree: Path, path: str) -> int:
