@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urljoin
 
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.licence import npm_licence
@@ -16,6 +15,7 @@ from crawler.collectors.package.reading import (
     NAME,
     VERSION,
     Members,
+    linked,
     members,
     names,
     notice,
@@ -23,7 +23,6 @@ from crawler.collectors.package.reading import (
     plain,
     repository,
     time,
-    web_address,
     whole,
 )
 from evidence.canonical import Json
@@ -116,8 +115,7 @@ def install_scripts(manifest: Members) -> list[Json]:
 def archive(packument: Packument, manifest: Members, base: str) -> Archive | None:
     """The version's tarball."""
     dist = members(manifest.get("dist"))
-    tarball = dist.get("tarball")
-    address = web_address(urljoin(base, tarball)) if isinstance(tarball, str) else None
+    address = linked(base, dist.get("tarball"))
     if packument.version is None or address is None:
         return None
     return Archive(

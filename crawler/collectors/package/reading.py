@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from crawler.addresses import Unusable, clean_folder, repository_address
 from crawler.wire.scrub import mask
@@ -77,6 +77,14 @@ def person(value: Json) -> str | None:
     """`Name <mail>` without the address; None when nothing else was there."""
     text = plain(value, NAME)
     return plain(_MAIL.sub("", text).strip(" ,;\"'()"), NAME) if text else None
+
+
+def linked(base: str, reference: Json) -> str | None:
+    """The http(s) URL without credentials that a reference in a document at `base` leads to; None when it is none."""
+    try:
+        return web_address(urljoin(base, reference)) if isinstance(reference, str) and reference else None
+    except ValueError:
+        return None
 
 
 def web_address(value: Json) -> str | None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Final, Literal
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from packaging.utils import (
     InvalidSdistFilename,
@@ -17,7 +17,7 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
-from crawler.collectors.package.reading import Members, members, notice, plain, time, web_address, whole
+from crawler.collectors.package.reading import Members, linked, members, notice, plain, time, whole
 from evidence.canonical import Json
 
 ACCEPT: Final = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
@@ -103,12 +103,11 @@ def from_html(name: str, address: str, text: str) -> Page:
 
 
 def _from_entry(name: str, address: str, entry: Members) -> File | None:
-    link, filename, yanked = entry.get("url"), entry.get("filename"), entry.get("yanked")
-    size = entry.get("size")
+    yanked, size = entry.get("yanked"), entry.get("size")
     return _file(
         name,
-        filename,
-        urljoin(address, link) if isinstance(link, str) else None,
+        entry.get("filename"),
+        linked(address, entry.get("url")),
         digest=_strongest(members(entry.get("hashes"))),
         size=size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
         uploaded=time(entry.get("upload-time")),
@@ -120,13 +119,13 @@ def _from_entry(name: str, address: str, entry: Members) -> File | None:
 
 
 def _from_anchor(name: str, address: str, found: dict[str, str]) -> File | None:
-    link, fragment = urldefrag(found["href"])
+    link, _, fragment = found["href"].partition("#")
     algorithm, _, value = fragment.partition("=")
     metadata = found.get("data-core-metadata", found.get("data-dist-info-metadata"))
     return _file(
         name,
         unquote(link.rsplit("/", 1)[-1]),
-        urljoin(address, link),
+        linked(address, link),
         digest=_strongest({algorithm: value}),
         size=None,
         uploaded=None,
@@ -140,7 +139,7 @@ def _from_anchor(name: str, address: str, found: dict[str, str]) -> File | None:
 def _file(
     name: str,
     filename: Json,
-    link: str | None,
+    where: str | None,
     *,
     digest: tuple[str, str] | None,
     size: int | None,
@@ -152,7 +151,6 @@ def _file(
 ) -> File | None:
     plain_name = whole(filename, _FILENAME)
     read = _parsed(plain_name) if plain_name else None
-    where = web_address(link)
     if plain_name is None or where is None or read is None or read[0] != canonicalize_name(name):
         return None
     return File(
@@ -165,7 +163,7 @@ def _file(
         uploaded=uploaded,
         yanked=yanked,
         requires=requires,
-        provenance=web_address(urljoin(where, provenance)) if isinstance(provenance, str) and provenance else None,
+        provenance=linked(where, provenance),
         has_metadata=has_metadata,
     )
 
