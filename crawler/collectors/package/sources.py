@@ -14,7 +14,7 @@ from crawler.wire.http import Engine
 from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex, endpoint, npm_index, python_index
 
 # Never opened, not even for an index that the user configured.
-_NEVER: Final = frozenset({"metadata", "multicast", "unspecified", "malformed"})
+_NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified", "malformed"})
 
 
 class Indexes(Protocol):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
+from urllib.parse import urljoin
 
 from crawler.collectors.package import Archive, PackageCollector, PackageLimits
 from crawler.wire.guard import Guard
@@ -48,12 +49,14 @@ class Bench:
     options: Mapping[str, Any] = field(default_factory=dict)
     limits: PackageLimits | None = None
     python: Sequence[str] = ("/simple",)
-    guard: Guard = field(default_factory=Guard)
+    npm_at: str = "/npm/"
 
     def collector(self) -> PackageCollector:
         """A new collector, which remembers nothing."""
-        engine = Engine(user_agent="hallmark-test", guard=self.guard, resolver=SystemResolver(), tls=_tls())
-        indexes = LocalIndexes(f"{self.index.url}/npm/", tuple(self.index.url + path for path in self.python))
+        engine = Engine(user_agent="hallmark-test", guard=Guard(), resolver=SystemResolver(), tls=_tls())
+        indexes = LocalIndexes(
+            urljoin(self.index.url, self.npm_at), tuple(self.index.url + path for path in self.python)
+        )
         return PackageCollector(engine, indexes, lambda: self.now, self.limits, sleep=self._sleep, **self.options)
 
     async def _sleep(self, seconds: float) -> None:
