@@ -1,0 +1,112 @@
+"""Which repository a server declares, out of its registration or its package, and on which host it lies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from crawler.addresses import Unusable, clean_folder, repository_address
+from evidence.canonical import Json, NotJson
+from evidence.kinds import package
+from evidence.model import Dossier, Observed
+
+_NAME: Final = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9_-]{0,99}))/([A-Za-z0-9._-]{1,100})")
+_LONGEST_FOLDER: Final = 300
+
+# First steps of paths at github.com that are no accounts: https://github.com/features/... is nobody's repository.
+_PAGES: Final = frozenset({
+    "about", "apps", "collections", "contact", "customer-stories", "enterprise", "events", "explore", "features",
+    "login", "marketplace", "notifications", "orgs", "pricing", "search", "settings", "site", "sponsors", "stars",
+    "topics", "trending", "users",
+})  # fmt: skip
+_ALIASES: Final = {"raw.githubusercontent.com": 0, "codeload.github.com": 0, "api.github.com": 1}
+_FORGES: Final = {
+    "gitlab.com": "GitLab", "codeberg.org": "Codeberg", "bitbucket.org": "Bitbucket", "gitee.com": "Gitee",
+    "git.sr.ht": "SourceHut", "gist.github.com": "a gist", "dev.azure.com": "Azure DevOps",
+    "huggingface.co": "Hugging Face",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A repository on this GitHub: `OWNER/REPO` as declared, and the folder inside that is the server's."""
+
+    name: str
+    subfolder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """No repository on this GitHub; `found` says what was declared instead."""
+
+    found: str
+
+
+def declared(found: Dossier, host: str = "github.com") -> Named | Elsewhere:
+    """The repository of a server on the GitHub at `host`: the registration's, else its package's."""
+    others: list[Elsewhere] = []
+    for address in _addresses(found):
+        place = _place(address, host)
+        if isinstance(place, Named):
+            return place
+        others.append(place)
+        if not place.found.startswith("no repository"):
+            break
+    return others[0] if others else Elsewhere("no repository is declared")
+
+
+def repository_name(value: Json) -> str | None:
+    """`OWNER/REPO` as GitHub allows it; None for anything else."""
+    if not isinstance(value, str) or not (parts := _NAME.fullmatch(value)):
+        return None
+    return None if parts[2] in {".", ".."} or parts[2].lower().endswith(".git") else value
+
+
+def _addresses(found: Dossier) -> Iterator[str]:
+    if found.server.repository:
+        yield found.server.repository
+    content = found.read(package.KIND)
+    if not isinstance(content, Observed):
+        return
+    try:
+        stated = package.Package.parse(content.body).repository
+    except NotJson:
+        return
+    if stated is not None:
+        url = f"github:{stated.url}" if _NAME.fullmatch(stated.url) else stated.url
+        yield f"{url.partition('#')[0]}#{stated.directory}" if stated.directory else url
+
+
+def _place(address: str, host: str) -> Named | Elsewhere:
+    try:
+        url, _, folder = repository_address(address).partition("#")
+    except Unusable:
+        return Elsewhere("no repository: what is declared is not the address of one")
+    parts = urlsplit(url)
+    where = parts.hostname or ""
+    steps = [step for step in unquote(parts.path).split("/") if step]
+    if where in _ALIASES and host == "github.com":
+        where, steps = host, steps[_ALIASES[where] :]
+    if where != host:
+        return Elsewhere(_elsewhere(where))
+    name = repository_name("/".join(steps[:2]))
+    if name is None or steps[0].lower() in _PAGES:
+        return Elsewhere("no repository: the address on GitHub is not that of one")
+    return Named(name, _folder(folder))
+
+
+def _elsewhere(host: str) -> str:
+    if host.endswith(".github.io"):
+        return "no repository: the address is a page of GitHub Pages"
+    forge = _FORGES.get(host) or ("GitLab" if host.startswith("gitlab.") else None)
+    return f"the repository is on {forge} ({host})" if forge else f"the repository is on {host}"
+
+
+def _folder(folder: str) -> str | None:
+    try:
+        return clean_folder(folder)[:_LONGEST_FOLDER] or None
+    except Unusable:
+        return None

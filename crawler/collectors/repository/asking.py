@@ -1,0 +1,99 @@
+"""One GraphQL query for many repositories, and what its answer says of each, whole or in part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from crawler.collectors.repository.answers import Answer, Gone, NotReached, Prevented, Refused
+from crawler.collectors.repository.batching import TooHeavy
+from crawler.collectors.repository.calls import Calls
+from crawler.collectors.repository.query import alias, query, variables
+from crawler.collectors.repository.responsiveness import YEAR
+from crawler.collectors.repository.values import items, members, objects, text
+from evidence.canonical import Json, NotJson
+from evidence.model import Reason
+
+Node: TypeAlias = Mapping[str, Json]
+Outcome: TypeAlias = Node | Gone | Prevented
+
+PARTIAL: Final = "partial"
+"""Member of a node that says that GitHub left something out of it; never a name of GitHub's own."""
+
+_HEAVY: Final = frozenset({"MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED", "EXCESSIVE_PAGINATION", "TIMEOUT"})
+_TIMEOUTS: Final = ("timeout", "something went wrong", "timed out", "too large")
+
+
+class Unsupported(Prevented):
+    """This GitHub does not know what our query asks for, as an older Enterprise Server does not."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.NOT_COLLECTED, "this GitHub's GraphQL does not know the query")
+
+
+class Asking:
+    """Asks for many repositories at once. `now` is the time from which the last year counts."""
+
+    def __init__(self, calls: Calls, now: Callable[[], datetime]) -> None:
+        self._calls = calls
+        self._now = now
+
+    async def __call__(self, names: Sequence[str]) -> Mapping[str, Outcome]:
+        """What is said of each name; raise TooHeavy, or Prevented when nothing is said of any."""
+        since = self._now() - YEAR
+        answer = await self._calls.graphql(query(len(names)), variables(names, since), key=names[0])
+        data, errors = _read(answer)
+        if data is None:
+            raise _refusal(errors)
+        told = _by_alias(errors)
+        if len(names) > 1 and any(_heavy(error) for error in errors):
+            raise TooHeavy
+        return {name: _outcome(data.get(alias(place)), told.get(alias(place), [])) for place, name in enumerate(names)}
+
+
+def _read(answer: Answer) -> tuple[Mapping[str, Json] | None, Sequence[Mapping[str, Json]]]:
+    """`data` (None when there is none) and `errors`; PyGithub would raise at the first error and hide the rest."""
+    if answer.status >= 500:
+        raise TooHeavy
+    if answer.status in {401, 403}:
+        raise Refused("GitHub refused the query")
+    try:
+        value = members(answer.json())
+    except NotJson as error:
+        raise NotReached("GitHub's answer is not JSON") from error
+    data, errors = value.get("data"), objects(value.get("errors"))
+    if not isinstance(data, Mapping) and not errors:
+        raise NotReached("GitHub's answer holds neither data nor errors")
+    return (data if isinstance(data, Mapping) else None), errors
+
+
+def _refusal(errors: Sequence[Mapping[str, Json]]) -> Exception:
+    if any(_heavy(error) for error in errors):
+        return TooHeavy()
+    return Unsupported()
+
+
+def _heavy(error: Mapping[str, Json]) -> bool:
+    said = (text(error.get("message"), 2000) or "").lower()
+    return error.get("type") in _HEAVY or any(word in said for word in _TIMEOUTS)
+
+
+def _by_alias(errors: Sequence[Mapping[str, Json]]) -> Mapping[str, list[Mapping[str, Json]]]:
+    told: dict[str, list[Mapping[str, Json]]] = {}
+    for error in errors:
+        path = items(error.get("path"))
+        if path and isinstance(path[0], str):
+            told.setdefault(path[0], []).append(error)
+    return told
+
+
+def _outcome(value: Json, errors: Sequence[Mapping[str, Json]]) -> Outcome:
+    if isinstance(value, Mapping) and text(value.get("nameWithOwner")):
+        return {**value, PARTIAL: True} if errors else value
+    kinds = {error.get("type") for error in errors}
+    if "NOT_FOUND" in kinds:
+        return Gone("GitHub does not know the repository (404)")
+    if "FORBIDDEN" in kinds:
+        return Refused("GitHub does not let this token see the repository")
+    return NotReached("GitHub left the repository out of its answer")

@@ -1,0 +1,157 @@
+"""Calls to one GitHub API: made by PyGithub in threads, with tokens in rotation, and bounded in time and number."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from crawler.collectors.repository.answers import Answer, NotReached, Prevented, Refused, TimedOut
+from crawler.collectors.repository.breaker import Breaker
+from crawler.collectors.repository.request import Request
+from crawler.collectors.repository.tokens import Purse, Resource, Token
+from crawler.patience import queueing
+from evidence.canonical import Json
+from evidence.model import Reason
+
+if TYPE_CHECKING:
+    from crawler.collectors.repository.session import Session
+
+PUBLIC_API: Final = "https://api.github.com"
+_ACCEPT: Final = "application/vnd.github+json"
+_TRIES: Final = 3  # of a request that GitHub answers with a server error
+_AGAIN: Final = 8  # changes of token, rests and errors that one request lives through
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimits:
+    """`timeout` in seconds: of one wait for GitHub, and twice of a whole call. `pause` between tries of an error."""
+
+    threads: int = 8
+    timeout: int = 15
+    pause: float = 1.0
+
+
+class Calls:
+    """The API at `base`. A token is sent to that host and to no other; redirects elsewhere are refused."""
+
+    def __init__(
+        self,
+        base: str,
+        purse: Purse,
+        breaker: Breaker,
+        pause: Callable[[float], Awaitable[None]],
+        limits: CallLimits | None = None,
+        *,
+        user_agent: str,
+    ) -> None:
+        self._base = base.rstrip("/")
+        self._purse = purse
+        self._breaker = breaker
+        self._pause = pause
+        self._limits = limits or CallLimits()
+        self._user_agent = user_agent
+        self._threads = ThreadPoolExecutor(self._limits.threads, thread_name_prefix="github")
+        self._room = asyncio.Semaphore(self._limits.threads)
+        self._opening = threading.Lock()
+        self._sessions: dict[int, Session] = {}
+
+    @property
+    def purse(self) -> Purse:
+        """The tokens in use."""
+        return self._purse
+
+    @property
+    def base(self) -> str:
+        """Address of the API, without a slash at its end."""
+        return self._base
+
+    def close(self) -> None:
+        """Give back threads and connections."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for session in self._sessions.values():
+            session.close()
+
+    async def get(
+        self,
+        path: str,
+        *,
+        key: str,
+        parameters: Mapping[str, str | int] | None = None,
+        etag: str | None = None,
+        token: Token | None = None,
+    ) -> Answer:
+        """GET a path below the base; 1xx to 4xx are answers, but raise Prevented when we could not ask.
+
+        With `etag` an unchanged resource is answered by 304, which costs no quota. `token`: this one and no other.
+        """
+        headers = {"Accept": _ACCEPT} | ({"If-None-Match": etag} if etag else {})
+        request = Request(verb="GET", path=path, parameters=parameters or {}, headers=headers)
+        for again in range(_TRIES):
+            answer = await self._ask(request, "core", key, token)
+            if answer.status < 500:
+                return answer
+            if again + 1 < _TRIES:
+                await self._pause(self._limits.pause * 2**again)
+        self._breaker.failed()
+        raise NotReached("GitHub answered with server errors")
+
+    async def graphql(self, query: str, variables: Mapping[str, Json], *, key: str) -> Answer:
+        """Send one GraphQL query; server errors are answers, TimedOut is raised for one that takes too long."""
+        payload: Json = {"query": query, "variables": dict(variables)}
+        request = Request(verb="POST", path="", headers={"Accept": _ACCEPT}, payload=payload)
+        return await self._ask(request, "graphql", key)
+
+    async def _ask(self, request: Request, resource: Resource, key: str, only: Token | None = None) -> Answer:
+        """One answer that is not about tokens: those who are refused or rest are replaced on the way."""
+        for _ in range(_AGAIN + len(self._purse.tokens)):
+            self._breaker.check()
+            token = await self._purse.take(resource, key, only)
+            try:
+                answer = await self._send(token, request)
+            except BaseException:
+                self._purse.give_back(token, resource)
+                raise
+            if answer.status < 500:
+                self._breaker.worked()
+            if not self._purse.settle(token, resource, answer):
+                return answer
+            if only is not None and answer.status == 401:
+                raise Refused("GitHub refused the token")
+        raise Prevented(Reason.RATE_LIMITED, "GitHub keeps refusing for the number of requests")
+
+    async def _send(self, token: Token, request: Request) -> Answer:
+        with queueing():
+            await self._room.acquire()
+        try:
+            async with asyncio.timeout(self._limits.timeout * 2):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, self._exchange, token, request)
+        except (TimeoutError, TimedOut) as error:
+            # A query that takes too long is cut in half and sent again; that says nothing about GitHub.
+            if request.verb == "GET":
+                self._breaker.failed()
+            raise TimedOut("GitHub took too long") from error
+        except NotReached:
+            self._breaker.failed()
+            raise
+        finally:
+            self._room.release()
+
+    def _exchange(self, token: Token, request: Request) -> Answer:
+        """Runs in a thread."""
+        from crawler.collectors.repository.session import Session  # noqa: PLC0415  half a second
+
+        with self._opening:
+            session = self._sessions.get(token.position)
+            if session is None:
+                session = self._sessions[token.position] = Session(
+                    self._base,
+                    token.value,
+                    timeout=self._limits.timeout,
+                    connections=self._limits.threads,
+                    user_agent=self._user_agent,
+                )
+        return session.send(request)

@@ -1,0 +1,152 @@
+"""RepositoryCollector: how the repository of a server is kept, and its alerts where they may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from crawler.collectors.repository.address import Elsewhere, Named, declared
+from crawler.collectors.repository.answers import Gone, Prevented
+from crawler.collectors.repository.github import GitHub
+from crawler.collectors.repository.looks import Known, Look
+from evidence.canonical import Json, NotJson, canonical_json, parse_json
+from evidence.kinds import alerts, repository
+from evidence.model import Absent, Dossier, Observed, Reason, Record
+
+VERSION: Final = 1
+STANDS: Final = timedelta(days=14)
+
+LOOKED_AT: Final = "looked_at"
+_FULL_AT: Final = "full_at"
+_ETAGS: Final = "etags"
+_OF_THE_SERVER: Final = ("asked", "subfolder")
+_SCHEMAS: Final = {repository.KIND: repository.SCHEMA, alerts.KIND: alerts.SCHEMA}
+
+
+class RepositoryCollector:
+    """Answers for kinds `repository` and `alerts` of servers whose repository is on this GitHub."""
+
+    name: Final = "repository"
+    version: Final = VERSION
+    kinds: Final = (repository.KIND, alerts.KIND)
+
+    def __init__(self, github: GitHub, clock: Callable[[], datetime], *, stands: timedelta = STANDS) -> None:
+        """When we cannot look, an earlier observation of at most `stands` ago is recorded again."""
+        self._github = github
+        self._clock = clock
+        self._stands = stands
+
+    async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
+        """One record of each kind: what was seen, why there is nothing, or what was seen the last time."""
+        place = declared(found, self._github.host)
+        if isinstance(place, Elsewhere):
+            absent = Absent(Reason.NO_REPOSITORY, place.found)
+            return [self._record(found, kind, absent, {}) for kind in self.kinds]
+        known = earlier.records.get(repository.KIND)
+        try:
+            look = await self._github.look(place.name, self._known(known, place))
+        except Gone as error:
+            return [self._record(found, kind, error.absent, {}) for kind in self.kinds]
+        except Prevented as error:
+            earlier = earlier if known and _is_about(known, place.name) else replace(earlier, records={})
+            return [self._earlier(found, earlier, kind, error) for kind in self.kinds]
+        seen = self._record(found, repository.KIND, _body(look, place), _observation(look))
+        return [seen, await self._alerts(found, earlier, str(look.facts.get("name") or place.name))]
+
+    async def _alerts(self, found: Dossier, earlier: Dossier, name: str) -> Record:
+        try:
+            content = await self._github.alerts(name)
+        except Prevented as error:
+            return self._earlier(found, earlier, alerts.KIND, error)
+        looked_at = {LOOKED_AT: self._clock().isoformat()} if isinstance(content, Observed) else {}
+        return self._record(found, alerts.KIND, content, looked_at)
+
+    def _earlier(self, found: Dossier, earlier: Dossier, kind: str, error: Prevented) -> Record:
+        """What was observed before, when that is young enough: a score does not move because we could not look."""
+        record = earlier.records.get(kind)
+        at = _moment(record, LOOKED_AT)
+        if record is None or at is None or not isinstance(record.content, Observed):
+            return self._record(found, kind, error.absent, {})
+        if self._clock() - at > self._stands:
+            return self._record(found, kind, error.absent, {})
+        return self._record(found, kind, record.content, record.observation)
+
+    def _known(self, record: Record | None, place: Named) -> Known | None:
+        """What an earlier record knows, when this version of the collector wrote it about the same address."""
+        if record is None or not isinstance(record.content, Observed):
+            return None
+        if (record.collector, record.collector_version, record.schema) != (self.name, VERSION, repository.SCHEMA):
+            return None
+        body = _members(record)
+        if not _is_about(record, place.name):
+            return None
+        return Known(
+            facts={name: value for name, value in body.items() if name not in _OF_THE_SERVER},
+            etags=_texts(record.observation.get(_ETAGS)),
+            full_at=_moment(record, _FULL_AT),
+        )
+
+    def _record(self, found: Dossier, kind: str, content: Observed | Absent, observation: Mapping[str, Json]) -> Record:
+        return Record(
+            server=found.server.id,
+            kind=kind,
+            schema=_SCHEMAS[kind],
+            collector=self.name,
+            collector_version=self.version,
+            observed_at=self._clock(),
+            content=content,
+            observation=observation,
+        )
+
+
+def _members(record: Record) -> Mapping[str, Json]:
+    if not isinstance(record.content, Observed):
+        return {}
+    try:
+        body = parse_json(record.content.body)
+    except NotJson:
+        return {}
+    return body if isinstance(body, Mapping) else {}
+
+
+def _is_about(record: Record, name: str) -> bool:
+    """True when a record of kind `repository` is about the repository that is declared now."""
+    body = _members(record)
+    return name.lower() in {str(body.get(member)).lower() for member in ("name", "asked")}
+
+
+def _texts(value: Json) -> Mapping[str, str]:
+    stated = value if isinstance(value, Mapping) else {}
+    return {name: text for name, text in stated.items() if isinstance(text, str)}
+
+
+def _body(look: Look, place: Named) -> Observed:
+    name = look.facts.get("name")
+    renamed = isinstance(name, str) and name.lower() != place.name.lower()
+    body: dict[str, Json] = {
+        **look.facts,
+        "asked": place.name if renamed else None,
+        "subfolder": place.subfolder,
+    }
+    return Observed(canonical_json(body))
+
+
+def _observation(look: Look) -> dict[str, Json]:
+    observation: dict[str, Json] = {
+        LOOKED_AT: look.looked_at.isoformat(),
+        _FULL_AT: look.full_at.isoformat(),
+        _ETAGS: dict(look.etags),
+        "way": look.way,
+    }
+    return observation | ({"unread": list(look.unread)} if look.unread else {})
+
+
+def _moment(record: Record | None, member: str) -> datetime | None:
+    stated = record.observation.get(member) if record else None
+    try:
+        at = datetime.fromisoformat(stated) if isinstance(stated, str) else None
+    except ValueError:
+        return None
+    return at if at is not None and at.tzinfo is not None else None

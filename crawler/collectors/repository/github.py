@@ -1,0 +1,132 @@
+"""One GitHub: what the collector and other followers ask of it, over one set of tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from crawler.collectors.repository.address import repository_name
+from crawler.collectors.repository.alerts import AlertReader
+from crawler.collectors.repository.answers import Answer, NotReached, Prevented
+from crawler.collectors.repository.asking import Asking
+from crawler.collectors.repository.batching import LINGER, SIZE, Batcher
+from crawler.collectors.repository.bill import bill
+from crawler.collectors.repository.breaker import FAILURES, REST, Breaker
+from crawler.collectors.repository.calls import PUBLIC_API, CallLimits, Calls
+from crawler.collectors.repository.looks import Known, Look, Looks
+from crawler.collectors.repository.ports import Part
+from crawler.collectors.repository.reading import FULL_EVERY, Reading
+from crawler.collectors.repository.tokens import PACE, PATIENCE, Purse
+from evidence.canonical import NotJson
+from evidence.model import Absent, Observed, Reason
+
+_LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_MISSING: Final = frozenset({404, 410, 451})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitHubLimits:
+    """Bounds of our use of GitHub; all times in seconds but `full_every`.
+
+    `batch` repositories at most are asked for at once, `pace` lies between requests of one token, a token that rests is
+    waited for up to `patience`, and after `failures` without an answer nobody is asked for `rest`.
+    """
+
+    calls: CallLimits = field(default_factory=CallLimits)
+    batch: int = SIZE
+    linger: float = LINGER
+    pace: float = PACE
+    patience: float = PATIENCE
+    failures: int = FAILURES
+    rest: float = REST
+    full_every: timedelta = FULL_EVERY
+
+
+class GitHub:
+    """The API at `base` (an Enterprise Server's is `https://HOST/api/v3`). One per process: it holds the budgets.
+
+    Implements BillOfMaterials and Tarballs.
+    """
+
+    def __init__(
+        self,
+        base: str = PUBLIC_API,
+        tokens: Sequence[str] = (),
+        *,
+        now: Callable[[], datetime],
+        user_agent: str,
+        limits: GitHubLimits | None = None,
+        tick: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        bounds = limits or GitHubLimits()
+        purse = Purse(tokens, tick=tick, now=now, pause=pause, pace=bounds.pace, patience=bounds.patience)
+        breaker = Breaker(tick, bounds.failures, bounds.rest)
+        self._calls = Calls(base, purse, breaker, pause, bounds.calls, user_agent=user_agent)
+        batcher = Batcher(Asking(self._calls, now), pause, size=bounds.batch, linger=bounds.linger)
+        self._looks = Looks(Reading(self._calls, now, pause, batcher, full_every=bounds.full_every), now)
+        self._alerts = AlertReader(self._calls)
+
+    @property
+    def host(self) -> str:
+        """The host that addresses of its repositories have."""
+        host = urlsplit(self._calls.base).hostname or ""
+        return "github.com" if host in _LOCAL else host.removeprefix("api.")
+
+    async def look(self, name: str, known: Known | None) -> Look:
+        """The look at `OWNER/REPO`, shared by all servers in it; raise Gone or Prevented."""
+        return await self._looks.at(name, known)
+
+    async def alerts(self, name: str) -> Observed | Absent:
+        """Body of kind `alerts`, or why the alerts are not read; raise Prevented when we could not ask."""
+        return await self._alerts.read(name)
+
+    async def sbom(self, name: str) -> tuple[Part, ...] | Absent:
+        """Parts of `OWNER/REPO` by GitHub's dependency graph, which costs one request; or why there is no bill."""
+        answer = await self._asked(name, "dependency-graph/sbom")
+        if isinstance(answer, Absent):
+            return answer
+        if answer.status != 200:
+            return Absent(Reason.NOT_COLLECTED, f"HTTP {answer.status}: GitHub keeps no dependency graph of it")
+        try:
+            found = bill(answer.json())
+        except NotJson:
+            found = None
+        return found if found is not None else NotReached("GitHub's answer is not a bill of materials").absent
+
+    async def tarball_address(self, name: str, ref: str) -> str | Absent:
+        """Where the tarball of `OWNER/REPO` at a ref is fetched from, which costs one request; or why nowhere."""
+        answer = await self._asked(name, f"tarball/{quote(ref, safe='/')}")
+        if isinstance(answer, Absent):
+            return answer
+        if answer.status in _MISSING:
+            return Absent(Reason.NO_REPOSITORY, f"HTTP {answer.status}: GitHub has no archive of it")
+        location = answer.headers.get("location", "")
+        if answer.status not in {302, 307} or not self._is_archive(location):
+            return NotReached(f"HTTP {answer.status}: GitHub does not say where the archive is").absent
+        return location
+
+    def close(self) -> None:
+        """Give back threads and connections."""
+        self._calls.close()
+
+    async def _asked(self, name: str, path: str) -> Answer | Absent:
+        if repository_name(name) is None:
+            return Absent(Reason.NO_REPOSITORY, "no repository: the name is not that of one")
+        try:
+            return await self._calls.get(f"/repos/{name}/{path}", key=name)
+        except Prevented as error:
+            return error.absent
+
+    def _is_archive(self, location: str) -> bool:
+        """True for an https address; an unencrypted API, as a local one is, may name unencrypted archives."""
+        try:
+            parts = urlsplit(location)
+        except ValueError:
+            return False
+        return bool(parts.hostname) and parts.scheme in {"https", urlsplit(self._calls.base).scheme}

@@ -1,0 +1,92 @@
+"""One look at one repository: unchanged since the last one, or read whole. Many servers share it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from crawler.collectors.repository.answers import Gone, Prevented
+from crawler.patience import queueing
+from evidence.canonical import Json
+
+REMEMBERED: Final = 4096
+FRESH: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What an earlier look found: members of the body, ETags by part, and when it was last read whole."""
+
+    facts: Mapping[str, Json]
+    etags: Mapping[str, str] = field(default_factory=dict)
+    full_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a look found. `unread` names parts that GitHub did not give, for which the next look is a whole one."""
+
+    facts: Mapping[str, Json]
+    etags: Mapping[str, str]
+    full_at: datetime
+    looked_at: datetime
+    way: str
+    unread: tuple[str, ...] = ()
+
+
+class Reader(Protocol):
+    """Looks at a repository; raises Gone or Prevented."""
+
+    async def __call__(self, name: str, known: Known | None) -> Look:
+        """The look at `OWNER/REPO`."""
+        ...
+
+
+class Looks:
+    """Looks at each repository once, however many servers live in it, and remembers the newest `most` for `fresh`.
+
+    A look that was prevented is not remembered: the next server tries again.
+    """
+
+    def __init__(
+        self, read: Reader, now: Callable[[], datetime], *, fresh: timedelta = FRESH, most: int = REMEMBERED
+    ) -> None:
+        self._read = read
+        self._now = now
+        self._fresh = fresh
+        self._most = most
+        self._looks: OrderedDict[str, tuple[datetime, asyncio.Task[Look | Gone | Prevented]]] = OrderedDict()
+
+    async def at(self, name: str, known: Known | None) -> Look:
+        """The look at a repository; raise Gone or Prevented. Who is cancelled does not cancel the others."""
+        key = name.lower()
+        task = self._remembered(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._look(name, known))
+            self._looks[key] = (self._now(), task)
+            while len(self._looks) > self._most:
+                self._looks.popitem(last=False)
+        with queueing():
+            found = await asyncio.shield(task)
+        if isinstance(found, Look):
+            return found
+        raise found
+
+    def _remembered(self, key: str) -> asyncio.Task[Look | Gone | Prevented] | None:
+        begun, task = self._looks.get(key, (None, None))
+        if begun is None or task is None or task.get_loop() is not asyncio.get_running_loop():
+            return None
+        if not task.done():
+            return task
+        stale = self._now() - begun > self._fresh or task.cancelled() or task.exception() is not None
+        return None if stale or isinstance(task.result(), Prevented) else task
+
+    async def _look(self, name: str, known: Known | None) -> Look | Gone | Prevented:
+        try:
+            return await self._read(name, known)
+        except (Gone, Prevented) as error:
+            return error

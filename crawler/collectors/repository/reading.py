@@ -1,0 +1,140 @@
+"""Reads one repository: first whether it changed, then what GraphQL knows, and what only REST has."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from crawler.collectors.repository import facts, rest_way
+from crawler.collectors.repository.address import repository_name
+from crawler.collectors.repository.answers import Answer, Gone, NotReached, OutOfQuota, Refused
+from crawler.collectors.repository.asking import PARTIAL, Asking, Node, Unsupported
+from crawler.collectors.repository.batching import Batcher
+from crawler.collectors.repository.calls import Calls
+from crawler.collectors.repository.looks import Known, Look
+from crawler.collectors.repository.pages import Pager
+from crawler.collectors.repository.together import together
+from crawler.collectors.repository.values import members, text
+from evidence.canonical import Json, NotJson
+
+FULL_EVERY: Final = timedelta(days=7)
+REPOSITORY: Final = "repository"
+
+_GONE: Final = {
+    404: "HTTP 404: GitHub does not know the repository",
+    410: "HTTP 410: the repository was deleted",
+    451: "HTTP 451: the repository is blocked for legal reasons",
+}
+
+Ask: TypeAlias = Callable[[str], Awaitable[Node]]
+
+
+class Reading:
+    """Reads repositories through one API. `now` is the time, `pause` waits so many seconds."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        now: Callable[[], datetime],
+        pause: Callable[[float], Awaitable[None]],
+        batcher: Batcher[Node] | None = None,
+        *,
+        full_every: timedelta = FULL_EVERY,
+    ) -> None:
+        self._calls = calls
+        self._now = now
+        self._pause = pause
+        self._batcher = batcher or Batcher(Asking(calls, now), pause)
+        self._full_every = full_every
+        self._knows_graphql = True
+
+    async def __call__(self, name: str, known: Known | None) -> Look:
+        """The look at `OWNER/REPO`; raise Gone or Prevented. `known` is what the last look found."""
+        with self._batcher.coming() as ask:
+            first = await self._first(name, known)
+            if known and known.full_at and first.status == 304:
+                return Look(
+                    facts=known.facts,
+                    etags=known.etags,
+                    full_at=known.full_at,
+                    looked_at=self._now(),
+                    way="unchanged",
+                )
+            said = _public(first)
+            pager = Pager(self._calls, repository_name(said.get("full_name")) or name, known, self._pause)
+            found, way = await self._read(said, pager, ask)
+        found["name"] = found["name"] or pager.name
+        etag = text(first.headers.get("etag"))
+        if etag and not pager.unread:
+            pager.etags[REPOSITORY] = etag
+        now = self._now()
+        return Look(
+            facts=found, etags=pager.etags, full_at=now, looked_at=now, way=way, unread=tuple(sorted(pager.unread))
+        )
+
+    async def _first(self, name: str, known: Known | None) -> Answer:
+        """The repository itself, or 304 when it has not changed since a whole look that is young enough."""
+        recent = known is not None and known.full_at is not None and self._now() - known.full_at < self._full_every
+        etag = known.etags.get(REPOSITORY) if known is not None and recent else None
+        answer = await self._calls.get(f"/repos/{name}", key=name, etag=etag)
+        if answer.status in _GONE:
+            raise Gone(_GONE[answer.status])
+        if answer.status == 403 and "access blocked" in answer.message.lower():
+            raise Gone("HTTP 403: GitHub blocks access to the repository")
+        if answer.status in {401, 403}:
+            raise Refused(f"HTTP {answer.status}: GitHub does not let us see the repository")
+        if answer.status != 200 and not (answer.status == 304 and etag):
+            raise NotReached(f"HTTP {answer.status} from GitHub")
+        return answer
+
+    async def _read(self, said: Mapping[str, Json], pager: Pager, ask: Ask) -> tuple[dict[str, Json], str]:
+        if self._knows_graphql and not self._calls.purse.anonymous:
+            try:
+                return await self._by_graphql(pager, ask), "graphql"
+            except Unsupported:
+                self._knows_graphql = False
+        return await self._by_rest(said, pager), "rest"
+
+    async def _by_graphql(self, pager: Pager, ask: Ask) -> dict[str, Json]:
+        node, more = await together(ask(pager.name), pager.parts())
+        now = self._now()
+        if node.get(PARTIAL):
+            pager.unread.add("graphql")
+        found = facts.facts(node, now)
+        year = facts.persons_of_year(node, now)
+        if year is None and found["commits_year"] is not None:
+            year = await pager.persons_by_statistics(now)
+        return _merged(found, more, year)
+
+    async def _by_rest(self, said: Mapping[str, Json], pager: Pager) -> dict[str, Json]:
+        """All or nothing: a repository that is half read for want of quota would be scored for what was not read."""
+        if not self._calls.purse.affords(rest_way.CALLS):
+            raise OutOfQuota
+        pages, more = await together(pager.pages(), pager.parts(whole=True))
+        now = self._now()
+        read = rest_way.Pages(repository=said, profile=pager.profile, **pages)
+        return _merged(rest_way.facts(read, now), more, rest_way.persons_of_year(read.commits, now))
+
+
+def _public(answer: Answer) -> Mapping[str, Json]:
+    """The repository as REST gives it. What only the operator's token may see is nobody else's business."""
+    try:
+        said = members(answer.json())
+    except NotJson as error:
+        raise NotReached("GitHub's answer is not JSON") from error
+    if not said:
+        raise NotReached("GitHub's answer is not a repository")
+    visibility = said.get("visibility") or ("private" if said.get("private") is True else "public")
+    if visibility == "private":
+        raise Gone("HTTP 404 for the public: the repository is private")
+    return said
+
+
+def _merged(found: Mapping[str, Json], more: Mapping[str, Json], year: int | None) -> dict[str, Json]:
+    merged = {**found, **more}
+    health = merged.pop("health", None)
+    merged["community"] = {**members(found.get("community")), "health": health}
+    if isinstance(contributors := merged.get("contributors"), Mapping):
+        merged["contributors"] = {**contributors, "year": year}
+    return merged
