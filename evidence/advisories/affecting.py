@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final, Protocol, TypeAlias
 
+from packaging.version import Version
+
 from evidence.advisories.record import EVENTS, MAX_VERSION, Affected, Range
 from evidence.lockfiles.lockfile import Ecosystem, Unknown
 from evidence.lockfiles.versions import concrete
@@ -85,6 +87,8 @@ def version_of(ecosystem: str, text: str) -> str | None:
     found = concrete(known, text) if known else Unknown(text)
     if isinstance(found, Unknown):
         return None
+    if known is Ecosystem.PYPI:
+        return str(Version(found))  # advisories list versions as PEP 440 writes them
     if known is Ecosystem.GO and (toolchain := _TOOLCHAIN.fullmatch(found)):
         minor, patch, stage, number = toolchain.groups()
         return f"{minor}.{patch or 0}-{stage}.{number}"

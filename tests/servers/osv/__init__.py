@@ -1,0 +1,1 @@
+"""A local OSV: the public export and the API, written from their documentation."""
