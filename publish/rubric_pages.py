@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from publish.figures import number
-from scoring.rubric import Component, Criterion, Rubric
+from scoring.rubric import Check, Component, Criterion, Rubric
 
 
 def rubric_page(members: Sequence[Rubric]) -> Iterator[str]:
@@ -103,13 +103,19 @@ def _dimensions(rubric: Rubric) -> Iterator[str]:
 
 def _checks(component: Component) -> str:
     uneven = len({check.weight for check in component.checks}) > 1
-    checks = (
-        " + ".join(_named(part) for part in check.criteria) + (f" ×{check.weight}" if uneven else "")
-        for check in component.checks
-    )
+    checks = (_asked(check) + (f" ×{check.weight}" if uneven else "") for check in component.checks)
     if component.checks:
         return "; ".join(checks)
     return f"awaits `{component.awaits}` evidence, not measured yet" if component.awaits else "computed"
+
+
+def _asked(check: Check) -> str:
+    """The rules of a check, and what is looked at when they have nothing to look at."""
+    asked = " + ".join(_named(part) for part in check.criteria)
+    if check.otherwise is None:
+        return asked
+    same = [part.rule for part in check.criteria] == [part.rule for part in check.otherwise.criteria]
+    return f"{asked} (or {'the same in the source' if same else _asked(check.otherwise)})"
 
 
 def _named(criterion: Criterion) -> str:

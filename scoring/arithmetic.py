@@ -56,6 +56,19 @@ def split(total: Decimal, parts: int) -> list[Decimal]:
     return [each] * (parts - 1) + [total - each * (parts - 1)]
 
 
+def apportion(total: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
+    """The total in proportion to weights that are not all 0; the last that has one takes what division leaves over."""
+    whole = sum(weights, Decimal(0))
+    counted = [weight for weight in weights if weight]
+    if len(set(counted)) == 1:
+        equal = iter(split(total, len(counted)))
+        return [next(equal) if weight else Decimal(0) for weight in weights]
+    parts = [_down(total * weight / whole) if weight else Decimal(0) for weight in weights]
+    last = max(index for index, weight in enumerate(weights) if weight)
+    parts[last] += total - sum(parts, Decimal(0))
+    return parts
+
+
 def on_quantum(value: Decimal) -> Decimal:
     """The value on the grid of QUANTUM, half to even."""
     return value.quantize(QUANTUM, rounding=ROUND_HALF_EVEN)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
-from evidence.kinds import listing
+from evidence.kinds import listing, source
 from evidence.kinds.exchanges import Exchange
 from evidence.model import Absent, Dossier, Observed
 from scoring import catalogue, path, revision, rule
 from scoring.access_scope import Access
 from scoring.assessment import Assessment, Question
 from scoring.conversation import Conversation
-from scoring.outcome import Finding, Inapplicable, Measured, NotMeasured, Outcome, Skipped, Tolerated, Undecided
+from scoring.outcome import Finding, Inapplicable, Measured, NotMeasured, Outcome, Partly, Skipped, Tolerated, Undecided
 from scoring.rubric import Rubric
 from scoring.rule import Answer, Rule
 from scoring.scope import Scope
@@ -42,6 +42,8 @@ def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessm
             if outcome is None:
                 declared = known[question.rule]
                 content, blame.rule = seen[declared.reads], question.rule
+                if question.pages is Pages.SOURCE:
+                    content = _in_source(declared, walk, seen[source.KIND])
                 outcome = content if isinstance(content, NotMeasured) else _ask(declared, question, walk, content)
             outcomes[question] = outcome
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.versions()))
@@ -58,6 +60,7 @@ def _walks(dossier: Dossier) -> dict[Pages, Walk]:
         Pages.ALL: whole,
         Pages.FIRST: Walk(dossier, Pages.FIRST) if whole.paginated else whole,
         Pages.SENT: Walk(dossier, Pages.SENT) if whole.undeclared else whole,
+        Pages.SOURCE: Walk(dossier, Pages.SOURCE),
     }
 
 
@@ -72,6 +75,13 @@ class _Seen(dict[str, Observed | NotMeasured]):
         content = self._dossier.read(kind)
         found = NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else content
         return self.setdefault(kind, found)
+
+
+def _in_source(declared: Rule, walk: Walk, content: Observed | NotMeasured) -> Observed | NotMeasured:
+    """The source as the evidence of a question; one in which no tool can be read tells nothing of tools."""
+    if isinstance(content, Observed) and declared.reads == listing.KIND and not walk.tools:
+        return NotMeasured("nothing_to_check", "no tool could be read in the source")
+    return content
 
 
 def _ask(declared: Rule, question: Question, walk: Walk, content: Observed) -> Measured:
@@ -110,6 +120,8 @@ def _decide(
 def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
     if isinstance(answer, Tolerated):
         return replace(_finding(declared, thing, (answer.at, answer.message), evidence), tolerated=True)
+    if isinstance(answer, Partly):
+        return replace(_finding(declared, thing, (answer.at, answer.message), evidence), share=answer.share)
     where, message = ("", answer) if isinstance(answer, str) else answer
     if isinstance(where, Scope):
         return Finding(declared.id, where.at, path.visible(message), evidence, where.position)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from evidence.kinds import listing, source
 from evidence.model import Dossier, ServerId
 from scoring.outcome import Outcome
 from scoring.rule import ParamValue
@@ -57,6 +58,12 @@ class Assessment:
     def evidence(self) -> dict[str, str]:
         """Digest of the content of every kind in the dossier, absences included."""
         return {kind: record.digest for kind, record in sorted(self.dossier.records.items())}
+
+    @property
+    def tools_in_source(self) -> bool:
+        """Whether tools are judged as the source shows them, because nothing was listed."""
+        walk = self.walks[Pages.SOURCE]
+        return bool(walk.absent(listing.KIND)) and not walk.absent(source.KIND) and bool(walk.tools)
 
     def outcome(self, question: Question) -> Outcome:
         """The answer to a question that was asked; raise LookupError for one that was not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -11,12 +11,19 @@ from evidence.model import Reason
 from scoring import arithmetic, weighing
 from scoring.assessment import Assessment
 from scoring.folding import fold
-from scoring.outcome import Finding, Measured, NotMeasured, Outcome
+from scoring.outcome import WHOLE, Finding, Measured, NotMeasured, Outcome
 from scoring.rubric import Check, Component, Criterion
 from scoring.scorecard import ComponentScore, Line
 
 MAX_LINES: Final = 100
 """Findings of one check that get a line each; the rest share one line."""
+
+
+_NONE_OF_IT: Final = frozenset({Reason.NO_PACKAGE})
+"""Reasons that tell that there is nothing to look at, and not that we could not look."""
+
+
+NOTHING: Final = NotMeasured("nothing_to_check", "there is nothing of the kind that is checked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +39,13 @@ class _Look:
 def score_component(component: Component, assessment: Assessment, *, dimension: str) -> ComponentScore:
     """Ten points less, for each check, its share of them times the share of checked things that did not pass.
 
-    Checks that had nothing to look at share their weight among the others; when none could look, NotMeasured.
+    Checks that had nothing to look at share their weight among the others; when none could look, NotMeasured. A thing
+    of which a part fails counts as that part.
     """
     looks = [_look(check, assessment) for check in component.checks]
     looked = [look for look in looks if look.checked]
+    if all(look.check.beside for look in looked):
+        looked = []
     total = _weight(looked)
     cites = f"{dimension}.{component.name}"
     charged = [(look, _lines(look, share=look.check.weight / total, cites=cites)) for look in looked]
@@ -54,11 +64,19 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
 
 
 def _look(check: Check, assessment: Assessment) -> _Look:
+    look = _see(check, assessment)
+    if look.checked or check.otherwise is None:
+        return look
+    other = _look(check.otherwise, assessment)
+    return replace(other, complete=look.complete and other.complete) if other.checked else look
+
+
+def _see(check: Check, assessment: Assessment) -> _Look:
     outcomes = tuple([assessment.outcome(criterion.question) for criterion in check.criteria])
     checked, complete = 0, True
     for outcome in outcomes:
         if isinstance(outcome, NotMeasured):
-            complete = False
+            complete = complete and outcome.reason in _NONE_OF_IT
         else:
             checked = max(checked, outcome.checked)
             complete = complete and not outcome.skipped
@@ -99,30 +117,49 @@ def _why_not(component: Component, looks: Iterable[_Look]) -> NotMeasured:
         return NotMeasured("not_collected", f"no {component.awaits} evidence is collected yet")
     outcomes = [outcome for look in looks for outcome in look.outcomes]
     missing = [outcome for outcome in outcomes if isinstance(outcome, NotMeasured)]
-    if missing:  # a kind that nobody collected says less than one that could not be had
-        return next((outcome for outcome in missing if outcome.reason != Reason.NOT_COLLECTED), missing[0])
+    told = [outcome for outcome in missing if outcome.reason != Reason.NOT_COLLECTED]
+    if told:  # a kind that nobody collected says less than one that could not be had
+        return told[0]
     skipped = [skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped]
     if skipped:
         return NotMeasured("list_failed", f"{skipped[0].at}: {skipped[0].reason}")
-    return NotMeasured("nothing_to_check", "there is nothing of the kind that is checked")
+    return missing[0] if missing else NOTHING
 
 
 def _lines(look: _Look, *, share: Decimal, cites: str) -> tuple[Line, ...]:
     found = _findings(look)
     if not found:
         return ()
-    costly = {finding.position for _, finding in found if not finding.tolerated}
-    failed = len(costly)
-    loss = arithmetic.on_quantum(weighing.FULL * share * failed / look.checked)
-    parts = iter(arithmetic.split(loss, failed) if failed else ())
-    lines = []
-    for criterion, finding in found:
-        charged = not finding.tolerated and finding.position in costly
-        points = -next(parts) if charged else Decimal(0)
-        if charged:
-            costly.remove(finding.position)
-        lines.append(_line(criterion, finding, points, cites))
+    failed = _failed([finding for _, finding in found])
+    total = sum(failed, Decimal(0))
+    loss = arithmetic.on_quantum(weighing.FULL * share * total / look.checked)
+    parts = arithmetic.apportion(loss, failed) if total else failed
+    lines = (_line(criterion, finding, -part, cites) for (criterion, finding), part in zip(found, parts, strict=True))
     return fold(lines, MAX_LINES)
+
+
+def _failed(findings: Sequence[Finding]) -> list[Decimal]:
+    """How much of its thing each finding costs: the first that fails it as a whole all of it, else each its share.
+
+    Shares that are more than the whole together shrink alike, so a thing never costs more than once.
+    """
+    parts = [Decimal(0)] * len(findings)
+    whole: set[tuple[int, ...]] = set()
+    shares: dict[tuple[int, ...], list[int]] = {}
+    for index, finding in enumerate(findings):
+        if finding.tolerated or finding.position in whole:
+            continue
+        if finding.share is WHOLE or finding.share >= WHOLE:
+            whole.add(finding.position)
+            parts[index] = WHOLE
+        else:
+            shares.setdefault(finding.position, []).append(index)
+    for position, indices in shares.items():
+        if position not in whole:
+            most = max(WHOLE, sum((findings[index].share for index in indices), Decimal(0)))
+            for index in indices:
+                parts[index] = findings[index].share / most
+    return parts
 
 
 def _findings(look: _Look) -> list[tuple[Criterion, Finding]]:

@@ -11,8 +11,8 @@ import inspect
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from evidence.canonical import canonical_json, sha256
-from scoring.rubric import Rubric
+from evidence.canonical import Json, canonical_json, sha256
+from scoring.rubric import Check, Dimension, Rubric
 from scoring.rule import Rule
 
 ENGINE_MODULES: Final = (
@@ -24,9 +24,16 @@ ENGINE_MODULES: Final = (
     "evidence.derive.poisoning.said",
     "evidence.derive.poisoning.scan",
     "evidence.kinds.access",
+    "evidence.kinds.advisories",
+    "evidence.kinds.dependencies",
+    "evidence.kinds.drift",
     "evidence.kinds.exchanges",
     "evidence.kinds.listing",
+    "evidence.kinds.package",
     "evidence.kinds.registration",
+    "evidence.kinds.repository",
+    "evidence.kinds.secrets",
+    "evidence.kinds.source",
     "evidence.kinds.trials",
     "evidence.patterns.poisoning",
     "evidence.patterns.poisoning.concealment",
@@ -42,12 +49,16 @@ ENGINE_MODULES: Final = (
     "scoring.addresses",
     "scoring.arithmetic",
     "scoring.assess",
+    "scoring.assessment",
+    "scoring.auditing",
     "scoring.clauses",
     "scoring.codes",
     "scoring.compiling",
     "scoring.components",
     "scoring.conformance",
     "scoring.conversation",
+    "scoring.dating",
+    "scoring.domains",
     "scoring.draft07",
     "scoring.ecma_regex",
     "scoring.folding",
@@ -55,18 +66,25 @@ ENGINE_MODULES: Final = (
     "scoring.names",
     "scoring.nesting",
     "scoring.origins",
+    "scoring.outside",
     "scoring.pages",
     "scoring.path",
+    "scoring.project_scope",
+    "scoring.publisher_scope",
     "scoring.replies",
-    "scoring.revision",
     "scoring.requirements",
+    "scoring.revision",
+    "scoring.samples_scope",
     "scoring.schemas",
     "scoring.scope",
     "scoring.secret_names",
     "scoring.shapes",
+    "scoring.source_scope",
     "scoring.streamable",
-    "scoring.trials_scope",
     "scoring.subschemas",
+    "scoring.supply_scope",
+    "scoring.trials_scope",
+    "scoring.upkeep",
     "scoring.uris",
     "scoring.vocabularies.abbreviations",
     "scoring.vocabularies.effects",
@@ -92,7 +110,7 @@ def rule_fingerprint(rule: Rule) -> str:
 
 
 def rubric_fingerprint(rubric: Rubric) -> str:
-    """Of a rubric's module (prose aside) and of its criteria as data."""
+    """Of a rubric's module (prose aside), and of its criteria and dimensions as data."""
     criteria = [
         [
             part.cites,
@@ -104,7 +122,20 @@ def rubric_fingerprint(rubric: Rubric) -> str:
         ]
         for part in rubric.criteria
     ]
-    return sha256(canonical_json([_of_modules([rubric.judge.__module__]), criteria]))[:16]
+    parts = [_of_dimension(dimension) for dimension in rubric.dimensions]
+    return sha256(canonical_json([_of_modules([rubric.judge.__module__]), criteria, parts]))[:16]
+
+
+def _of_dimension(dimension: Dimension) -> Json:
+    return [
+        [dimension.name, str(dimension.weight)],
+        [[part.name, str(part.weight), [_of_check(check) for check in part.checks]] for part in dimension.components],
+    ]
+
+
+def _of_check(check: Check) -> Json:
+    asked = [[part.rule, part.pages.value] for part in check.criteria]
+    return [asked, str(check.weight), check.beside, _of_check(check.otherwise) if check.otherwise else None]
 
 
 def engine_fingerprint() -> str:

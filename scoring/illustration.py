@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Final
 
 from evidence.kinds.exchanges import Exchange
 from evidence.kinds.listing import UNDEFINED
+from evidence.kinds.source import Source
 from scoring import path, scope
 from scoring.access_scope import Access
 from scoring.conversation import Conversation
+from scoring.project_scope import Project, Published
+from scoring.publisher_scope import Publisher
 from scoring.rule import Rule
 from scoring.samples_scope import Attempt, Encounter
+from scoring.source_scope import Code, Readme, Variable
+from scoring.supply_scope import Audit, Drifted, Locked, Searched
 from scoring.trials_scope import Trial
 
 MAX_EXAMPLES: Final = 2
@@ -72,6 +77,25 @@ def _called(trial: Trial) -> dict[str, Any]:
     return {name: tried[name] for name in wanted if tried[name] not in {None, ""}}
 
 
+def _told(**views: Any) -> dict[str, Any]:
+    """What views of evidence hold, without what they leave open."""
+    return {name: plain for name, view in views.items() if (plain := _kept(view)) not in _NOTHING}
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, Source):
+        return dict(value.body)
+    if is_dataclass(value):
+        return _told(**{part.name: getattr(value, part.name) for part in fields(value)})
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, tuple | list):
+        return [_kept(part) for part in value]
+    return value
+
+
+_NOTHING: Final[tuple[Any, ...]] = (None, "", (), [], {}, frozenset())
+
 _FORMS: Final[tuple[tuple[type[scope.Scope], Callable[[Any], Any]], ...]] = (
     (scope.Listed, lambda thing: thing.item.raw),
     (scope.Param, lambda thing: {thing.name: thing.raw}),
@@ -82,6 +106,16 @@ _FORMS: Final[tuple[tuple[type[scope.Scope], Callable[[Any], Any]], ...]] = (
     (Trial, _called),
     (Attempt, lambda thing: {"failure": thing.failure or None}),
     (Encounter, lambda thing: asdict(thing.seen)),
+    (Project, lambda thing: _told(repository=thing.repository, source=thing.source, package=thing.package)),
+    (Published, lambda thing: _told(registered=thing.registered, package=thing.package)),
+    (Publisher, lambda thing: _told(name=thing.registration.text("name"), repository=thing.repository)),
+    (Variable, lambda thing: _told(variable=thing.variable, readme=thing.seen.readme, declared=sorted(thing.declared))),
+    (Code, lambda thing: thing.seen.body),
+    (Readme, lambda thing: thing.seen.body),
+    (Locked, lambda thing: thing.seen.body),
+    (Audit, lambda thing: _told(seen=thing.seen)),
+    (Searched, lambda thing: _told(seen=thing.seen)),
+    (Drifted, lambda thing: _told(seen=thing.seen)),
     (scope.Declared, lambda thing: dict(thing.raw)),
     (scope.Registered, lambda thing: [ref.get("entry") for ref in thing.registration.refs]),
 )

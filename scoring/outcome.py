@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from evidence.kinds.exchanges import Exchange
 
@@ -27,12 +28,17 @@ class Level(StrEnum):
     INFO = "info"  # no requirement, or one that cannot be checked reliably from outside: shown, counts for nothing
 
 
+WHOLE: Final = Decimal(1)
+"""The share of a finding by which its thing fails as a whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One place where the answer is bad. `at` is a path such as `tools/search/query`.
 
     `position` is the place of the thing in the order of the evidence, which receipts follow. `tolerated`: a deviation
-    that is shown and costs nothing, since the specification or practice lets clients live with it.
+    that is shown and costs nothing, since the specification or practice lets clients live with it. `share` is how much
+    of the thing fails by it, above 0 and at most WHOLE; only weighted methodologies read it.
     """
 
     rule: str
@@ -41,6 +47,7 @@ class Finding:
     evidence: str
     position: tuple[int, ...] = ()
     tolerated: bool = False
+    share: Decimal = WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,15 @@ class Tolerated:
 
     message: str
     at: str | Exchange = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Partly:
+    """An answer of a rule by which a thing fails in part: `share` of it. Shares of one thing add up to at most 1."""
+
+    message: str
+    share: Decimal
+    at: str = ""
 
 
 class Inapplicable(Exception):

@@ -42,10 +42,22 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Criteria about one scope that are judged together: a thing passes when none of them has a finding about it."""
+    """Criteria about one scope that are judged together: a thing passes when none of them has a finding about it.
+
+    `otherwise` is looked at when this check has nothing to look at, and then weighs the same; what it sees is not all,
+    so the check stays open in floor and ceiling. A check `beside` others says too little to speak for its component
+    alone: without any other that looked, the component is not measured.
+    """
 
     criteria: tuple[Criterion, ...]
     weight: Decimal = Decimal(1)
+    otherwise: Check | None = None
+    beside: bool = False
+
+    @property
+    def all_criteria(self) -> tuple[Criterion, ...]:
+        """Its criteria and those of what is looked at otherwise."""
+        return (*self.criteria, *(self.otherwise.all_criteria if self.otherwise else ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +69,11 @@ class Component:
     checks: tuple[Check, ...] = ()
     weight: Decimal = Decimal(1)
     awaits: str = ""
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The criteria of all checks."""
+        return tuple(criterion for check in self.checks for criterion in check.all_criteria)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

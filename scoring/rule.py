@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 from evidence.kinds.exchanges import REVISIONS, Exchange
 from scoring.access_scope import Access
 from scoring.conversation import Conversation
-from scoring.outcome import Level, Severity, Tolerated
+from scoring.outcome import Level, Partly, Severity, Tolerated
 from scoring.scope import Scope
 
-Answer: TypeAlias = str | tuple[str | Scope | Exchange, str] | Tolerated
-"""A message about the thing judged, (suffix of its path or a thing inside it, message), or a mere remark."""
+Answer: TypeAlias = str | tuple[str | Scope | Exchange, str] | Tolerated | Partly
+"""A message about the thing judged, (suffix of its path or a thing inside it, message), a mere remark, or a part."""
 
 ParamValue: TypeAlias = str | int | bool | tuple[str, ...]
 Judge: TypeAlias = Callable[..., Iterator[Answer]]

@@ -187,10 +187,11 @@ class Server(Scope):
 
 @dataclass(frozen=True, kw_only=True)
 class Registered(Scope):
-    """Everything the registries say of one server."""
+    """Everything the registries say of one server. `gone` is what its host says of a repository that does not exist."""
 
     reads: ClassVar[str] = registration.KIND
     registration: Registration
+    gone: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from evidence.kinds import access, exchanges, listing, registration
+from evidence.kinds import access, exchanges, listing, registration, source
 from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import End, Item, ItemList, Listing
 from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier
-from scoring import javascript, path, samples_scope, scope
+from scoring import javascript, outside, path, samples_scope, scope, source_scope
 from scoring.access_scope import Access
 from scoring.conversation import Conversation
 from scoring.outcome import Skipped
@@ -25,11 +25,12 @@ _METHOD_NOT_FOUND: Final = -32601
 
 
 class Pages(StrEnum):
-    """How much of a paginated list counts."""
+    """What counts: how much of a paginated list, or the source in its place."""
 
     ALL = "all"
     FIRST = "first"
     SENT = "sent"  # all pages, also of a list that the server sent without declaring it
+    SOURCE = "source"  # no page: the tools and files that the server's source shows
 
 
 _LIST_OF: Final[Mapping[type[scope.Scope], str]] = {
@@ -81,7 +82,9 @@ class Walk:
 
     @cached_property
     def listing(self) -> Listing:
-        """The view over the listing."""
+        """The view over the listing, or over one that holds the tools of the source."""
+        if self._pages is Pages.SOURCE:
+            return source_scope.as_listing(source.Source.parse(self._body(source.KIND)))
         return Listing.parse(self._body(listing.KIND))
 
     @cached_property
@@ -107,6 +110,10 @@ class Walk:
         """Whether the capability behind a list is declared, as JavaScript reads it; only such lists are read."""
         return javascript.truthy(self.listing.capabilities.get(_CAPABILITY[name]))
 
+    @property
+    def _prefix(self) -> str:
+        return "source/" if self._pages is Pages.SOURCE else ""
+
     def _body(self, kind: str) -> bytes:
         content = self._dossier.read(kind)
         if isinstance(content, Absent):
@@ -119,7 +126,7 @@ class Walk:
         items: ItemList = self.listing.list_of(name)
         return items.first_page if self._pages is Pages.FIRST else items.items
 
-    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: C901, PLR0911 - one return a scope
+    def _build(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:  # noqa: C901, PLR0911, PLR0912 - one a scope
         if wanted is scope.Tool:
             return self.tools
         if wanted is scope.Param:
@@ -134,9 +141,10 @@ class Walk:
         if wanted is scope.PromptArg:
             return tuple(argument for prompt in self.prompts for argument in arguments_of(prompt))
         if wanted is scope.Toolset:
-            return (scope.Toolset(at="tools", tools=self.tools),)
+            return (scope.Toolset(at=f"{self._prefix}tools", tools=self.tools),)
         if wanted is scope.Said:
-            return (scope.Said(at="server", listing=self.listing),) if self._says_something() else ()
+            at = "source" if self._pages is Pages.SOURCE else "server"
+            return (scope.Said(at=at, listing=self.listing),) if self._says_something() else ()
         if wanted is scope.Server:
             return (self.server,)
         if wanted is Conversation:
@@ -148,6 +156,8 @@ class Walk:
             return trials_in(self._body(wanted.reads), sandbox=sandbox)
         if wanted in samples_scope.SCOPES:
             return samples_scope.build(wanted, self._body(wanted.reads))
+        if wanted in outside.SCOPES:
+            return outside.build(wanted, self._dossier, with_repository=self._pages is not Pages.SOURCE)
         return self._registered(wanted)
 
     @cached_property
@@ -164,9 +174,9 @@ class Walk:
 
     @cached_property
     def tools(self) -> tuple[scope.Tool, ...]:
-        """The tools."""
+        """The tools; the path of one that was read in the source says so."""
         return tuple(
-            scope.Tool(item=item, at=f"tools/{segment}", position=(item.index,))
+            scope.Tool(item=item, at=f"{self._prefix}tools/{segment}", position=(item.index,))
             for item, segment in _with_segments(self._items("tools"))
         )
 
@@ -179,6 +189,10 @@ class Walk:
         )
 
     def _left_out(self, wanted: type[scope.Scope]) -> tuple[Skipped, ...]:
+        if wanted in outside.SCOPES:
+            return outside.skipped(wanted, self._dossier)
+        if self._pages is Pages.SOURCE:
+            return source_scope.unreadable(self._body(source.KIND))
         if wanted is scope.Said:
             return tuple(Skipped(name, self.unread(name)) for name in listing.LISTS if self._hides_something(name))
         name = _LIST_OF.get(wanted)
@@ -197,7 +211,9 @@ class Walk:
 
     def _registered(self, wanted: type[scope.Scope]) -> tuple[scope.Scope, ...]:
         if wanted is scope.Registered:
-            return (scope.Registered(at="registration", registration=self.registration),)
+            return (
+                scope.Registered(at="registration", registration=self.registration, gone=outside.gone(self._dossier)),
+            )
         if wanted is scope.Package:
             return _declared(scope.Package, "packages", self.registration.packages)
         if wanted is scope.Remote:

@@ -17,10 +17,9 @@ from evidence.model import Absent, Reason
 from scoring import arithmetic, weighing
 from scoring.assessment import Assessment
 from scoring.components import score_component
+from scoring.dimensions import DIMENSIONS, ERROR_HANDLING, RELIABILITY, STABILITY
 from scoring.outcome import Measured, NotMeasured, Skipped
-from scoring.requirements import access_checks, protocol_checks
-from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
-from scoring.rule import ParamValue, discover
+from scoring.rubric import Dimension, Rubric
 from scoring.samples_scope import TOO_FEW
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
@@ -30,201 +29,7 @@ THIN: Final = Decimal("0.25")
 NOTHING_MEASURED: Final = "nothing_measured"
 
 
-def _check(*rules: str, weight: int = 1, **params: ParamValue) -> Check:
-    """Rules about one scope that are judged together; parameters go to every rule that has them."""
-    known = discover()
-    criteria = (
-        Criterion(
-            cites=rule,
-            rule=rule,
-            severity=known[rule].severity,
-            params={name: value for name, value in params.items() if name in known[rule].params},
-        )
-        for rule in rules
-    )
-    return Check(criteria=tuple(criteria), weight=Decimal(weight))
-
-
-def _component(name: str, title: str, *checks: Check, awaits: str = "", weight: int = 1) -> Component:
-    return Component(name=name, title=title, checks=checks, awaits=awaits, weight=Decimal(weight))
-
-
-STABILITY: Final = "stability"
-ERROR_HANDLING: Final = "error_handling"
-
 _DOWN: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR})
-
-
-RELIABILITY: Final = Dimension(
-    name="reliability",
-    title="Reliability",
-    weight=Decimal(25),
-    components=(
-        _component(
-            "conformance",
-            "Protocol conformance",
-            *protocol_checks(),
-        ),
-        _component(STABILITY, "Connection stability", _check("connection-unstable")),
-        _component(
-            "schema_validity",
-            "Schema validity",
-            _check(
-                "tool-schema-invalid",
-                "tool-input-schema-missing",
-                "tool-input-schema-not-object",
-                "tool-required-undeclared",
-            ),
-        ),
-        _component(
-            ERROR_HANDLING,
-            "Error handling",
-            _check("trial-call-failed", weight=2),
-            _check("trial-output-breaks-schema", weight=2),
-            _check("trial-invalid-type-accepted"),
-            _check("trial-missing-required-accepted"),
-            _check("trial-error-unexplained"),
-        ),
-    ),
-)
-
-SECURITY: Final = Dimension(
-    name="security",
-    title="Security",
-    weight=Decimal(25),
-    components=(
-        _component(
-            "poisoning",
-            "Poisoning detection",
-            _check(
-                "text-injects-instructions",
-                "text-commands-other-tools",
-                "text-exfiltrates",
-                "text-hides-characters",
-                "text-reveals-secret",
-                weight=27,
-            ),
-            _check("text-carries-encoded-payload", "text-claims-preference"),
-            _check("tool-documents-undeclared-parameter"),
-            _check("tool-destruction-unannotated"),
-            weight=4,
-        ),
-        _component("dependencies", "Dependency audit", awaits="advisories", weight=2),
-        _component("secrets", "Secret scanning", awaits="secrets", weight=2),
-        _component(
-            "authentication",
-            "Authentication appropriateness",
-            _check("remote-not-encrypted", "remote-secret-in-url", weight=4),
-            _check("setting-secret-unmarked", weight=4),
-            *access_checks(),
-            weight=2,
-        ),
-    ),
-)
-
-SETUP: Final = Dimension(
-    name="setup",
-    title="Setup",
-    weight=Decimal(15),
-    components=(
-        _component("readme", "README", awaits="repository"),
-        _component("guides", "Setup guides", awaits="repository"),
-        _component("configuration", "Explained configuration", _check("setting-description-missing")),
-        _component(
-            "transport_dx",
-            "Transport developer experience",
-            _check("registration-not-installable"),
-            _check("package-transport-undeclared", "package-version-floating"),
-            _check("remote-variable-undeclared"),
-        ),
-    ),
-)
-
-DOCUMENTATION: Final = Dimension(
-    name="documentation",
-    title="Documentation",
-    weight=Decimal(15),
-    components=(
-        _component(
-            "descriptions",
-            "Descriptions",
-            _check(
-                "tool-description-missing",
-                "tool-description-short",
-                "tool-description-repeats-name",
-                minimum=20,
-            ),
-            _check("prompt-description-missing"),
-            _check("resource-name-missing", "resource-description-missing"),
-        ),
-        _component(
-            "schemas",
-            "Documented schemas",
-            _check("param-description-missing"),
-            _check("prompt-argument-description-missing"),
-            _check("param-type-missing"),
-        ),
-        _component(
-            "metadata",
-            "Categories and metadata",
-            _check("registration-description-missing"),
-            _check("registration-title-missing"),
-            _check("registration-version-missing"),
-            _check("registration-repository-missing"),
-            _check("registration-website-missing"),
-        ),
-    ),
-)
-
-COMPATIBILITY: Final = Dimension(
-    name="compatibility",
-    title="Compatibility",
-    weight=Decimal(10),
-    components=(
-        _component(
-            "transport_support",
-            "Transport support",
-            _check("registration-transport-unsupported"),
-            _check("remote-transport-deprecated"),
-            _check("server-protocol-version-old"),
-            _check("server-modern-era-unanswered"),
-        ),
-        _component(
-            "schema_completeness",
-            "Schema completeness",
-            _check(
-                "tool-input-schema-missing",
-                "tool-input-schema-not-object",
-                "tool-properties-missing",
-                "tool-schema-dialect-unknown",
-            ),
-            _check("param-type-missing", "param-items-missing"),
-        ),
-        _component(
-            "integration_depth",
-            "Tool integration depth",
-            _check("tool-annotations-missing"),
-            _check("tool-title-missing"),
-            _check("tool-output-schema-missing"),
-            _check("server-instructions-missing"),
-            _check("server-offers-tools-only"),
-        ),
-    ),
-)
-
-MAINTENANCE: Final = Dimension(
-    name="maintenance",
-    title="Maintenance",
-    weight=Decimal(10),
-    components=(
-        _component("activity", "Recent activity", awaits="repository"),
-        _component("releases", "Release cadence", awaits="repository"),
-        _component("responsiveness", "Issue responsiveness", awaits="repository"),
-        _component("community", "Contributors and project files", awaits="repository"),
-    ),
-)
-
-DIMENSIONS: Final = (RELIABILITY, SECURITY, SETUP, DOCUMENTATION, COMPATIBILITY, MAINTENANCE)
 
 _SETTLED: Final = (
     "A dimension is on 0 to 10 and the overall score is ten times their weighted mean, rounded once, half up.",
@@ -233,6 +38,16 @@ _SETTLED: Final = (
     "A component is ten points less the share of checked things with a finding, check by check.",
     "Protocol conformance is the share of MUST and SHOULD checks that pass, a MUST weighing three times a SHOULD.",
     "HTTP-02 and HTTP-03, which most servers in the field do not keep, weigh as much as a SHOULD.",
+    "Dependencies: nine points for known flaws by severity, reach, scope and age of the fix, one for a lockfile.",
+    "Secrets: one credential in a provider's format that counts costs 8 of 10 points, a second the rest.",
+    "What changed since a listing was approved is told and costs nothing: what it says now is judged.",
+    "README and setup guides are read in the source, as far as text tells; of a README that is missing every part is.",
+    "Tool descriptions and parameters are read in the source when nothing is listed; floor and ceiling stay open then.",
+    "Package: one check for existing as declared, one for being current and linked back, one for install scripts.",
+    "Activity, releases and answers are points by age, where larger projects are given less time; archived is 0.",
+    "A release is the newest of repository and package; without a repository the package alone tells.",
+    "Project files count alike, a licence and one person's part of the work twice; a package shows what it holds only.",
+    "A declared repository that its host does not know is a finding; one that we could not ask about is not.",
     "In authentication a declared address or setting weighs 4, a MUST of authorization 2 (1 on the way to metadata).",
     "Checks weigh the same elsewhere, but grave signs of poisoning weigh nine tenths and the light ones share one.",
     "Connection stability is the share of attempts of 30 days that succeeded; fewer than three say nothing.",
@@ -325,6 +140,8 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
         elif part.name == RELIABILITY.name and part.status == weighing.PARTIAL:
             yield f"reliability is partial: {_untested(part)}."
+    if assessment.tools_in_source:
+        yield "Nothing was listed; descriptions and parameters of the tools were read in the source."
     outcomes = assessment.outcomes.values()
     skipped = {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
     for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
@@ -350,14 +167,11 @@ ADAPTIVE_1: Final = Rubric(
     summary="Six dimensions weighted 25/25/15/15/10/10; the weight of what could not be measured is redistributed.",
     source="https://www.mcprated.com",
     criteria=tuple(
-        criterion
-        for dimension in DIMENSIONS
-        for component in dimension.components
-        for check in component.checks
-        for criterion in check.criteria
+        criterion for dimension in DIMENSIONS for component in dimension.components for criterion in component.criteria
     ),
     settled=_SETTLED,
     judge=_score,
     dimensions=DIMENSIONS,
     default=True,
+    dated=True,
 )

@@ -5,8 +5,8 @@ Version 1 is the framework published as v2. How a check is decided is not publis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -19,6 +19,8 @@ from scoring.outcome import Finding, Measured, NotMeasured, Severity
 from scoring.receipt import START
 from scoring.rubric import Criterion, Rubric
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.source_scope import Code
+from scoring.walk import Pages
 
 FULL: Final = Decimal(100)
 BANDS: Final = ((Decimal(85), "A"), (Decimal(70), "B"), (Decimal(55), "C"), (Decimal(40), "D"))
@@ -73,7 +75,15 @@ _CITED: Final[Mapping[str, tuple[Severity, tuple[str, ...]]]] = {
     "L4": (Severity.WARNING, ("tool-descriptions-overlap",)),
     "D1": (Severity.WARNING, ("list-without-pagination",)),
     "D2": (Severity.SUGGESTION, ("toolset-without-field-selection",)),
+    "M1": (Severity.SUGGESTION, ("publisher-not-vendor",)),
 }
+_STDIO_ONLY: Final = "code-stdio-only"
+_CODE: Final[Mapping[str, tuple[str, ...]]] = {
+    "A1": (_STDIO_ONLY,),
+    "A2": ("code-without-oauth",),
+    "A3": (_STDIO_ONLY, "code-takes-secret-at-start"),
+}
+"""What the code is asked about where registration and access are silent."""
 INFORMATIONAL: Final = Criterion(cites="L3 (information)", rule="text-instructs-model", severity=Severity.INFO)
 
 CRITERIA: Final = (
@@ -85,10 +95,15 @@ CRITERIA: Final = (
     INFORMATIONAL,
 )
 
-UNKNOWN: Final[Mapping[str, NotMeasured]] = {
-    "M1": NotMeasured("not_collected", "who publishes the server is not collected yet"),
-}
-"""Checks that wait for evidence. M1 unknown costs nothing and hides nothing."""
+IN_SOURCE: Final = (
+    *(
+        Criterion(cites=check, rule=rule, severity=_CITED[check][0], points=Decimal(POINTS[check]))
+        for check, rules in _CODE.items()
+        for rule in rules
+    ),
+    *(replace(part, pages=Pages.SOURCE) for part in CRITERIA if part.cites in POINTS and part.cites[0] in "SPLD"),
+)
+"""The same checks, asked of the source: its code for A, the tools that can be read in it for S, P, L and D."""
 
 _SETTLED: Final = (
     "A check deducts once per server, however many tools it finds: the published averages fit nothing else.",
@@ -99,6 +114,9 @@ _SETTLED: Final = (
     "P1 and P2 look at tools with several actions. P3: more than half of the descriptions name no resource or limit.",
     "L3: overriding, concealing, redirecting or exfiltrating is a hit; a mere imperative is for information.",
     "L4: the same words, or three quarters of them in common. D1: a list without limit, cursor, page or offset.",
+    "A1 to A3 ask the code where no transport is declared, access was not looked at, or no variable is declared.",
+    "Signs of MCP's OAuth in the code: neither A2 nor A3. Tools that are not listed are judged as their source is.",
+    "M1: a person's repository. Vendor: the name's or owner's domain is the remote's, or the server bears its name.",
     "M1 unknown is no deduction. A pot of which nothing could be seen leaves the server without score and grade.",
     "The grade is withheld, too, when a check that could not be made would change it.",
 )
@@ -135,13 +153,15 @@ def _score(assessment: Assessment) -> Scorecard:
         coverage=weighing.coverage(dimensions),
         lines=(*everything, *_informational(assessment)),
         dimensions=dimensions,
-        caveats=tuple(_caveats(dimensions, lines, steady=steady)),
+        caveats=tuple(_caveats(assessment, lines, steady=steady)),
         facts={START: str(FULL), **({"meaning": WORDS[grade(score)]} if steady else {})},
         versions=assessment.versions,
         evidence=assessment.evidence,
         **({} if floor is None or ceiling is None else {"floor": floor, "ceiling": ceiling}),
     )
 
+
+_UNLESS_OAUTH: Final = frozenset({"A2", "A3"})
 
 Found = tuple[Line, ...] | NotMeasured
 
@@ -150,7 +170,18 @@ def _found(check: str, assessment: Assessment) -> Found:
     """The lines of one check, the first with its points; empty when it passed; NotMeasured when it was not made."""
     if (check in {"A2", "A3"} and _demands_oauth(assessment)) or (check == "A2" and _offers_oauth(assessment)):
         return ()
-    outcomes = [(part, assessment.outcome(part.question)) for part in CRITERIA if part.cites == check]
+    found = _judged(check, CRITERIA, assessment)
+    if check == "M1" or (found and not isinstance(found, NotMeasured)) or not _is_silent(check, found, assessment):
+        return found
+    if check in _UNLESS_OAUTH and _code_knows_oauth(assessment):
+        return ()
+    asked = [part for part in IN_SOURCE if part.rule != _STDIO_ONLY or _is_silent("A1", (), assessment)]
+    other = _judged(check, asked, assessment)
+    return found if isinstance(other, NotMeasured) else other
+
+
+def _judged(check: str, criteria: Sequence[Criterion], assessment: Assessment) -> Found:
+    outcomes = [(part, assessment.outcome(part.question)) for part in criteria if part.cites == check]
     findings = [
         (part, finding) for part, outcome in outcomes if isinstance(outcome, Measured) for finding in outcome.findings
     ]
@@ -158,17 +189,35 @@ def _found(check: str, assessment: Assessment) -> Found:
         findings.sort(key=lambda pair: pair[1].position)
         lines = (_line(part, finding, first=index == 0) for index, (part, finding) in enumerate(findings))
         return fold(lines, MAX_LINES)
-    for _, outcome in outcomes:
+    for part, outcome in outcomes:
         if isinstance(outcome, NotMeasured):
             return outcome
         if outcome.skipped:
-            return NotMeasured(
-                "inconclusive" if check == "A2" else "list_failed",
-                f"{outcome.skipped[0].at}: {outcome.skipped[0].reason}",
-            )
-    if check[0] in "SPLD" and not assessment.walks[CRITERIA[0].pages].tools:
+            reason = "list_failed" if part.cites[0] in "SPLD" else "inconclusive"
+            return NotMeasured(reason, f"{outcome.skipped[0].at}: {outcome.skipped[0].reason}")
+    if check[0] in "SPLD" and not assessment.walks[outcomes[0][0].pages].tools:
         return NotMeasured("nothing_to_check", "the server lists no tools")
-    return UNKNOWN.get(check, ())
+    return ()
+
+
+def _is_silent(check: str, found: Found, assessment: Assessment) -> bool:
+    """Whether what comes before the source says nothing about a check: no listing, no transport, no variable."""
+    walk = assessment.walks[CRITERIA[0].pages]
+    if check[0] in "SPLD":
+        return walk.absent("listing") is not None
+    if check == "A2":
+        return isinstance(found, NotMeasured)
+    if walk.absent("registration"):
+        return True
+    entry = walk.registration
+    return not (entry.packages or entry.remotes) if check == "A1" else not entry.settings
+
+
+def _code_knows_oauth(assessment: Assessment) -> bool:
+    walk = assessment.walks[CRITERIA[0].pages]
+    if walk.absent("source"):
+        return False
+    return any(thing.seen.oauth for thing in walk.of(Code) if isinstance(thing, Code))
 
 
 def _demands_oauth(assessment: Assessment) -> bool:
@@ -253,7 +302,9 @@ def _informational(assessment: Assessment) -> Iterator[Line]:
     yield from fold((_line(INFORMATIONAL, finding, first=False) for finding in found), MAX_LINES)
 
 
-def _caveats(dimensions: tuple[DimensionScore, ...], lines: Mapping[str, Found], *, steady: bool) -> Iterator[str]:
+def _caveats(assessment: Assessment, lines: Mapping[str, Found], *, steady: bool) -> Iterator[str]:
+    if assessment.tools_in_source:
+        yield "Nothing was listed; the tools were read in the source."
     for check, found in lines.items():
         if isinstance(found, NotMeasured):
             yield f"{check} could not be decided and costs nothing ({found.reason}: {found.detail})."
@@ -268,7 +319,7 @@ ENTERPRISE_1: Final = Rubric(
     title="Enterprise readiness",
     summary="100 points in six pots; each of 17 checks deducts once per server.",
     source="https://www.mcpgrade.com",
-    criteria=CRITERIA,
+    criteria=(*CRITERIA, *IN_SOURCE),
     settled=_SETTLED,
     judge=_score,
     bands=(*BANDS, (Decimal(0), FAILED)),

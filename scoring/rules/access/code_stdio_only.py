@@ -1,0 +1,38 @@
+"""Rule `code-stdio-only`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.source_examples import code
+from scoring.source_scope import Code
+
+
+@rule(
+    "code-stdio-only",
+    scope=Code,
+    reads="source",
+    severity=Severity.ERROR,
+    title="The code opens no transport but stdio",
+    since="2026.3",
+    version=1,
+    good=[
+        code(transports={"stdio": ["a.ts:1"], "streamable-http": ["a.ts:9"]}),
+    ],
+    bad=[
+        code(transports={"stdio": ["a.ts:1"]}),
+    ],
+    unjudged=[
+        code(),
+        code(complete=False, transports={"stdio": ["a.ts:1"]}),
+    ],
+)
+def code_stdio_only(code: Code) -> Iterator[str]:
+    """A server that speaks over stdio only takes its credentials when it starts: one process for each user.
+
+    Offer streamable HTTP beside it.
+    """
+    if not code.serves_http:
+        yield "transports in the code: " + ", ".join(sorted(code.seen.transports))

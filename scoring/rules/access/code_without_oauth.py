@@ -1,0 +1,37 @@
+"""Rule `code-without-oauth`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.source_examples import code
+from scoring.source_scope import Code
+
+
+@rule(
+    "code-without-oauth",
+    scope=Code,
+    reads="source",
+    severity=Severity.WARNING,
+    title="The code shows no sign of MCP's OAuth",
+    since="2026.3",
+    version=1,
+    good=[
+        code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}]),
+    ],
+    bad=[
+        code(transports={"streamable-http": ["a.ts:9"]}),
+    ],
+    unjudged=[
+        code(complete=False),
+    ],
+)
+def code_without_oauth(code: Code) -> Iterator[str]:
+    """With OAuth every user has an identity and rights of their own, which can be limited and taken away again.
+
+    Serve protected resource metadata (RFC 9728) and accept the tokens of an authorization server.
+    """
+    if not code.knows_oauth:
+        yield "neither metadata nor token verification was found in the code"

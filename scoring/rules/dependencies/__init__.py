@@ -1,0 +1,1 @@
+"""What a server is built from."""

@@ -1,0 +1,1 @@
+"""What the index says of the package that users install."""

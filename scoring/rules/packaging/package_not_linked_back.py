@@ -1,0 +1,51 @@
+"""Rule `package-not-linked-back`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from scoring.outcome import Inapplicable, Partly, Severity
+from scoring.path import clip
+from scoring.project_examples import published
+from scoring.project_scope import Published
+from scoring.rule import Answer, rule
+
+_HALF: Final = Decimal("0.5")
+
+
+@rule(
+    "package-not-linked-back",
+    scope=Published,
+    reads="package",
+    severity=Severity.WARNING,
+    title="The package does not name the server that it is registered as",
+    since="2026.3",
+    version=1,
+    spec="https://github.com/modelcontextprotocol/registry/blob/main/docs/modelcontextprotocol-io/package-types.mdx",
+    good=[
+        published(),
+        published(mcp_name="COM.example/notes"),
+    ],
+    bad=[
+        published(mcp_name=None),
+        published(mcp_name="com.other/notes"),
+    ],
+    unjudged=[
+        published(registered=""),
+        published(version_exists=False),
+    ],
+)
+def package_not_linked_back(published: Published) -> Iterator[Answer]:
+    """Anybody may register anybody's package. Only the package itself can say which server it belongs to.
+
+    Put the registered name into `mcpName` of package.json, or `mcp-name: NAME` into the README of a Python package.
+    """
+    name = published.package.mcp_name
+    if not published.registered or not published.package.version_exists:
+        raise Inapplicable("there is no name to compare, or no version")
+    if name is None:
+        yield Partly("it names no server", _HALF)
+    elif name.strip().lower() != published.registered.lower():
+        yield f"it names {clip(name)}"

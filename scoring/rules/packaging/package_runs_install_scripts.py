@@ -1,0 +1,44 @@
+"""Rule `package-runs-install-scripts`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity, Undecided
+from scoring.path import clip
+from scoring.project_examples import published
+from scoring.project_scope import Published
+from scoring.rule import rule
+
+
+@rule(
+    "package-runs-install-scripts",
+    scope=Published,
+    reads="package",
+    severity=Severity.WARNING,
+    title="Installing the package runs its code",
+    since="2026.3",
+    version=1,
+    good=[
+        published(),
+        published(ecosystem="PyPI", install_scripts=[]),
+    ],
+    bad=[
+        published(install_scripts=["postinstall"]),
+        published(ecosystem="PyPI", install_scripts=["build"]),
+    ],
+    unjudged=[
+        published(install_scripts=None),
+    ],
+)
+def package_runs_install_scripts(published: Published) -> Iterator[str]:
+    """A script that runs at installation runs with the user's rights before anybody has looked at the package. It is
+    how most malicious packages act, and careful clients refuse it.
+
+    Move the work into the server's first start; for Python publish a wheel.
+    """
+    scripts = published.package.install_scripts
+    if scripts is None:
+        raise Undecided("the index does not say what runs at installation")
+    if scripts:
+        yield f"runs {clip(', '.join(scripts))}"

@@ -1,0 +1,38 @@
+"""Rule `package-version-yanked`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.project_examples import published
+from scoring.project_scope import Published
+from scoring.rule import rule
+
+
+@rule(
+    "package-version-yanked",
+    scope=Published,
+    reads="package",
+    severity=Severity.ERROR,
+    title="The declared version was withdrawn",
+    since="2026.3",
+    version=1,
+    good=[
+        published(),
+    ],
+    bad=[
+        published(ecosystem="PyPI", yanked=""),
+        published(ecosystem="PyPI", yanked="leaks tokens"),
+    ],
+)
+def package_version_yanked(published: Published) -> Iterator[str]:
+    """A version is withdrawn because it should not be used.
+
+    Register the one that replaces it.
+    """
+    if published.package.yanked is not None:
+        yield (
+            f"withdrawn: {clip(published.package.yanked)}" if published.package.yanked else "withdrawn without a reason"
+        )

@@ -1,0 +1,42 @@
+"""Rule `package-without-provenance`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity, Undecided
+from scoring.project_examples import published
+from scoring.project_scope import Published
+from scoring.rule import rule
+
+
+@rule(
+    "package-without-provenance",
+    scope=Published,
+    reads="package",
+    severity=Severity.SUGGESTION,
+    title="Nothing shows what the package was built from",
+    since="2026.3",
+    version=1,
+    good=[
+        published(),
+    ],
+    bad=[
+        published(provenance={"attested": False, "repository": None, "predicates": []}),
+    ],
+    unjudged=[
+        published(provenance=None),
+    ],
+)
+def package_without_provenance(published: Published) -> Iterator[str]:
+    """A provenance attestation ties a version to the commit and the build that made it, so that a stolen token cannot
+    publish something else unnoticed.
+
+    Publish from the host's own automation: npm with `--provenance` or trusted publishing, PyPI with trusted
+    publishing.
+    """
+    provenance = published.package.provenance
+    if provenance is None:
+        raise Undecided("the index does not say")
+    if not provenance.attested:
+        yield "no attestation is published with this version"

@@ -1,0 +1,37 @@
+"""Rule `readme-missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.source_examples import no_readme, readme
+from scoring.source_scope import Readme
+
+
+@rule(
+    "readme-missing",
+    scope=Readme,
+    reads="source",
+    severity=Severity.ERROR,
+    title="There is no README",
+    since="2026.3",
+    version=1,
+    good=[
+        readme(),
+    ],
+    bad=[
+        no_readme(),
+    ],
+    unjudged=[
+        no_readme(complete=False),
+    ],
+)
+def readme_missing(readme: Readme) -> Iterator[str]:
+    """The README is the first thing that anybody sees, and often the last.
+
+    Say what the server does, how it is installed, and what it needs.
+    """
+    if readme.found is None:
+        yield "no README in the source"

@@ -1,0 +1,44 @@
+"""Rule `readme-short`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from scoring.outcome import Partly, Severity
+from scoring.rule import Answer, rule
+from scoring.source_examples import no_readme, readme
+from scoring.source_scope import Readme
+
+_WORDS: Final = 80
+_HALF: Final = Decimal("0.5")
+
+
+@rule(
+    "readme-short",
+    scope=Readme,
+    reads="source",
+    severity=Severity.WARNING,
+    title="The README says next to nothing",
+    since="2026.3",
+    version=1,
+    good=[
+        readme(),
+        no_readme(),
+    ],
+    bad=[
+        readme(words=12),
+    ],
+    unjudged=[
+        no_readme(complete=False),
+    ],
+)
+def readme_short(readme: Readme) -> Iterator[Answer]:
+    """A name and a sentence do not tell a user whether the server is for them.
+
+    Write what it does, for whom, what it needs and what it may change.
+    """
+    found = readme.found
+    if found is not None and found.words < _WORDS:
+        yield Partly(f"{found.words} words, at least {_WORDS} expected", _HALF)

@@ -1,0 +1,39 @@
+"""Rule `readme-without-client-configuration`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.source_examples import no_readme, readme
+from scoring.source_scope import Readme
+
+
+@rule(
+    "readme-without-client-configuration",
+    scope=Readme,
+    reads="source",
+    severity=Severity.WARNING,
+    title="No configuration for a client to copy",
+    since="2026.3",
+    version=1,
+    good=[
+        readme(),
+    ],
+    bad=[
+        no_readme(),
+        readme(snippet=None),
+    ],
+    unjudged=[
+        no_readme(complete=False),
+    ],
+)
+def readme_without_client_configuration(readme: Readme) -> Iterator[str]:
+    """Users paste a configuration into their client; writing it themselves is where most give up.
+
+    Show the JSON below `mcpServers`, or the command that adds the server.
+    """
+    found = readme.found
+    if found is None or not found.snippet:
+        yield "no configuration of a client"

@@ -1,0 +1,40 @@
+"""Rule `readme-without-example`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.source_examples import no_readme, readme
+from scoring.source_scope import Readme
+
+
+@rule(
+    "readme-without-example",
+    scope=Readme,
+    reads="source",
+    severity=Severity.SUGGESTION,
+    title="No example of what the server is good for",
+    since="2026.3",
+    version=1,
+    good=[
+        readme(),
+        readme(examples=None, samples=2),
+    ],
+    bad=[
+        no_readme(),
+        readme(examples=None),
+    ],
+    unjudged=[
+        no_readme(complete=False),
+    ],
+)
+def readme_without_example(readme: Readme) -> Iterator[str]:
+    """An example tells in a line what a page of parameters does not.
+
+    Show a question and what comes back.
+    """
+    found = readme.found
+    if found is None or not (found.examples or readme.seen.count("examples")):
+        yield "no example"

@@ -1,0 +1,41 @@
+"""Rule `readme-without-installation`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.source_examples import no_readme, readme
+from scoring.source_scope import Readme
+
+
+@rule(
+    "readme-without-installation",
+    scope=Readme,
+    reads="source",
+    severity=Severity.WARNING,
+    title="Nothing says how the server is installed",
+    since="2026.3",
+    version=1,
+    good=[
+        readme(),
+        readme(install=None),
+        readme(install=None, snippet=None, guides=["docs/setup.md"]),
+    ],
+    bad=[
+        no_readme(),
+        readme(install=None, snippet=None),
+    ],
+    unjudged=[
+        no_readme(complete=False),
+    ],
+)
+def readme_without_installation(readme: Readme) -> Iterator[str]:
+    """Without the command nobody gets further.
+
+    Give the one command, or the configuration, that installs and starts it.
+    """
+    found = readme.found
+    if found is None or not (found.install or found.snippet or readme.seen.paths("guides")):
+        yield "no section or command for installation"

@@ -1,0 +1,39 @@
+"""Rule `readme-without-tools`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.rule import rule
+from scoring.source_examples import no_readme, readme
+from scoring.source_scope import Readme
+
+
+@rule(
+    "readme-without-tools",
+    scope=Readme,
+    reads="source",
+    severity=Severity.SUGGESTION,
+    title="The README does not tell which tools there are",
+    since="2026.3",
+    version=1,
+    good=[
+        readme(),
+    ],
+    bad=[
+        no_readme(),
+        readme(tools=None),
+    ],
+    unjudged=[
+        no_readme(complete=False),
+    ],
+)
+def readme_without_tools(readme: Readme) -> Iterator[str]:
+    """Before installing anything a user wants to know what the model will be able to do, above all what it may change.
+
+    List the tools, a line each.
+    """
+    found = readme.found
+    if found is None or not found.tools:
+        yield "no section about tools"

@@ -1,0 +1,39 @@
+"""Rule `variable-unexplained`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.source_examples import variable
+from scoring.source_scope import Variable
+
+
+@rule(
+    "variable-unexplained",
+    scope=Variable,
+    reads="source",
+    severity=Severity.WARNING,
+    title="A variable that the server needs is explained nowhere",
+    since="2026.3",
+    version=1,
+    good=[
+        variable("NOTES_API_KEY"),
+        variable("NOTES_TOKEN", declared=frozenset({"NOTES_TOKEN"})),
+    ],
+    bad=[
+        variable("NOTES_TOKEN"),
+        variable("NOTES_API", environment="NOTES_API_KEY: key"),
+    ],
+)
+def variable_unexplained(variable: Variable) -> Iterator[str]:
+    """A server that stops because a variable is missing leaves its user to read the code.
+
+    Name every variable that holds a secret or has to be set, in the README or in the registration, and say where its
+    value comes from.
+    """
+    name = variable.variable.name
+    if name not in variable.declared and name not in variable.named:
+        yield f"{clip(name)}, read at {clip(variable.variable.at)}, is in neither README nor registration"

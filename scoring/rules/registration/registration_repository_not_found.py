@@ -1,0 +1,36 @@
+"""Rule `registration-repository-not-found`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from scoring.examples import registered
+from scoring.outcome import Severity
+from scoring.path import clip
+from scoring.rule import rule
+from scoring.scope import Registered
+
+
+@rule(
+    "registration-repository-not-found",
+    scope=Registered,
+    reads="registration",
+    severity=Severity.WARNING,
+    title="The repository of the registry entry does not exist",
+    since="2026.3",
+    version=1,
+    good=[
+        registered({"repository": {"url": "https://code.example/notes"}}),
+    ],
+    bad=[
+        replace(registered({"repository": {"url": "https://code.example/notes"}}), gone="HTTP 404"),
+    ],
+)
+def registration_repository_not_found(registered: Registered) -> Iterator[str]:
+    """A link that leads nowhere lets nobody read the source, report a problem or see who maintains the server.
+
+    Make the repository public, or register the address that it has now.
+    """
+    if registered.gone and registered.registration.text("repository.url", "source.project"):
+        yield f"its host answers {clip(registered.gone)}"

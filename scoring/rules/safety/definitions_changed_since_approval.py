@@ -1,0 +1,42 @@
+"""Rule `definitions-changed-since-approval`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evidence.kinds.drift import ALARMING
+from scoring.outcome import Severity, Tolerated
+from scoring.path import clip
+from scoring.rule import Answer, rule
+from scoring.source_examples import change, drifted
+from scoring.supply_scope import Drifted
+
+
+@rule(
+    "definitions-changed-since-approval",
+    scope=Drifted,
+    reads="drift",
+    severity=Severity.WARNING,
+    title="A definition changed since it was approved, and for the worse",
+    since="2026.3",
+    version=1,
+    good=[
+        drifted(),
+        drifted(change()),
+    ],
+    bad=[
+        drifted(change(signals=["override-1"])),
+        drifted(change(escalations=["asks-for-credential"])),
+    ],
+)
+def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
+    """A server that was looked at and approved may change what it says afterwards. A change that adds an order to the
+    model, or lets a known tool do more, is what such an attack looks like.
+
+    What a listing says now is judged by the other rules; this one only tells that it was not so when it was
+    approved. Say in the changelog why a tool needs more.
+    """
+    for each in drifted.seen.changes:
+        signs = [*each.signals, *(one.value for one in each.escalations if one in ALARMING)]
+        if signs:
+            yield Tolerated(f"{each.what}: {clip(', '.join(signs))}", each.at)

@@ -1,0 +1,1 @@
+"""Secrets that stand in a server's own files."""

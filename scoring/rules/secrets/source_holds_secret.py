@@ -1,0 +1,44 @@
+"""Rule `source-holds-secret`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from scoring.outcome import Partly, Severity
+from scoring.path import clip
+from scoring.rule import Answer, rule
+from scoring.source_examples import leak, searched
+from scoring.supply_scope import Searched
+
+_SHARE: Final = Decimal("0.8")
+"""One credential leaves little, a second nothing."""
+
+
+@rule(
+    "source-holds-secret",
+    scope=Searched,
+    reads="secrets",
+    severity=Severity.ERROR,
+    title="A credential stands in the source",
+    since="2026.3",
+    version=1,
+    good=[
+        searched(),
+        searched(leak(counts=False, why="test")),
+        searched(leak(confidence="generic")),
+    ],
+    bad=[
+        searched(leak()),
+        searched(leak(), leak(path="src/b.ts", hash="01")),
+    ],
+)
+def source_holds_secret(searched: Searched) -> Iterator[Answer]:
+    """Whoever can read the source can use the credential, and it stays in the history when it is removed.
+
+    Only formats that a provider issues count, and not those in tests, examples, documentation and vendored code.
+    Revoke the credential first, then take it out, and read it from the environment.
+    """
+    for found in searched.leaked:
+        yield Partly(f"{found.pattern} in {clip(found.path)}, line {found.line}", _SHARE, f"{found.path}:{found.line}")

@@ -1,0 +1,44 @@
+"""Rule `publisher-not-vendor`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.outcome import Severity, Undecided
+from scoring.project_examples import publisher
+from scoring.publisher_scope import Publisher
+from scoring.rule import rule
+
+
+@rule(
+    "publisher-not-vendor",
+    scope=Publisher,
+    reads="registration",
+    severity=Severity.SUGGESTION,
+    title="A server is published by somebody other than the service it is for",
+    since="2026.3",
+    version=1,
+    good=[
+        publisher(remote="https://mcp.example.com/"),
+        publisher("io.github.acme/acme-mcp", owner={"login": "acme", "type": "Organization"}),
+    ],
+    bad=[
+        publisher("io.github.someone/slack", owner={"login": "someone", "type": "User"}, repository="someone/slack"),
+    ],
+    unjudged=[
+        publisher(),
+        publisher("io.github.acme/slack", owner={"login": "acme", "type": "Organization"}),
+    ],
+)
+def publisher_not_vendor(publisher: Publisher) -> Iterator[str]:
+    """Whoever runs a service has reason to keep its server working; a volunteer may stop.
+
+    A publisher counts as the vendor when the domain of the name, or of the owner of the repository, is that of the
+    remote, or when the server bears the name of the organisation that publishes it. A repository of a person counts
+    as a volunteer's. Where neither can be told, nothing is said. Register under the domain of the service.
+    """
+    if publisher.is_vendor:
+        return
+    if not publisher.is_person:
+        raise Undecided("nothing ties the publisher to a service or sets them apart")
+    yield "the repository is a person's, and nothing ties them to the service"
