@@ -116,10 +116,11 @@ def disclose(dossier: Dossier) -> Shown | Withheld:
     if any(record.observation.get("credentials") for record in dossier.records.values()):
         return Withheld("it was entered with credentials of its operator, and shows others less")
     shown = {kind: record for kind, record in sorted(dossier.records.items()) if kind in PUBLIC_KINDS}
-    return Shown({kind: _public_record(record) for kind, record in shown.items()})
+    return Shown({kind: public_record(record) for kind, record in shown.items()})
 
 
-def _public_record(record: Record) -> Record:
+def public_record(record: Record) -> Record:
+    """A record of a public kind without what is private of its visit."""
     shown = SHOWN_OF_VISITS.get(record.kind)
     if shown is None:
         return record

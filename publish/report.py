@@ -16,6 +16,7 @@ from markupsafe import Markup
 from evidence.model import Run
 from evidence.store import Store, UnknownRun
 from publish.advice import advice
+from publish.advisories_view import advisories_of
 from publish.conformance_view import conformance_of
 from publish.dataset import Published, published
 from publish.disclosure import WITHHELD
@@ -23,6 +24,7 @@ from publish.display import visible
 from publish.figures import bars, base_share, number, percent, share, signed
 from publish.observed_view import access_of, interop_of, samples_of, trials_of
 from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram, is_thin
+from publish.project_view import dependencies_of, package_of, repository_of, source_of
 from publish.server_view import RAW_LIMIT, Prose, conversation, entries, record_view
 from publish.tables import FIRST, Rubric, Tables
 from publish.transcript_view import transcript_of
@@ -154,6 +156,12 @@ class _Site:
             "access": access_of(dossier),
             "samples": samples_of(dossier),
             "interop": interop_of(dossier),
+            "disclosed": server.disclosed,
+            "advisories": advisories_of(dossier),
+            "package": package_of(dossier),
+            "repository": repository_of(dossier),
+            "source": source_of(dossier),
+            "dependencies": dependencies_of(dossier),
             "transcript": transcript_of(dossier),
             "entries": entries(dossier),
             "records": [record_view(record) for _, record in sorted(dossier.records.items())],

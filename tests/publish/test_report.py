@@ -13,6 +13,7 @@ import pytest
 from evidence.model import Reason
 from evidence.store import Store
 from publish.advice import advice
+from publish.advisories_view import PAGES
 from publish.report import FolderTaken, Naming, write_report
 from scoring.rule import SPECIFICATION
 from tests.publish import samples
@@ -20,6 +21,7 @@ from tests.publish import samples
 Make = Callable[..., Store]
 GOLDEN = Path(__file__).parent / "golden"
 NAMING = Naming({"adaptive": "Adaptive quality score", "lint": "Linter"}, {}, "adaptive")
+OUTSIDE = (f"{SPECIFICATION}/", f"{PAGES}/")
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
@@ -87,7 +89,7 @@ def pages_of(folder: Path) -> dict[str, Page]:
 def faults_of(folder: Path) -> list[str]:
     """Everything wrong with a report: nesting, ids, dead links, loads from elsewhere, skipped headings.
 
-    Only the specification may be linked to outside of the report.
+    Only the specification and published advisories may be linked to outside of the report.
     """
     pages = pages_of(folder)
     found = []
@@ -98,7 +100,7 @@ def faults_of(folder: Path) -> list[str]:
         found += [f"{name}: aria-labelledby {key}" for key in page.referred if key not in page.ids]
         jumps = zip([0, *page.headings], page.headings, strict=False)
         found += [f"{name}: h{after} after h{before}" for before, after in jumps if after > before + 1]
-        for href in [*(link for link in page.links if not link.startswith(f"{SPECIFICATION}/")), *page.loads]:
+        for href in [*(link for link in page.links if not link.startswith(OUTSIDE)), *page.loads]:
             parts = urlsplit(href)
             target = os.path.normpath(os.path.join(os.path.dirname(name), parts.path)) if parts.path else name
             if parts.scheme or parts.netloc or href.startswith("/"):

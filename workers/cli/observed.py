@@ -1,8 +1,8 @@
-"""What was observed beside the lists, on a terminal: access, tool calls, connecting over time, timings."""
+"""What was observed beside the lists, on a terminal: access, calls, connecting over time, the project behind it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import RenderableType
@@ -15,6 +15,9 @@ from evidence.kinds.interop import Interop
 from evidence.kinds.samples import Samples
 from evidence.kinds.trials import Outcome, Trials, Tried
 from evidence.model import Absent, Dossier, Reason, Record
+from publish.advisories_view import AdvisoryView, advisories_of
+from publish.observed_view import Part
+from publish.project_view import dependencies_of, package_of, repository_of, source_of
 from workers.cli.console import facts, join, plain, show, table
 
 _STYLES: Final = {Outcome.RESULT: "green", Outcome.TOOL_ERROR: "", Outcome.MALFORMED: "red"}
@@ -36,6 +39,36 @@ def show_observed(dossier: Dossier) -> None:
             for part in view(content.body, record.observation):
                 show(part)
         show("")
+
+
+def show_project(dossier: Dossier) -> None:
+    """What is known of the project behind the server, in the words of its page."""
+    for title, of in _PROJECT:
+        if part := of(dossier):
+            _show_part(title, part)
+    if seen := advisories_of(dossier):
+        _show_part("Advisories", seen.part)
+        if rows := (*seen.found, *seen.own):
+            show(_advisories(rows))
+            show("")
+
+
+def _show_part(title: str, part: Part) -> None:
+    show(Text(title, style="bold underline"))
+    if part.absent:
+        show(join([(part.absent.reason.value.replace("_", " "), "italic"), (f"  {part.absent.detail}", "dim")]))
+    else:
+        show(facts((name.lower(), value) for name, value in part.facts))
+    show("")
+
+
+def _advisories(rows: Sequence[AdvisoryView]) -> RenderableType:
+    grid = table("Advisory", "Severity", "Package", "Version", "Relation", "Fixed in")
+    for one in rows:
+        style = {"bad": "red", "warned": "yellow"}.get(one.tone, "")
+        cells = (one.package, one.version, one.relation, one.fixed or "none named")
+        grid.add_row(plain(one.id, "bold"), plain(one.severity, style), *map(plain, cells))
+    return grid
 
 
 def _is_uncollected(record: Record) -> bool:
@@ -132,6 +165,12 @@ def _number(value: Json) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
 
 
+_PROJECT: Final = (
+    ("Package", package_of),
+    ("Repository", repository_of),
+    ("Source", source_of),
+    ("Dependencies", dependencies_of),
+)
 _VIEWS: Final = (
     (access.KIND, "Access", _access),
     (trials.KIND, "Tool calls", _trials),

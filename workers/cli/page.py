@@ -8,16 +8,20 @@ from rich.text import Text
 
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier
+from evidence.store import FindingRow
 from publish.advice import advice
 from publish.server_view import conversation, record_view
 from scoring.scorecard import Scorecard
 from workers.cli.console import facts, plain, show, table
-from workers.cli.observed import show_observed
+from workers.cli.observed import show_observed, show_project
+from workers.cli.private_view import show_findings, show_private
 from workers.cli.receipts import receipt_of
 
 
-def show_server(dossier: Dossier, cards: Sequence[Scorecard], *, evidence: bool = False) -> None:
-    """Print everything a maintainer needs to understand the scores."""
+def show_server(
+    dossier: Dossier, cards: Sequence[Scorecard], *, evidence: bool = False, findings: Sequence[FindingRow] = ()
+) -> None:
+    """Print everything a maintainer needs to understand the scores, private findings and evidence included."""
     server = dossier.server
     show(plain(server.name or server.ref, "bold"))
     show(facts([("server", server.id), ("reference", server.ref), ("registries", ", ".join(server.seen_in) or "none")]))
@@ -28,6 +32,7 @@ def show_server(dossier: Dossier, cards: Sequence[Scorecard], *, evidence: bool 
         _show_absent(content)
     for card in cards:
         show(receipt_of(card))
+    show_findings(findings)
     if evidence:
         _show_evidence(dossier)
 
@@ -55,6 +60,8 @@ def _show_evidence(dossier: Dossier) -> None:
                 show(Text.assemble(plain(item.name, "bold"), "  ", plain(item.description, limit=500)))
         show("")
     show_observed(dossier)
+    show_project(dossier)
+    show_private(dossier)
     for kind, record in sorted(dossier.records.items()):
         view = record_view(record)
         show(Text(f"Evidence: {kind}", style="bold underline"))

@@ -15,8 +15,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from evidence.canonical import NotJson, parse_json
+from evidence.kinds import repository
 from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from publish.disclosure import PRIVATE_KINDS, public_record
 
 FORMAT: Final = 2
 _BODY: Final = re.compile(rb'"bytes": ([0-9]{1,9}), "body":\n')
@@ -27,9 +29,13 @@ class NotSaved(ValueError):
 
 
 def save(dossier: Dossier) -> bytes:
-    """The dossier with every body, as JSON that `load` reads back to an equal one."""
+    """The dossier with every body, as JSON that `load` reads back to an equal one, but for kinds that are private.
+
+    What is saved is passed on, to a colleague or into a report of a bug; where secrets stand is not (decision 0166).
+    """
+    shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in PRIVATE_KINDS]
     head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
-    records = b",\n".join(_record(record) for _, record in sorted(dossier.records.items()))
+    records = b",\n".join(map(_record, shared))
     return json.dumps(head, sort_keys=True).encode()[:-1] + b', "records": [\n' + records + b"\n]}\n"
 
 
@@ -51,6 +57,11 @@ def load(data: bytes, now: datetime) -> Dossier:
         ) from error
     except (KeyError, TypeError, ValueError) as error:
         raise NotSaved(f"the saved dossier is damaged: {type(error).__name__} at {error}") from error
+
+
+def _shared(record: Record) -> Record:
+    """The marks of a repository's answers tell what else its host was asked."""
+    return public_record(record) if record.kind == repository.KIND else record
 
 
 def _record(record: Record) -> bytes:

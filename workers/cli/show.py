@@ -48,4 +48,5 @@ def show(
             emit({"run": run_id, **describe(dossier, cards)})
             return
         receipts = [receipt.decode(card.body) for card in cards]
-        show_server(dossier, receipts if rubric else newest_only(receipts), evidence=evidence)
+        known = store.findings(servers=[found.id])
+        show_server(dossier, receipts if rubric else newest_only(receipts), evidence=evidence, findings=known)

@@ -1,0 +1,131 @@
+"""One marker in every private kind and in every private finding; it must be in no product that anybody may read."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evidence.kinds import listing
+from evidence.model import Dossier
+from evidence.store import Store
+from publish import dataset, junit, sarif, snapshot
+from publish.disclosure import PRIVATE_KINDS, Shown, disclose, private_rules, public_form
+from publish.findings import spotted
+from publish.report import write_report
+from publish.scan_document import document
+from publish.verdicts import verdicts
+from scoring import receipt
+from scoring.assess import assess
+from scoring.explain import explain_card
+from scoring.rubrics.sdk_tier import SDK_TIER_1
+from scoring.scorecard import Line, Scorecard
+from tests.publish import projects, samples
+from tests.publish.shelf import stored
+from workers.cli.saved import load, save
+
+MARKER = "zzmarkerzz"
+TRACES = (MARKER, *(f'"{kind}"' for kind in sorted(PRIVATE_KINDS)), *(f'"{kind}/' for kind in sorted(PRIVATE_KINDS)))
+Make = Callable[..., Store]
+
+
+def marked() -> Dossier:
+    """A server whose private kinds all hold the marker; its public ones do not."""
+    return projects.with_project(samples.dossiers(1)[0], private=MARKER)
+
+
+def marked_cards(dossier: Dossier) -> list[Scorecard]:
+    """Receipts with a marked line of every private rule, at every level, and with what repeats such a line."""
+    lines = tuple(_line(dossier, rule) for rule in sorted(private_rules()))
+    return [
+        replace(
+            card,
+            lines=(*card.lines, *lines),
+            dimensions=tuple(
+                replace(part, lines=lines, components=tuple(replace(one, lines=lines) for one in part.components))
+                for part in card.dimensions
+            ),
+            caveats=(*card.caveats, lines[0].why),
+            facts={**card.facts, "worst": lines[-1].why},
+        )
+        for card in samples.cards(dossier)
+    ]
+
+
+def _line(dossier: Dossier, rule: str) -> Line:
+    points = samples.cards(dossier)[0].coverage
+    where, why = f"tools/{MARKER}", f"{MARKER} {rule}"
+    return Line(cites="x", points=points, why=why, rule=rule, at=where, severity="error", evidence="e" * 64)
+
+
+@pytest.fixture
+def store(make_store: Make) -> Store:
+    dossier = marked()
+    made = make_store([dossier])
+    cards = [replace(card, version=card.version + 90) for card in marked_cards(dossier)]
+    made.put_scorecards(samples.RUN.id, [stored(card) for card in cards], at=samples.AS_OF)
+    made.put_findings(spotted(dossier, cards), samples.AS_OF)
+    return made
+
+
+def traces(text: str) -> list[str]:
+    return [trace for trace in TRACES if trace in text]
+
+
+def test_the_marker_is_where_the_operator_looks(store: Store) -> None:
+    """The tests below can fail."""
+    dossier = store.dossiers(samples.RUN.id, [marked().server.id])[0]
+    assert all(MARKER.encode() in dossier.records[kind].content.body for kind in PRIVATE_KINDS)  # type: ignore[union-attr]
+    assert len(store.findings()) >= len(private_rules())
+    assert traces(json.dumps(dataset.describe(dossier, store.scorecards(samples.RUN.id))))
+
+
+def test_no_page_has_a_trace(store: Store, tmp_path: Path) -> None:
+    folder = write_report(store, samples.RUN.id, tmp_path / "r").parent
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) > 4
+    assert not [(path.name, found) for path in files if (found := traces(path.read_text("utf-8")))]
+    page = (folder / "servers" / f"{marked().server.id}.html").read_text("utf-8")
+    assert not [kind for kind in ("Secrets", "Drift", "Alerts", "alerts") if kind in page]
+
+
+@pytest.mark.parametrize("comparable", [False, True])
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_no_dataset_has_a_trace(store: Store, form: dataset.Format, comparable: bool) -> None:
+    out = io.BytesIO()
+    dataset.export(store, samples.RUN.id, out, format=form, comparable=comparable)
+    assert out.getvalue()
+    assert traces(out.getvalue().decode()) == []
+
+
+def test_no_manifest_has_a_trace(store: Store) -> None:
+    assert traces(snapshot.manifest(store, samples.RUN.id).decode()) == []
+
+
+def test_what_is_made_of_the_public_forms_has_no_trace() -> None:
+    """SARIF, JUnit, the document of a scan and explanations tell what they are given, and nothing more."""
+    dossier = marked()
+    shown = disclose(dossier)
+    assert isinstance(shown, Shown)
+    public = replace(dossier, records=shown.records)
+    cards = [public_form(card) for card in marked_cards(dossier)]
+    checked = verdicts(assess(public, [SDK_TIER_1]))
+    products = [
+        json.dumps(sarif.log(public, cards, code="1")),
+        junit.render(checked, public.server.ref).decode(),
+        json.dumps(document(public, cards, checked)),
+        *(receipt.encode(card).decode() for card in cards),
+        *(repr(explain_card(card)) for card in cards),
+    ]
+    assert [traces(product) for product in products] == [[]] * len(products)
+
+
+def test_a_saved_dossier_has_no_trace_and_can_be_judged_again() -> None:
+    kept = save(marked())
+    assert traces(kept.decode()) == []
+    assert set(load(kept, samples.AS_OF).records) == set(marked().records) - PRIVATE_KINDS
+    assert listing.KIND in load(kept, samples.AS_OF).records

@@ -1,0 +1,135 @@
+"""What a server's page says of the package, the repository, the source, the dependencies and published advisories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evidence.kinds import advisories, repository
+from evidence.model import Absent, Dossier, Observed, Reason
+from evidence.store import Store
+from publish.advisories_view import PAGES, advisories_of
+from publish.disclosure import Shown, disclose
+from publish.project_view import dependencies_of, package_of, repository_of, source_of
+from tests.publish import projects, samples
+from tests.publish.test_server_sections import page_of, words
+
+Make = Callable[..., Store]
+SECTIONS = {"package", "repository", "source", "dependencies", "advisories"}
+VIEWS = {"package": package_of, "repository": repository_of, "source": source_of, "dependencies": dependencies_of}
+
+
+def server(word: str = "ordinary") -> Dossier:
+    return projects.with_project(samples.dossiers(1)[0], word)
+
+
+def facts(kind: str, dossier: Dossier) -> dict[str, str]:
+    part = VIEWS[kind](dossier)
+    assert part is not None
+    return dict(part.facts)
+
+
+def without(dossier: Dossier, kind: str, content: Absent | Observed) -> Dossier:
+    record = replace(dossier.records[kind], content=content)
+    return replace(dossier, records={**dossier.records, kind: record})
+
+
+def test_a_page_has_a_section_for_every_public_kind(make_store: Make, tmp_path: Path) -> None:
+    page = page_of(make_store, tmp_path / "r", server())
+    assert set(page.ids) >= SECTIONS
+    assert {f"#{section}" for section in SECTIONS} <= set(page.links)
+
+
+def test_a_page_says_nothing_of_what_nobody_looked_at(make_store: Make, tmp_path: Path) -> None:
+    page = page_of(make_store, tmp_path / "r", samples.dossiers(1)[0])
+    assert not set(page.ids) & SECTIONS
+
+
+@pytest.mark.parametrize("kind", sorted(SECTIONS))
+def test_a_kind_that_could_not_be_had_says_why(make_store: Make, tmp_path: Path, kind: str) -> None:
+    page = page_of(make_store, tmp_path / "r", without(server(), kind, Absent(Reason.RATE_LIMITED, "quota is used up")))
+    assert "Not known: quota is used up." in words(page)
+    assert page.ids[kind] == 1
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b'{"groups": 3, "dependencies": {}, "tools": [1], "readme": [], "owner": 7}']
+)
+@pytest.mark.parametrize("kind", sorted(SECTIONS))
+def test_a_body_of_any_shape_gives_a_page(make_store: Make, tmp_path: Path, kind: str, body: bytes) -> None:
+    page_of(make_store, tmp_path / "r", without(server(), kind, Observed(body)))
+
+
+def test_hostile_words_stay_words(make_store: Make, tmp_path: Path) -> None:
+    page = page_of(make_store, tmp_path / "r", server(samples.HOSTILE))
+    assert samples.SCRIPT in page.text
+    assert "\u202e" not in page.text
+
+
+def test_what_is_told_of_a_repository() -> None:
+    told = facts("repository", server())
+    assert told["State"] == "archived"
+    assert told["Last commit by a person"] == "2026-02-20; 321 commits in the last year"
+    assert told["Contributors"] == "at least 100, 7 of them in the last year; 1 made half of the commits"
+    assert told["Issues"] == "14 of 20 from outside were answered, median answer after 2 hours, closed after 3 days"
+    assert told["Pull requests"] == "none from outside in the last year"
+    assert told["Owner"] == "ordinary (organisation) (verified by the host)"
+    assert (told["Has"], told["Has not"]) == (
+        "README, CI, security policy, guide for contributors",
+        "changelog, code of conduct",
+    )
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    body = b'{"host": "github", "name": "a/b"}'
+    assert facts("repository", without(server(), repository.KIND, Observed(body))) == {"Repository": "a/b on github"}
+
+
+def test_a_package_that_the_index_does_not_know_says_only_that() -> None:
+    gone = without(server(), "package", Observed(b'{"ecosystem": "npm", "name": "x", "exists": false}'))
+    assert list(facts("package", gone)) == ["Package", "State"]
+
+
+def test_tools_in_code_are_compared_with_those_that_are_listed() -> None:
+    told = facts("source", server())
+    assert (told["Tools in code"], told["Of these listed"]) == ("2", "0 of 2")
+    assert told["Only in code"] == "hidden_tool, ordinary"
+    unlisted = without(server(), "listing", Absent(Reason.TIMEOUT))
+    assert "Only in code" not in facts("source", unlisted)
+
+
+def test_dependencies_are_counted() -> None:
+    told = facts("dependencies", server())
+    assert told["Packages"] == "2: 1 direct, 1 transitive"
+    assert (told["Versions not known"], told["Needed to develop only"], told["Complete"]) == ("1", "1", "no")
+
+
+def test_advisories_have_a_link_a_version_and_a_fix() -> None:
+    seen = advisories_of(server("<word>"))
+    assert seen is not None
+    first, second = seen.found
+    assert (first.url, first.severity, first.tone, first.fixed) == (
+        f"{PAGES}/CVE-2026-1234",
+        "critical 9.8",
+        "bad",
+        "1.0.1",
+    )
+    assert first.relation == "direct dev"
+    assert second.url == ""
+    assert seen.more == 203
+    assert [one.id for one in seen.own] == ["GHSA-1111-2222-3333"]
+
+
+def test_advisories_of_the_repository_are_told_also_where_nothing_was_compared() -> None:
+    seen = advisories_of(without(server(), advisories.KIND, Absent(Reason.NOT_COLLECTED)))
+    assert seen is not None
+    assert (len(seen.found), len(seen.own)) == (0, 1)
+
+
+def test_a_visit_to_a_repository_does_not_tell_what_else_was_asked() -> None:
+    shown = disclose(server())
+    assert isinstance(shown, Shown)
+    assert shown.records[repository.KIND].observation == {"looked_at": "2026-03-01T02:00:00Z"}

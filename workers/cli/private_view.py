@@ -1,0 +1,111 @@
+"""What only the operator sees of one server, on a terminal: findings and their state, secrets, changes, alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from evidence.canonical import NotJson
+from evidence.kinds import alerts, drift, secrets
+from evidence.kinds.alerts import Alerts
+from evidence.kinds.drift import Drift
+from evidence.kinds.secrets import Secrets
+from evidence.model import Absent, Dossier, Reason
+from evidence.store import FindingRow, FindingState
+from workers.cli.console import join, plain, show, table
+
+PRIVATE: Final = "private, for you only"
+
+_STANDING: Final = {
+    FindingState.PRIVATE_TRIAGE: "withheld on pages and in datasets",
+    FindingState.PRIVATE_DISCLOSED: "its vendor was told; withheld on pages and in datasets",
+    FindingState.PUBLIC_DISCLOSED: "public",
+    FindingState.DISMISSED: "set aside, withheld; it still counts",
+}
+
+
+def show_findings(rows: Sequence[FindingRow]) -> None:
+    """Print what is decided about the findings of one server; nothing when it has none."""
+    if not rows:
+        return
+    _title("Findings")
+    grid = table("Finding", "State", "Rule", "Where", "What follows")
+    for row in rows:
+        where = plain(row.finding.at or "whole server")
+        grid.add_row(
+            row.finding.id, row.state.value, plain(row.finding.rule), where, plain(_STANDING[row.state], "dim")
+        )
+    show(grid)
+    show("")
+
+
+def show_private(dossier: Dossier) -> None:
+    """Print the kinds of evidence that are on no page and in no dataset."""
+    for kind, title, view in _VIEWS:
+        content = dossier.read(kind)
+        if isinstance(content, Absent):
+            if content.reason is not Reason.NOT_COLLECTED:
+                _title(title)
+                show(join([(content.reason.value.replace("_", " "), "italic"), (f"  {content.detail}", "dim")]))
+                show("")
+            continue
+        _title(title)
+        try:
+            for part in view(content.body):
+                show(part)
+        except NotJson as error:
+            show(plain(str(error), "italic"))
+        show("")
+
+
+def _title(title: str) -> None:
+    show(Text.assemble((title, "bold underline"), (f"  {PRIVATE}", "dim")))
+
+
+def _secrets(body: bytes) -> Iterator[RenderableType]:
+    seen = Secrets.parse(body)
+    whole = "" if seen.complete else ", not all of it"
+    yield plain(f"{len(seen.findings)} places in {seen.files:,} files of {seen.name} at {seen.ref}{whole}")
+    if seen.findings:
+        grid = table("Where", "What", "Counts", "Context")
+        for one in seen.findings:
+            grid.add_row(
+                plain(f"{one.path}:{one.line}"),
+                plain(one.pattern, "bold" if one.counts else ""),
+                plain("yes" if one.counts else f"no: {one.why}"),
+                plain(one.context, "dim"),
+            )
+        yield grid
+
+
+def _drift(body: bytes) -> Iterator[RenderableType]:
+    seen = Drift.parse(body)
+    if not seen.changes:
+        yield plain("nothing changed since the approved listing", "dim")
+        return
+    yield plain("alarm: look at what changed" if seen.alarm else "no alarm", "red" if seen.alarm else "dim")
+    grid = table("Where", "What", "Newly says", "Gained")
+    for change in seen.changes:
+        gained = ", ".join(one.value for one in change.escalations)
+        grid.add_row(plain(change.at), change.what.value, plain(", ".join(change.signals), "red"), plain(gained))
+    yield grid
+
+
+def _alerts(body: bytes) -> Iterator[RenderableType]:
+    seen = Alerts.parse(body)
+    yield plain(f"{len(seen.alerts)} alerts" + ("" if seen.complete else ", and more"))
+    if seen.alerts:
+        grid = table("Alert", "Severity", "Package", "State", "Fixed in")
+        for one in seen.alerts:
+            grid.add_row(*(plain(cell or "") for cell in (one.id, one.severity, one.package, one.state, one.fixed)))
+        yield grid
+
+
+_VIEWS: Final = (
+    (secrets.KIND, "Secrets in the source", _secrets),
+    (drift.KIND, "Changes since the approved listing", _drift),
+    (alerts.KIND, "Alerts of the repository's host", _alerts),
+)
