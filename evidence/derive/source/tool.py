@@ -13,7 +13,7 @@ MAX_TOOLS: Final = 500
 MAX_NAME: Final = 256
 MAX_DESCRIPTION: Final = 20_000
 MAX_SCHEMA: Final = 64 * 1024
-MAX_STEPS: Final = 24
+MAX_STEPS: Final = 40
 """How many references, calls and levels are followed for one value."""
 
 MAX_EXPRESSIONS: Final = 300_000
