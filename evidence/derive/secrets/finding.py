@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 MASK: Final = "[secret]"
@@ -15,7 +18,7 @@ MASK: Final = "[secret]"
 _BEFORE: Final = 60
 _AFTER: Final = 20
 _LONG: Final = re.compile(r"[A-Za-z0-9+/=_\-.!@#%^&*~]{12,}")
-_NAME: Final = re.compile(r"[A-Z_\-]+|[a-z_\-.]+|(?:[A-Z]?[a-z]{2,})+")
+_NAME: Final = re.compile(r"[A-Z_\-]+|[a-z_\-.]+|(?:[A-Z]?[a-z]{2,}+)++")
 
 
 class Discount(StrEnum):
@@ -60,14 +63,14 @@ def digest(secret: bytes, salt: bytes) -> str:
 
 
 def context(text: bytes, span: tuple[int, int], secrets: Sequence[tuple[int, int]]) -> str:
-    """A part of the line around a secret, with all `secrets` masked; they are spans in rising order."""
+    """A part of the line around a secret, with all `secrets` masked: spans in rising order and apart."""
     start, end = span
     left = max(text.rfind(b"\n", 0, start) + 1, start - _BEFORE)
     right = min(_line_end(text, end), end + _AFTER)
     parts, at = [], left
-    for first, last in secrets:
-        if last <= left or first >= right:
-            continue
+    for first, last in islice(secrets, bisect_right(secrets, left, key=itemgetter(1)), None):
+        if first >= right:
+            break
         parts += [_plain(text[at : max(at, first)]), MASK]
         at = max(at, last)
     parts.append(_plain(text[at:right]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterator
 
 LONGEST = 4_000
@@ -31,6 +30,6 @@ def decoded(value: str) -> str | None:
         return None
     try:
         text = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # what is not of its letters, or no text
         return None
     return text if all(letter.isprintable() or letter in "\r\n\t" for letter in text) else None

@@ -1,5 +1,6 @@
 """Looks for secrets: anchors of all rules in one pass, then each expression near its own anchors, in linear time.
 
+Once a scanner has seen FAST_FROM bytes, hyperscan says first which rules a text can match, where it is installed.
 google-re2 because scanned trees are hostile: a backtracking engine spends seconds on one line that was made for it.
 """
 
@@ -7,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final
 
-import ahocorasick_rs
 import re2
 
 from evidence.derive.secrets.finding import MASK, Discount, Finding, context, digest
@@ -22,14 +23,18 @@ from evidence.derive.secrets.placeholder import is_made_of_words, is_placeholder
 from evidence.derive.secrets.places import discount
 from evidence.derive.secrets.readings import decoded, readings
 from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet, rules_digest
+from evidence.derive.secrets.sieve import Sieve, SieveUnfit, is_installed
 from evidence.derive.secrets.surroundings import is_inside_blob, is_reference
+from evidence.derive.secrets.windows import Anchors, merged
 
 MAX_FINDINGS: Final = 500
 """Of one text; a file with more is a list of them, and the first ones say so."""
 
+FAST_FROM: Final = 16_000_000
+"""Bytes; to compile the rules for hyperscan takes as long as to search so many without."""
+
 _MAX_MATCHES: Final = 5_000
-_WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
-_ESCAPE: Final = ord("\\")
+_MAX_LOOKED_AT: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +52,21 @@ class _Allowed:
 
 
 class Scanner:
-    """Scans texts by the rules of one set; RulesInvalid when an expression is not RE2. Made once, used often."""
+    """Scans texts by the rules of one set; RulesInvalid when an expression is not RE2. Made once, used often.
 
-    def __init__(self, rules: RuleSet) -> None:
+    `fast` is whether hyperscan helps: None is after FAST_FROM bytes where it is installed. It changes no finding.
+    """
+
+    def __init__(self, rules: RuleSet, *, fast: bool | None = None) -> None:
         self._set = rules
         self._rules = rules.rules
         self._expressions = [_compiled(rule.expression, rule) if rule.expression else None for rule in self._rules]
         self._paths = [_compiled(rule.path, rule) if rule.path else None for rule in self._rules]
         self._allowed = [tuple(_allowed(one, rule) for one in rule.allowances) for rule in self._rules]
         self._allowed_everywhere = tuple(_allowed(one, None) for one in rules.allowances)
-        anchors = sorted({anchor for rule in self._rules for anchor in rule.anchors})
-        self._followers = [[at for at, rule in enumerate(self._rules) if anchor in rule.anchors] for anchor in anchors]
-        self._lengths = [len(anchor.encode()) for anchor in anchors]
-        self._always = [at for at, rule in enumerate(self._rules) if rule.expression and not rule.anchors]
-        self._anchors = ahocorasick_rs.BytesAhoCorasick([anchor.encode() for anchor in anchors]) if anchors else None
+        self._anchors = Anchors(self._rules)
+        self._fast = fast
+        self._seen = 0
 
     @cached_property
     def digest(self) -> str:
@@ -71,7 +77,7 @@ class Scanner:
         """What is found in the text of a file, in its order; at most MAX_FINDINGS. Bytes are UTF-8, or nearly."""
         data = text.encode("utf-8", "replace") if isinstance(text, str) else text
         hits = self._resolved(self._hits(data, path))
-        spans = _merged(hit.span for hit in hits)
+        spans = merged(hit.span for hit in hits)
         lines = _Lines(data)
         found = [
             Finding(
@@ -92,7 +98,7 @@ class Scanner:
     def scrub(self, text: str) -> str:
         """The text with every secret in it masked, also those that would not count."""
         data = text.encode("utf-8", "surrogatepass")
-        spans = _merged(hit.span for hit in self._hits(data, ""))
+        spans = merged(hit.span for hit in self._hits(data, ""))
         if not spans:
             return text
         parts, at = [], 0
@@ -122,45 +128,36 @@ class Scanner:
             return []
         return [
             hit
-            for order, windows in self._windows(data).items()
+            for order, windows in self._anchors.windows(data, self._among(data)).items()
             if (path_of := self._paths[order]) is None or path_of.search(path)
             for hit in islice(self._matches(order, data, path, windows), _MAX_MATCHES)
         ]
 
-    def _windows(self, data: bytes) -> Mapping[int, Sequence[tuple[int, int]]]:
-        """For each rule that may match, the parts of the text in which it may, in rising order and apart."""
-        whole = [(0, len(data))]
-        windows: dict[int, list[tuple[int, int]]] = dict.fromkeys(self._always, whole)
-        if self._anchors is None:
-            return windows
-        lower = data.lower()
-        followers, rules, lengths = self._followers, self._rules, self._lengths
-        for anchor, start, _ in self._anchors.find_matches_as_indexes(lower, overlapping=True):
-            inside = start > 0 and lower[start - 1] in _WORD and lower[max(0, start - 2)] != _ESCAPE
-            for order in followers[anchor]:
-                window = rules[order].window
-                if inside and rules[order].initial:
-                    continue
-                if window is None:
-                    windows[order] = whole
-                    continue
-                left, right = max(0, start - window[0]), start + lengths[anchor] + window[1]
-                known = windows.setdefault(order, [])
-                if known and left <= known[-1][1]:
-                    known[-1] = (known[-1][0], right)
-                else:
-                    known.append((left, right))
-        return windows
+    def _among(self, data: bytes) -> AbstractSet[int] | None:
+        """The rules that may match, or None for all of them."""
+        self._seen += len(data)
+        if self._fast is False or (self._fast is None and self._seen < FAST_FROM):
+            return None
+        return self._sieve.among(data) if self._sieve else None
+
+    @cached_property
+    def _sieve(self) -> Sieve | None:
+        try:
+            return Sieve(self._rules) if self._fast or is_installed() else None
+        except SieveUnfit:
+            return None
 
     def _matches(self, order: int, data: bytes, path: str, windows: Sequence[tuple[int, int]]) -> Iterator[_Hit]:
         rule, expression = self._rules[order], self._expressions[order]
         if expression is None:
             return
-        for left, right in windows:
-            for match in expression.finditer(data, left, min(right, len(data))):
-                span = _secret(match, rule.group)
-                if span[0] < span[1] and self._is_secret(order, data, path, match, span):
-                    yield _Hit(rule, order, span)
+        everything = (
+            match for left, right in windows for match in expression.finditer(data, left, min(right, len(data)))
+        )
+        for match in islice(everything, _MAX_LOOKED_AT):
+            span = _secret(match, rule.group)
+            if span[0] < span[1] and self._is_secret(order, data, path, match, span):
+                yield _Hit(rule, order, span)
 
     def _is_secret(self, order: int, data: bytes, path: str, match: Any, span: tuple[int, int]) -> bool:
         rule = self._rules[order]
@@ -291,13 +288,3 @@ def _secret(match: Any, group: int) -> tuple[int, int]:
 def _line(data: bytes, start: int, end: int) -> str:
     last = data.find(b"\n", end)
     return data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)].decode("utf-8", "replace")
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.secrets.pattern import bare, named
+from evidence.patterns.secrets.pattern import UUID, bare, begun, named
 
 # fmt: off
 PATTERNS: Final = (
@@ -31,7 +31,8 @@ PATTERNS: Final = (
         "sk-or-v1-<h64>", "sk-or-v1-<h30>"),
     named("deepseek-key", "DeepSeek", "DeepSeek API key", r"deepseek", r"sk-[a-f0-9]{32}", "deepseek",
         "DEEPSEEK_API_KEY=sk-<h32>", "deepseek model=<h32>"),
-    bare("elevenlabs-key", "ElevenLabs", "ElevenLabs API key", r"sk_[a-f0-9]{48}", "sk_", "sk_<h48>", "sk_<h20>"),
+    bare("elevenlabs-key", "ElevenLabs", "ElevenLabs API key", r"sk_[a-f0-9]{48}", begun("sk_"), "sk_<h48>",
+        "sk_<h20>"),
     named("elevenlabs-older-key", "ElevenLabs", "ElevenLabs API key without prefix", r"(?:eleven_?labs|xi[_-]api)",
         r"[a-f0-9]{32}", "elevenlabs eleven_labs xi-api xi_api", 'xi-api-key: "<h32>"', "elevenlabs voice <w20>"),
     bare("pinecone-key", "Pinecone", "Pinecone API key", r"pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{60,64}", "pcsk_",
@@ -79,5 +80,35 @@ PATTERNS: Final = (
         "exa_", "EXA_API_KEY=<u>", "exa_id=<u>"),
     named("modal-token", "Modal", "Modal token", r"modal_token_(?:id|secret)", r"a[ks]-[A-Za-z0-9]{22}",
         "modal_token_", "MODAL_TOKEN_SECRET=as-<w22>", "modal_token_secret=as-<x22>"),
+    bare("dashscope-key", "Alibaba Cloud", "DeepSeek, Model Studio or other key of 32 digits", r"sk-[a-f0-9]{32}",
+        begun("sk-"), "DASHSCOPE_API_KEY=sk-<h32>", ("sk-<h20>", "sk-<x32>"), entropy=3.2),
+    named("zhipu-key", "Zhipu AI", "Zhipu API key", r"(?:zhipu|bigmodel|glm|zai)[\w\-. ]{0,15}key",
+        r"[a-f0-9]{32}\.[A-Za-z0-9]{16}", "zhipu bigmodel glm zai", "ZHIPUAI_API_KEY=<h32>.<w16>", "zhipu_key=<h32>"),
+    bare("llamaindex-key", "LlamaIndex", "LlamaCloud API key", r"llx-[A-Za-z0-9]{48}", "llx-", "llx-<w48>", "llx-<w9>"),
+    bare("helicone-key", "Helicone", "Helicone API key",
+        r"sk-helicone-(?:eu-)?[a-z0-9]{7}-[a-z0-9]{7}-[a-z0-9]{7}-[a-z0-9]{7}", "sk-helicone-",
+        "sk-helicone-<a7>-<a7>-<a7>-<a7>", "sk-helicone-<a7>"),
+    bare("browserbase-key", "Browserbase", "Browserbase API key", r"bb_(?:live|test)_[\w\-]{24,44}",
+        "bb_live_ bb_test_", "bb_live_<s27>", "bb_live_<s5>"),
+    bare("google-gemini-key", "Google", "Gemini API key of the newer form", r"AQ\.Ab[\w\-]{40,80}", "aq.ab",
+        "AQ.Ab8<s47>", "AQ.Ab<s9>", entropy=3.8),
+    named("stability-key", "Stability AI", "Stability AI or other key that begins with sk-",
+        r"(?:stability|siliconflow|moonshot|kimi|litellm|novita|cometapi|aihubmix)[\w\-. ]{0,15}key",
+        r"sk[\-_][A-Za-z0-9_\-]{20,64}", "stability siliconflow moonshot kimi litellm novita cometapi aihubmix",
+        "MOONSHOT_API_KEY=sk-<w40>", "moonshot_key=sk-<x40>", entropy=3.5),
+    named("vector-store-key", "vector databases", "Qdrant, Weaviate, Meilisearch or Typesense key",
+        r"(?:qdrant|weaviate|meili|meilisearch|typesense|chroma|zilliz|milvus)[\w\-. ]{0,15}(?:key|token)",
+        r"[A-Za-z0-9_\-]{32,80}", "qdrant weaviate meili typesense chroma zilliz milvus", "QDRANT_API_KEY=<w40>",
+        ("QDRANT_API_KEY=<x40>", "weaviate_key=<w8>"), entropy=3.8),
+    named("agent-service-key", "agent tools", "Key in the form of a UUID known by its variable",
+        r"(?:smithery|composio|hyperbrowser|steel|browserless|agentql|exa|metaphor|unstructured)_(?:api_)?key", UUID,
+        "smithery composio hyperbrowser steel browserless agentql exa_ metaphor unstructured", "SMITHERY_API_KEY=<u>",
+        "SMITHERY_API_KEY=<h8>", entropy=2.5),
+    named("bare-model-key", "model providers", "Key of a model provider known by its variable",
+        r"(?:perplexity|tavily|firecrawl|fireworks|voyage|replicate|groq|serper|browserless|composio|smithery)"
+        r"_api_(?:key|token)", r"[A-Za-z0-9_\-]{28,80}",
+        "perplexity tavily firecrawl fireworks voyage replicate groq serper browserless composio smithery",
+        "SERPER_API_KEY=<h40>", ("SERPER_API_KEY=<x40>", "GROQ_API_KEY=your-groq-key-goes-in-this-place"), entropy=3.5,
+        random=True),
 )
 # fmt: on

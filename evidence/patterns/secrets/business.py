@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase, digits
 from typing import Final
 
-from evidence.patterns.secrets.pattern import UUID, bare, hosted, named
+from evidence.patterns.secrets.pattern import UUID, bare, begun, hosted, named
 
 # fmt: off
 PATTERNS: Final = (
@@ -61,7 +62,9 @@ PATTERNS: Final = (
         r"pdl_(?:live|sdbx)_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}", "pdl_",
         "pdl_live_apikey_<a26>_<w22>_<w3>", "pdl_live_apikey"),
     bare("checkout-key", "Checkout.com", "Checkout.com secret key",
-        rf"sk_(?:test_|sbox_)?(?:{UUID}|[a-z0-9]{{26}}[a-z*#$=])", "sk_", "sk_test_<u>", "sk_test_<h8>", entropy=3.3),
+        rf"sk_(?:test_|sbox_)?(?:{UUID}|[a-z0-9]{{26}}[a-z*#$=])",
+        f"sk_test_ sk_sbox_ {begun('sk_', letters=ascii_lowercase + digits)}", "sk_test_<u>", "sk_test_<h8>",
+        entropy=3.3),
     named("alchemy-key", "Alchemy", "Alchemy API key",
         r"(?:alchemy[\w\-. ]{0,20}(?:key|token)|\.g\.alchemy\.com/v2/)", r"[\w\-]{32}", "alchemy",
         "ALCHEMY_API_KEY=<w32>", "alchemy_key=<x32>", entropy=3.8),
@@ -150,5 +153,20 @@ PATTERNS: Final = (
         entropy=3.5),
     named("meraki-key", "Cisco", "Meraki API key", r"meraki[\w\-. ]{0,20}key", r"[a-f0-9]{40}", "meraki",
         "X-Cisco-Meraki-API-Key: <h40>", "meraki <h40>"),
+    bare("polar-token", "Polar", "Polar access token", r"polar_(?:oat|pat)_[\w\-]{40,60}", "polar_oat_ polar_pat_",
+        "polar_oat_<w43>", "polar_oat_<w9>"),
+    bare("close-key", "Close", "Close API key", r"api_[A-Za-z0-9]{22}\.[A-Za-z0-9]{22}", "api_", "api_<w22>.<w22>",
+        "api_<w22>"),
+    named("wallet-key", "Ethereum", "Private key of a wallet", r"(?:private|deployer|wallet|signer|owner)_?key",
+        r"0x[a-fA-F0-9]{64}", "private deployer wallet signer owner", "PRIVATE_KEY=0x<h64>", ("PRIVATE_KEY=0x<x64>",
+        "owner_key_hash=0x<h40>")),
+    named("mixpanel-secret", "Mixpanel", "Mixpanel or Amplitude secret",
+        r"(?:mixpanel|amplitude)[\w\-. ]{0,20}(?:secret|service_account)", r"[A-Za-z0-9]{32}", "mixpanel amplitude",
+        "MIXPANEL_API_SECRET=<h32>", "mixpanel_secret=<x32>"),
+    named("unsplash-key", "Unsplash", "Unsplash or Pexels key",
+        r"(?:unsplash|pexels)[\w\-. ]{0,15}(?:key|secret|authorization)", r"(?:[A-Za-z0-9_\-]{43}|[A-Za-z0-9]{56})",
+        "unsplash pexels", "UNSPLASH_ACCESS_KEY=<s43>", "unsplash_key=<x43>", entropy=3.8),
+    named("pipedrive-token", "Pipedrive", "Pipedrive API token", r"pipedrive[\w\-. ]{0,15}(?:token|key)",
+        r"[a-f0-9]{40}", "pipedrive", "PIPEDRIVE_API_TOKEN=<h40>", "pipedrive <h40>"),
 )
 # fmt: on

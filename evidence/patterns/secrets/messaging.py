@@ -5,11 +5,9 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Final
 
-from evidence.patterns.secrets.pattern import UUID, bare, named
+from evidence.patterns.secrets.pattern import UUID, bare, begun, named
 
-_SNOWFLAKES: Final = " ".join(
-    sorted({b64encode(str(digits).encode()).decode().lower()[:3] for digits in range(100, 1000)})
-)
+_SNOWFLAKES: Final = " ".join(sorted({b64encode(str(digits).encode()).decode().lower() for digits in range(100, 1000)}))
 """How a token begins that holds a decimal id in Base64."""
 
 # fmt: off
@@ -32,8 +30,11 @@ PATTERNS: Final = (
         ("https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "https://hooks.slack.com/services/T<A9>"), entropy=3.5),
     bare("discord-bot-token", "Discord", "Discord bot token",
-        r"[MNO][A-Za-z\d_\-]{23,27}\.[\w\-]{6,7}\.[\w\-]{27,40}", _SNOWFLAKES, ("MTE<w22>.G<w5>.<w38>",
-        "NzI<w21>.<w6>.<w27>"), "MTE<w22>.<w3>", entropy=4.2),
+        r"[MNO][A-Za-z\d_\-]{23,27}\.[\w\-]{6,7}\.[\w\-]{27,40}", _SNOWFLAKES, ("MTEx<w21>.G<w5>.<w38>",
+        "NzIx<w20>.<w6>.<w27>"), "MTEx<w21>.<w3>", entropy=4.2),
+    named("discord-token", "Discord", "Discord bot token by name", r"(?:discord|\bbot)[\w\-. ]{0,15}(?:token|key)?",
+        r"[MNO][\w\-]{23,27}\.[\w\-]{6,7}\.[\w\-]{27,40}", "discord bot", "DISCORD_TOKEN=M<w23>.<w6>.<w27>",
+        "discord M<w23>", entropy=4.2),
     bare("discord-webhook", "Discord", "Discord webhook",
         r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{17,20}/[\w\-]{60,72}",
         "discord.com/api discordapp.com/api", "https://discord.com/api/webhooks/<d18>/<s68>",
@@ -42,7 +43,8 @@ PATTERNS: Final = (
         r"[A-Za-z0-9_\-]{32}", "discord", "DISCORD_CLIENT_SECRET=<w32>", "discord_secret=<x32>", entropy=3.8),
     bare("telegram-token", "Telegram", "Telegram bot token", r"(?:bot)?\d{8,10}:A[\w\-]{32,35}",
         ":aa :ab :ac :ad :ae :af :ag :ah", "<d9>:AA<w33>", "<d9>:AA<w9>", near=24, entropy=3.8),
-    bare("twilio-key", "Twilio", "Twilio API key", r"SK[a-f0-9]{32}", "sk", "SK<h32>", ("SK<h9>", "AC<h32>")),
+    bare("twilio-key", "Twilio", "Twilio API key", r"SK[a-f0-9]{32}", begun("sk"), "SK<h32>", ("SK<h9>",
+        "AC<h32>")),
     named("twilio-token", "Twilio", "Twilio auth token or key secret", r"twilio[\w\-. ]{0,20}(?:token|secret|key)",
         r"(?:[a-f0-9]{32}|[A-Za-z0-9]{32})", "twilio", "TWILIO_AUTH_TOKEN=<h32>", "twilio_sid=AC<h32>"),
     bare("sendgrid-key", "Twilio", "SendGrid API key", r"SG\.[\w\-]{20,24}\.[\w\-]{39,50}", "sg.", "SG.<s22>.<s43>",
@@ -89,8 +91,8 @@ PATTERNS: Final = (
         "EAAG<w150>"), "EAA<w9>", entropy=4.2),
     named("facebook-secret", "Meta", "Facebook app secret", r"(?:facebook|fb|meta)[\w\-. ]{0,20}(?:secret|key)",
         r"[a-f0-9]{32}", "facebook fb_ fb- meta_app fbap", "FACEBOOK_APP_SECRET=<h32>", "facebook <h32>"),
-    bare("facebook-app-token", "Meta", "Facebook app access token", r"\d{15,16}(?:\||%7C)[\w\-]{27}", "| %7c",
-        "<d15>|<s27>", "<d15>|<s5>", near=20, entropy=4.0),
+    bare("facebook-app-token", "Meta", "Facebook app access token", r"\d{15,16}(?:\||%7C)[\w\-]{27}",
+        " ".join(f"{digit}| {digit}%7c" for digit in range(10)), "<d15>|<s27>", "<d15>|<s5>", near=20, entropy=4.0),
     bare("instagram-token", "Meta", "Instagram access token", r"IG(?:QV|QW|AA)[\w\-]{60,300}", "igqv igqw igaa",
         "IGQV<w120>", "IGQV<w9>"),
     named("twitter-key", "X", "X (Twitter) key or secret",
@@ -144,5 +146,15 @@ PATTERNS: Final = (
         "https://qyapi.weixin.qq.com/cgi-bin"),
     named("sendbird-token", "Sendbird", "Sendbird API token", r"sendbird[\w\-. ]{0,15}token", r"[a-f0-9]{40}",
         "sendbird", "SENDBIRD_API_TOKEN=<h40>", "sendbird <h40>"),
+    bare("slack-cookie", "Slack", "Slack session cookie", r"xoxd-[A-Za-z0-9%/+=\-]{60,300}", "xoxd-", "xoxd-<w150>",
+        "xoxd-<w9>"),
+    named("slack-signing-secret", "Slack", "Slack signing or client secret", r"slack[\w\-. ]{0,15}secret",
+        r"[a-f0-9]{32}", "slack", "SLACK_SIGNING_SECRET=<h32>", "slack_secret=<x32>"),
+    bare("telnyx-key", "Telnyx", "Telnyx API key", r"KEY0[A-F0-9]{31}_[A-Za-z0-9]{22}", "key0", "KEY0<H31>_<w22>",
+        "KEY0<H9>"),
+    named("mail-service-key", "mail services", "Mailjet, Mailtrap, Plivo or Sinch secret",
+        r"(?:mailjet|mj_apikey|mailtrap|plivo|sinch)[\w\-. ]{0,20}(?:key|secret|token|private)", r"[A-Za-z0-9]{32,40}",
+        "mailjet mj_apikey mailtrap plivo sinch", ("MAILJET_API_SECRET=<h32>", "MJ_APIKEY_PRIVATE=<h32>"),
+        "mailjet_key=<x32>", entropy=3.3),
 )
 # fmt: on

@@ -10,6 +10,8 @@ EDGE: Final = r"(?:\b|\\[nrt])"
 
 UUID: Final = r"[a-fA-F0-9]{8}-(?:[a-fA-F0-9]{4}-){3}[a-fA-F0-9]{12}"
 
+HEX: Final = "0123456789abcdef"
+
 NEAR: Final = 80
 FAR: Final = 400
 """Bytes before and after an anchor that an expression may look at, unless the pattern says otherwise."""
@@ -124,18 +126,23 @@ def hosted(  # noqa: PLR0917  rows of a table
     entropy: float = 3.0,
 ) -> SecretPattern:
     """A value without letters of its own, known by the host that it is sent to in the same request."""
-    sent = rf"(?i:(?:access_?)?token=|api_?key=|bearer\s{{1,3}})({body})(?:[^\w\-]|$)"
+    sent = rf"(?i:(?:access_?)?token=|api_?key=|bearer\s{{1,3}})({body})"
     return SecretPattern(
         id=ident,
         provider=provider,
         title=title,
-        expression=rf"(?:{host}[^\x00]{{0,160}}?{sent}|{sent}[^\x00]{{0,120}}?{host})",
+        expression=rf"(?:{host}[^\x00]{{0,160}}?{sent}(?:[^\w\-]|$)|{sent}[^\w\-][^\x00]{{0,120}}?{host})",
         anchors=tuple(anchors.split()),
         bad=_each(bad),
         good=_each(good),
         entropy=entropy,
         near=260,
     )
+
+
+def begun(*beginnings: str, letters: str = HEX) -> str:
+    """Anchors of beginnings with each letter that may follow: longer ones stand in fewer places."""
+    return " ".join(beginning + letter for beginning in beginnings for letter in letters)
 
 
 def _each(samples: str | tuple[str, ...]) -> tuple[str, ...]:

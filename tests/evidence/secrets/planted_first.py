@@ -45,7 +45,7 @@ FILES = {
 """,
     "config/deploy.yaml": """
 + digitalocean: dop_v1_<h64>
-+ discord: MTE<w22>.G<w5>.<w38>
++ discord: MTEx<w21>.G<w5>.<w38>
 + linear: lin_api_<w40>
 + account: DefaultEndpointsProtocol=https;AccountName=media;AccountKey=<b86>==;EndpointSuffix=core.windows.net
 + heroku_api_key: <u>

@@ -129,6 +129,7 @@ def test_the_whole_private_key_is_scrubbed() -> None:
         "curl -u " * 100_000,
         "PasswordToken" * 70_000,
         "\n" * 1_000_000,
+        (TOKEN + " " + "x" * 59 + "_D ") * 10_000,
     ],
     ids=lambda text: text[:12],
 )
