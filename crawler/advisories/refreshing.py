@@ -139,6 +139,7 @@ class Refresher:
                 if not written:
                     raise BadArchive(f"the archive of {ecosystem} holds no record that can be read")
                 self._stand(connection, ecosystem, now, mark or newest.seen, reconciled=True)
+            connection.execute("PRAGMA busy_timeout = 0")  # while somebody reads, the log stays until the next time
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return Refreshed(ecosystem=ecosystem, how=How.LOADED, written=written, bad=tuple(bad))
 
