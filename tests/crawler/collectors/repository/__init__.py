@@ -1,0 +1,1 @@
+"""Claims about the evidence out of GitHub, against a GitHub on loopback."""
