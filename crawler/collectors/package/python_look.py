@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from packaging.utils import canonicalize_name
@@ -30,7 +31,8 @@ async def look_at_python(look: Look, index: PythonIndex, name: str, declared: st
         if isinstance(page, Absent):
             return page
         if isinstance(page, simple.Page):
-            return await _found(look, base, python.Project.read(name, declared, page))
+            project = await asyncio.to_thread(python.Project.read, name, declared, page)
+            return await _found(look, base, project)
     unknown = Absent(Reason.NO_PACKAGE, f"the Python index has no {name}")
     return Found(missing(PYPI, name, declared), unknown)
 
@@ -39,12 +41,16 @@ async def _page(look: Look, address: str, name: str) -> simple.Page | Missing | 
     answer = await look.raw("simple", address, simple.ACCEPT)
     if not isinstance(answer, Document):
         return answer
-    if "json" not in answer.media:
-        return simple.from_html(name, answer.address, answer.body.decode("utf-8", "replace"))
-    document = await look.parsed(answer)
-    if isinstance(document, Absent):
-        return document
-    page = simple.from_json(name, answer.address, document)
+    if "json" in answer.media:
+        document = await look.parsed(answer)
+        if isinstance(document, Absent):
+            return document
+        page = await asyncio.to_thread(simple.from_json, name, answer.address, document)
+    elif answer.body.count(b"<") > simple.MOST_TAGS:
+        return look.refusal(Reason.TOO_LARGE, "gave a page with too many tags")
+    else:
+        text = answer.body.decode("utf-8", "replace")
+        page = await asyncio.to_thread(simple.from_html, name, answer.address, text)
     return page or look.refusal(Reason.UNREACHABLE, "gave a document that is not about the package")
 
 
@@ -52,7 +58,7 @@ async def _found(look: Look, base: str, project: python.Project) -> Found:
     document = await _document(look, base, project)
     info = _info(project, document) or await _metadata(look, project)
     people = python.accounts(document, info or members(document.get("info")))
-    body = python.body(project, info, people, await _provenance(look, project))
+    body = await asyncio.to_thread(python.body, project, info, people, await _provenance(look, project))
     archive = python.archive(project) or Absent(
         Reason.NO_PACKAGE,
         f"the Python index has no file of {project.name}{f' {project.declared}' if project.declared else ''}",

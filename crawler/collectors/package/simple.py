@@ -22,6 +22,9 @@ from evidence.canonical import Json
 
 ACCEPT: Final = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 
+MOST_TAGS: Final = 200_000
+"""Of a page in HTML; the parser is slow with what looks like a tag and is none."""
+
 _MOST_FILES: Final = 50_000
 _FILENAME: Final = 300
 _HASHES: Final = {"sha512": 128, "sha384": 96, "sha256": 64}
@@ -93,13 +96,13 @@ def from_json(name: str, address: str, document: Members) -> Page | None:
     return Page(tuple(file for file in files if file), int(match[1]) if match else 0, _status(document))
 
 
-def from_html(name: str, address: str, text: str) -> Page:
-    """The page in HTML."""
+def from_html(name: str, address: str, text: str) -> Page | None:
+    """The page in HTML; None when nothing shows that it is one: a sign-in page says nothing of the project."""
     anchors = _Anchors()
     anchors.feed(text)
     match = _API.fullmatch(anchors.api or "")
-    files = (_from_anchor(name, address, found) for found in anchors.found)
-    return Page(tuple(file for file in files if file), int(match[1]) if match else None)
+    files = [file for found in anchors.found if (file := _from_anchor(name, address, found))]
+    return Page(tuple(files), int(match[1]) if match else None) if files or match else None
 
 
 def _from_entry(name: str, address: str, entry: Members) -> File | None:

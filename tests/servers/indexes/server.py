@@ -54,6 +54,16 @@ class PackageIndex:
     """
 
     def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self.forget()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
+
+    def forget(self) -> None:
+        """Be as new."""
+        self._stopping.set()
+        self._stopping = threading.Event()
         self.npm: dict[str, dict[str, Any]] = {}
         self.attestations: dict[str, dict[str, Any]] = {}
         self.simple: dict[str, dict[str, Any]] = {}
@@ -64,10 +74,6 @@ class PackageIndex:
         self.etags = True
         self.asked: list[Asked] = []
         self._scripted: dict[str, list[Answer]] = defaultdict(list)
-        self._stopping = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
 
     @property
     def url(self) -> str:
@@ -82,10 +88,6 @@ class PackageIndex:
     def script(self, path: str, *answers: Answer) -> None:
         """Answer the next requests for a path so; the last one for ever."""
         self._scripted[path] = list(answers)
-
-    def unscript(self, path: str) -> None:
-        """Be honest again."""
-        del self._scripted[path]
 
     def add_project(self, name: str, *files: Mapping[str, Any], **members: Any) -> None:
         """Put a project into the simple API."""

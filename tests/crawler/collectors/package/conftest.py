@@ -10,11 +10,19 @@ from tests.crawler.collectors.package.looking import Bench
 from tests.servers.indexes import PackageIndex
 
 
-@pytest.fixture
-def index() -> Iterator[PackageIndex]:
-    """Package indexes on loopback."""
+@pytest.fixture(scope="session")
+def served() -> Iterator[PackageIndex]:
+    """Package indexes on loopback, one for all tests of a process."""
     with PackageIndex() as server:
         yield server
+
+
+@pytest.fixture
+def index(served: PackageIndex) -> Iterator[PackageIndex]:
+    """Package indexes without packages."""
+    served.forget()
+    yield served
+    served.forget()
 
 
 @pytest.fixture
