@@ -1,12 +1,23 @@
-"""What is looked at besides the server itself, wired from Settings: its package, and what follows from it."""
+"""What is looked at besides the server itself, wired from Settings: its package, its repository, advisories."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from functools import cached_property
 
+import httpx
+
+from crawler.advisories.api import Api
+from crawler.advisories.asking import API_LIMITS, Asker
+from crawler.advisories.mirror import Mirror
+from crawler.advisories.ordering import OsvOrder
 from crawler.collector import Collector, Follower
+from crawler.collectors.advisories import AdvisoriesCollector
 from crawler.collectors.package import ConfiguredIndexes, PackageCollector
+from crawler.collectors.repository import GitHub, RepositoryCollector
+from crawler.wire.adapters import GuardedTransport
+from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from workers.clock import Clock
 from workers.pins import Pinned, Versioned
@@ -14,28 +25,45 @@ from workers.settings import Settings, tool_environment
 
 
 class Further:
-    """Builds the sources that the settings ask for, on first use."""
+    """Builds the sources that the settings ask for, on first use, and keeps them until `close`.
 
-    def __init__(self, settings: Settings, clock: Clock, engine: Engine) -> None:
+    `asks_osv`: while there is no mirror of advisories, OSV's API is asked, which is meant for few servers.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock, engine: Engine, *, asks_osv: bool) -> None:
         self._settings = settings
         self._clock = clock
         self._engine = engine
+        self._asks_osv = asks_osv
+        self._built = AsyncExitStack()
 
     @property
     def versions(self) -> Sequence[Versioned]:
         """Names and versions of the sources, known without building them."""
-        known = {"package": Pinned(PackageCollector.name, PackageCollector.version)}
-        return tuple(pinned for name, pinned in known.items() if name in self._settings.sources)
+        known = (PackageCollector, RepositoryCollector, AdvisoriesCollector)
+        return tuple(Pinned(one.name, one.version) for one in known if one.name in self._settings.sources)
 
-    @property
+    @cached_property
     def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run."""
-        return (self._package,) if "package" in self._settings.sources else ()
+        return (self._package,) if self._wants(PackageCollector.name) else ()
 
-    @property
+    @cached_property
     def followers(self) -> Sequence[Follower]:
         """The followers, in the order in which they run."""
-        return ()
+        made: list[Follower] = []
+        if self._wants(RepositoryCollector.name):
+            made.append(RepositoryCollector(self._github, self._clock.now))
+        if self._wants(AdvisoriesCollector.name):
+            made.append(self._advisories())
+        return made
+
+    async def close(self) -> None:
+        """Close connections and threads."""
+        await self._built.aclose()
+
+    def _wants(self, name: str) -> bool:
+        return name in self._settings.sources
 
     @cached_property
     def _package(self) -> PackageCollector:
@@ -46,3 +74,26 @@ class Further:
             self._clock.now,
             downloads={"npm": template} if template else None,
         )
+
+    @cached_property
+    def _github(self) -> GitHub:
+        tokens = [token.get_secret_value() for token in self._settings.github_tokens]
+        github = GitHub(self._settings.github_api, tokens, now=self._clock.now, user_agent=self._settings.user_agent)
+        self._built.callback(github.close)
+        return github
+
+    def _advisories(self) -> AdvisoriesCollector:
+        return AdvisoriesCollector(
+            Mirror(self._settings.advisories_file),
+            self._osv() if self._asks_osv and self._settings.osv_api else None,
+            OsvOrder(),
+            self._clock.now,
+            stale_after=self._settings.advisories_stale_after,
+        )
+
+    def _osv(self) -> Api:
+        # The operator named the address, so it may be on a private network.
+        transport = GuardedTransport(self._engine, guard=Guard(allow_private=True), limits=API_LIMITS)
+        client = httpx.AsyncClient(transport=transport, trust_env=False)
+        self._built.push_async_callback(client.aclose)
+        return Api(Asker(client, what="the API of OSV"), self._settings.osv_api)

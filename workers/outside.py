@@ -136,7 +136,10 @@ class Network:
 
     @cached_property
     def _further(self) -> Further:
-        return Further(self._settings, self._clock, self._wire())
+        # The workers of a fleet have a mirror, or would ask for every server of a registry.
+        further = Further(self._settings, self._clock, self._wire(), asks_osv=not self._spread)
+        self._built.push_async_callback(further.close)
+        return further
 
     def _wire(self) -> Engine:
         if self._engine is None:

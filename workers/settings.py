@@ -162,7 +162,8 @@ class Settings(BaseSettings):
         description="Where OSV's export is read for the local mirror of advisories.",
     )
     osv_api: str = Field(
-        default="https://api.osv.dev", description="OSV's API, asked while there is no mirror; empty: never."
+        default="https://api.osv.dev",
+        description="OSV's API, asked while there is no mirror, except by Celery's workers; empty: never.",
     )
     advisories: Path | None = Field(
         default=None,
@@ -174,6 +175,9 @@ class Settings(BaseSettings):
     )
     advisories_every: Duration = Field(
         default=timedelta(hours=1), description="How often beat has the mirror of advisories refreshed. 0: never."
+    )
+    advisories_stale_after: Duration = Field(
+        default=timedelta(days=7), description="Age from which the evidence says that the mirror is stale."
     )
     secret_rules: Path | None = Field(
         default=None,
