@@ -66,7 +66,7 @@ def _called(node: ast.Call, module: Module) -> Iterator[Tool]:
 
 
 def _of_named(node: ast.expr, call: ast.Call, module: Module) -> Tool | None:
-    found = lookup(last_name(node), module)
+    found = lookup(node.id, module) if isinstance(node, ast.Name) else None
     if found and isinstance(found[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _of_function(found[0], call, found[1])
     return None

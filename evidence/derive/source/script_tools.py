@@ -15,9 +15,15 @@ from evidence.derive.source.script_value import pairs_of, resolved, value_of
 from evidence.derive.source.tool import UNKNOWN, Tool, Value, name_or_none, object_or_none, text_or_none
 from evidence.derive.source.zod import shape_of
 
-_HINT: Final = re.compile(rb"registerTool|\.tool\(|\.tool<|addTool|inputSchema|registerAppTool")
+_HINT: Final = re.compile(
+    rb"registerTool|\.tool\(|\.tool<|addTool|inputSchema|input_schema|registerAppTool|\b(?:handler|execute)\b"
+)
 _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function"})
 _SCHEMA_KEYS: Final = ("inputSchema", "input_schema")
+_OWN_KEYS: Final = ("schema", "parameters", "input", "paramsSchema", "argsSchema")
+_DOERS: Final = ("handler", "execute")
+"""What only a tool of one's own framework has beside a name, a description and a schema."""
+
 _ANNOTATIONS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "title"})
 _SERVERS: Final = ("server", "mcp")
 _REGISTER: Final = frozenset({"registerTool", "registerToolTask"})
@@ -100,8 +106,8 @@ def _positional(given: list[Node], node: Node, script: Script) -> Tool | None:
 def _added(given: Node, node: Node, script: Script) -> Tool | None:
     """`addTool({name, description, parameters, annotations})` of the TypeScript FastMCP."""
     config = _members(given, script)
-    if config is None or any(key in config[0] for key in _SCHEMA_KEYS):
-        return None
+    if config is None or any(key in config[0] for key in (*_SCHEMA_KEYS, *_DOERS)):
+        return None  # an object that is found as such
     members, owner = config
     schema = shape_of(members["parameters"], owner) if "parameters" in members else _NOTHING
     described = value_of(members.get("description"), owner)
@@ -113,15 +119,14 @@ def _described(node: Node, script: Script) -> Tool | None:
     """`{name, description, inputSchema}` as the answer to tools/list has it."""
     pairs = pairs_of(node, script)
     members = dict(pairs) if pairs is not None else {}
-    key = next((key for key in _SCHEMA_KEYS if key in members), "")
+    is_own = "description" in members and any(key in members for key in _DOERS)
+    key = next((key for key in (*_SCHEMA_KEYS, *(_OWN_KEYS if is_own else ())) if key in members), "")
     if not key or "name" not in members:
         return None
     schema = _schema(members[key], script)
     described = _own(members.get("description"), script)
     hints = _own(members.get("annotations"), script)
-    return _tool(
-        _own(members["name"], script), described, schema, _own(members.get("annotations"), script), node, script
-    )
+    return _tool(_Place(node, script), _own(members["name"], script), described, schema, hints)
 
 
 def _own(node: Node | None, script: Script) -> Value:

@@ -59,6 +59,10 @@ _SILENT: Final = frozenset(
 )  # fmt: skip
 
 
+_MAY_MISS: Final = frozenset({"optional", "any", "unknown"})
+"""Schemas that take an absent member too."""
+
+
 def schema_of(node: Node | None, script: Script, steps: int = 0) -> Value:
     """The schema of an expression that is a zod schema; UNKNOWN for what is none, or not plain."""
     made = _made(node, script, steps)
@@ -100,7 +104,7 @@ def _made(node: Node | None, script: Script, steps: int) -> _Made | None:
         schema = _constructed(name, given, script, steps + 1)
         if not isinstance(schema, dict):
             return None
-        return schema, name == "optional" or _is_optional_inside(name, given, script, steps)
+        return schema, name in _MAY_MISS or _is_optional_inside(name, given, script, steps)
     inner = _made(owner, script, steps + 1)
     return _modified(inner, name, given, script, steps + 1) if inner else None
 
@@ -120,7 +124,7 @@ def _is_zod(node: Node, script: Script) -> bool:
     if text not in {head, f"{head}.coerce", f"{head}.iso"}:
         return False
     source = script.imports.get(head, ("", ""))[0]
-    return source.split("/", 1)[0] == "zod" or (head in {"z", "zod"} and not source.startswith("."))
+    return source.split("/", 1)[0] == "zod" or head in {"z", "zod"}
 
 
 def _constructed(name: str, given: list[Node], script: Script, steps: int) -> Value:  # noqa: PLR0911 - one for each form
