@@ -46,7 +46,7 @@ def facts(node: Mapping[str, Json], now: datetime) -> dict[str, Json]:
         "created_at": time(node.get("createdAt")),
         "pushed_at": time(node.get("pushedAt")),
         "last_commit_at": _last_commit(nodes(tip.get("latest"))),
-        "commits_year": count(members(tip.get("year")).get("totalCount")),
+        "commits_year": _commits_year(node),
         "licence": text(members(node.get("licenseInfo")).get("spdxId")),
         "topics": _topics(node),
         "language": text(members(node.get("primaryLanguage")).get("name")),
@@ -69,9 +69,8 @@ def facts(node: Mapping[str, Json], now: datetime) -> dict[str, Json]:
 
 def persons_of_year(node: Mapping[str, Json], now: datetime) -> int | None:
     """How many persons committed in the last year, when all its commits were listed; None when there are more."""
-    tip = members(members(node.get("defaultBranchRef")).get("target"))
-    total = count(members(tip.get("year")).get("totalCount"))
-    listed = nodes(tip.get("latest"))
+    total = _commits_year(node)
+    listed = nodes(members(members(node.get("defaultBranchRef")).get("target")).get("latest"))
     if total is None or total > len(listed):
         return None
     since = now - YEAR
@@ -97,6 +96,12 @@ def releases(total: int | None, listed: Sequence[Mapping[str, Json]], at: str, t
         "latest_tag": text(latest.get(tag)),
         "dates": [stated for stated, _ in dated[:30]],
     }
+
+
+def _commits_year(node: Mapping[str, Json]) -> int | None:
+    """Commits of the last year; 0 of an empty repository, which has no branch to count them on."""
+    tip = members(members(node.get("defaultBranchRef")).get("target"))
+    return 0 if node.get("isEmpty") is True else count(members(tip.get("year")).get("totalCount"))
 
 
 def _last_commit(listed: Sequence[Mapping[str, Json]]) -> str | None:

@@ -15,7 +15,7 @@ RELEASES: Final = 30
 
 FRAGMENT: Final = f"""
 fragment facts on Repository {{
-  nameWithOwner visibility isPrivate isArchived isFork isDisabled isTemplate createdAt pushedAt
+  nameWithOwner visibility isPrivate isArchived isFork isDisabled isTemplate isEmpty createdAt pushedAt
   licenseInfo {{ spdxId }}
   repositoryTopics(first: 20) {{ nodes {{ topic {{ name }} }} }}
   primaryLanguage {{ name }}

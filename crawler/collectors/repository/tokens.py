@@ -94,9 +94,10 @@ class Purse:
     async def take(self, resource: Resource, key: str, only: Token | None = None) -> Token:
         """A token for one request, at its pace; raise OutOfQuota when none is ready within the patience.
 
-        The same `key` gets the same token while that has budget left: an ETag may be good with one token only.
+        The same `key` gets the same token while that has budget left: an ETag may be good with one token only. With
+        `only` it is this token or none, at once.
         """
-        until = self._tick() + self._patience
+        until = self._tick() + (self._patience if only is None else 0)
         while True:
             now = self._tick()
             waits = [(token.wait(resource, 1, now), token) for token in self._turns(key, only)]

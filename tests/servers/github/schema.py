@@ -35,6 +35,7 @@ def repository(one: Repository) -> Object:
         "isFork": one.fork,
         "isDisabled": one.disabled,
         "isTemplate": one.template,
+        "isEmpty": not one.commits,
         "createdAt": one.created,
         "pushedAt": one.pushed,
         "licenseInfo": Object("License", {"spdxId": one.licence}) if one.licence else None,

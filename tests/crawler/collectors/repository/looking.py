@@ -14,6 +14,7 @@ from evidence.model import Absent, Dossier, Observed, Record, Server
 from tests.servers.github.server import Local
 from tests.servers.github.world import Account, Commit, Discussion, Repository, Said
 
+LINGER = 1e9
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 ANN, BEN, CAT = Account("ann"), Account("ben"), Account("cat")
 DEPENDABOT = Account("dependabot[bot]", "Bot")
@@ -33,6 +34,8 @@ class Time:
         return self.now.timestamp()
 
     async def pause(self, seconds: float) -> None:
+        if seconds >= LINGER:
+            await asyncio.Event().wait()
         self.pauses.append(seconds)
         self.now += timedelta(seconds=seconds)
         await asyncio.sleep(0)
@@ -42,7 +45,8 @@ class Time:
 
 
 def limits(**given: Any) -> GitHubLimits:
-    return GitHubLimits(**{"pace": 0.0, "calls": CallLimits(timeout=5), **given})
+    """Limits for tests. Nobody lingers: a query leaves when it is full or nobody else is coming."""
+    return GitHubLimits(**{"pace": 0.0, "linger": LINGER, "calls": CallLimits(timeout=5), **given})
 
 
 @dataclass
