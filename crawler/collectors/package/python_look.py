@@ -46,8 +46,8 @@ async def _page(look: Look, address: str, name: str) -> simple.Page | Missing | 
         if isinstance(document, Absent):
             return document
         page = await asyncio.to_thread(simple.from_json, name, answer.address, document)
-    elif answer.body.count(b"<") > simple.MOST_TAGS:
-        return look.refusal(Reason.TOO_LARGE, "gave a page with too many tags")
+    elif len(answer.body) > simple.LONGEST_PAGE or answer.body.count(b"<") > simple.MOST_TAGS:
+        return look.refusal(Reason.TOO_LARGE, "gave a document that is too large")
     else:
         text = answer.body.decode("utf-8", "replace")
         page = await asyncio.to_thread(simple.from_html, name, answer.address, text)

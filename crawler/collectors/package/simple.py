@@ -23,7 +23,8 @@ from evidence.canonical import Json
 ACCEPT: Final = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 
 MOST_TAGS: Final = 200_000
-"""Of a page in HTML; the parser is slow with what looks like a tag and is none."""
+LONGEST_PAGE: Final = 8 << 20
+"""Tags and bytes of a page in HTML, whose parser takes seconds for what JSON's takes a moment."""
 
 _MOST_FILES: Final = 50_000
 _FILENAME: Final = 300

@@ -128,8 +128,12 @@ class _Reading:
     def folders(self, path: str) -> list[str]:
         """Names of the real folders in a folder, sorted; empty when there is no such folder."""
         try:
-            with os.scandir(self.tree / path) as entries:
-                found = []
+            at = _open_inside(self.tree, path, os.O_DIRECTORY)
+        except (OSError, ValueError):
+            return []
+        found: list[str] = []
+        try:
+            with os.scandir(at) as entries:
                 for entry in entries:
                     self.entries_seen += 1
                     if self.entries_seen > self.limits.entries:
@@ -138,18 +142,20 @@ class _Reading:
                     if entry.is_dir(follow_symlinks=False):
                         found.append(entry.name)
         except OSError:
-            return []
+            self.leave_out(path, "it cannot be listed")
+        finally:
+            os.close(at)
         return sorted(found)
 
     def text(self, path: str) -> bytes | None:
         """The bytes of a manifest; None, and a note, when it is not a regular file within the bounds."""
         try:
-            handle = _open_inside(self.tree, path)
+            at = _open_inside(self.tree, path, os.O_NONBLOCK)
         except (OSError, ValueError):
             self.leave_out(path, "it cannot be opened as a file")
             return None
-        with os.fdopen(handle, "rb") as file:
-            info = os.fstat(handle)
+        try:
+            info = os.fstat(at)
             if not stat.S_ISREG(info.st_mode):
                 self.leave_out(path, "it is not a regular file")
             elif info.st_size > self.limits.manifest:
@@ -158,7 +164,11 @@ class _Reading:
                 self.leave_out(path, f"more than {self.limits.total} bytes of manifests")
             else:
                 self.bytes_read += info.st_size
-                return file.read(self.limits.manifest)
+                return os.read(at, self.limits.manifest)
+        except OSError:
+            self.leave_out(path, "it cannot be read")
+        finally:
+            os.close(at)
         return None
 
     def members(self, path: str) -> Mapping[str, Json] | None:
@@ -253,20 +263,18 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
     return _Headers(canonicalize_name(name), version, needs)
 
 
-def _open_inside(tree: Path, path: str) -> int:
-    """Open a file step by step, so that no step is a link; a FIFO does not block."""
-    *folders, last = path.split("/")
+def _open_inside(tree: Path, path: str, how: int) -> int:
+    """Open a file or folder step by step, so that no step is a link."""
     at = os.open(tree, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    for folder in folders:
+    steps = path.split("/") if path else []
+    for n, step in enumerate(steps, start=1):
+        flags = how if n == len(steps) else os.O_DIRECTORY
         try:
-            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+            inner = os.open(step, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flags, dir_fd=at)
         finally:
             os.close(at)
         at = inner
-    try:
-        return os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
-    finally:
-        os.close(at)
+    return at
 
 
 def _npm_name(value: Json) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 import threading
 from collections import defaultdict
 from collections.abc import Mapping
@@ -56,7 +57,7 @@ class PackageIndex:
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self.forget()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._http = _Quiet(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
 
@@ -173,6 +174,13 @@ class PackageIndex:
                 """Say nothing."""
 
         return Handler
+
+
+class _Quiet(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is no error; anything else is shown."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 def _anchor(entry: Mapping[str, Any]) -> str:
