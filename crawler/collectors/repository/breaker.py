@@ -24,12 +24,14 @@ class Breaker:
 
     def check(self) -> None:
         """Raise NotReached at once while the circuit is open."""
-        if self._failed < self.failures:
-            return
-        now = self.tick()
-        if now < self._open_until:
+        if self._failed >= self.failures and self.tick() < self._open_until:
             raise NotReached
-        self._open_until = now + self.rest
+
+    def enter(self) -> None:
+        """Like `check`; when the rest is over, who enters is the one who tries."""
+        self.check()
+        if self._failed >= self.failures:
+            self._open_until = self.tick() + self.rest
 
     def failed(self) -> None:
         """Note a request that was not answered."""

@@ -127,6 +127,13 @@ class Calls:
         with queueing():
             await self._room.acquire()
         try:
+            self._breaker.enter()  # it may have opened while this request waited
+            return await self._sent(token, request)
+        finally:
+            self._room.release()
+
+    async def _sent(self, token: Token, request: Request) -> Answer:
+        try:
             async with asyncio.timeout(self._limits.timeout * 2):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, self._exchange, token, request)
         except (TimeoutError, TimedOut) as error:
@@ -137,8 +144,6 @@ class Calls:
         except NotReached:
             self._breaker.failed()
             raise
-        finally:
-            self._room.release()
 
     def _exchange(self, token: Token, request: Request) -> Answer:
         """Runs in a thread."""
