@@ -12,7 +12,12 @@ from tests.workers.cli.conftest import SCRIPT, Hallmark
 from workers.cli.app import DOCUMENTS, JSON_LINES, SHELLS, SUBCOMMANDS, load
 from workers.settings import code_version
 
-GROUPS = {"lab": ["lockfiles"], "registry": ["list", "check"], "sandbox": ["build", "status", "clean"]}
+GROUPS = {
+    "findings": ["list", "show", "triage", "disclose", "publish", "dismiss", "reopen"],
+    "lab": ["lockfiles"],
+    "registry": ["list", "check"],
+    "sandbox": ["build", "status", "clean"],
+}
 HEAVY = ["mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
 
 
