@@ -25,6 +25,7 @@ from evidence.lockfiles import (
 from evidence.lockfiles.reading import MAX_BYTES
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, note, plain, show, table
+from workers.cli.lab_advisories import advisories
 from workers.cli.lab_secrets import secrets
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -46,10 +47,13 @@ def lab() -> None:
     hallmark lab lockfiles some.yaml --as pnpm --json
 
     hallmark lab secrets ./project
+
+    hallmark lab advisories ./project/uv.lock
     """
 
 
 app.command()(secrets)
+app.command()(advisories)
 
 
 @app.command()
