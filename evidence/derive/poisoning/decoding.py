@@ -6,7 +6,7 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 MAX_LAYERS: Final = 3
@@ -16,12 +16,20 @@ SHORTEST: Final = 24
 
 _BASE64: Final = re.compile(rf"(?<![\w+/=-])[A-Za-z0-9+/_-]{{{SHORTEST},{MAX_RUN}}}+={{0,2}}")
 _HEX: Final = re.compile(rf"(?<![\w])(?:0x)?(?:[0-9a-fA-F]{{2}}[\s:]?){{12,{MAX_RUN // 3}}}+")
-_PERCENT: Final = re.compile(rf"(?:%[0-9a-fA-F]{{2}}[\w.~!*'()/-]{{0,30}}){{3,{MAX_RUN // 6}}}+")
+_PERCENT: Final = re.compile(
+    rf"(?<![\w.~-])[\w.~-]{{0,40}}(?:%[0-9a-fA-F]{{2}}[\w.~!*'()/-]{{0,30}}){{2,{MAX_RUN // 6}}}+"
+)
 _ESCAPED: Final = re.compile(rf"(?:\\x[0-9a-fA-F]{{2}}|\\u00[0-9a-fA-F]{{2}}){{8,{MAX_RUN // 6}}}")
 _ENTITIES: Final = re.compile(rf"(?:&#(?:x[0-9a-fA-F]{{2,4}}|\d{{2,4}});){{8,{MAX_RUN // 8}}}")
 _UNIT: Final = re.compile(r"x?([0-9a-fA-F]{2,4})")
-_ROT13: Final = re.compile(
-    r"(?i)\b(?:vtaber|qvfertneq|birevqr|birieevqr|cerivbhf|vafgehpgvba|vafgehpgvbaf|cnffjbeq|perqragvny|frpergyl|rksvygengr|hfre'?f)\b|\.ffu\b|\brot-?13\b"
+_ROT13: Final = (
+    *("vtaber ", "qvfertneq ", "birevqr ", "cerivbhf ", "vafgehpgvba", "cnffjbeq", "perqragvny", "frpergyl "),
+    *("rksvygengr ", "hfre'f ", ".ffu/"),
+)
+"""Words of an order, rotated."""
+_SIGN: Final = re.compile(
+    rf"[A-Za-z0-9+/_-]{{{SHORTEST}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]{{0,30}}%[0-9a-fA-F]{{2}}"
+    r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
 )
 _READABLE: Final = re.compile(r"[\x09\x0a\x0d\x20-\x7e\u00a0-\u024f]")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
@@ -35,13 +43,18 @@ def decoded(text: str) -> Iterator[str]:
         yield from layer
 
 
-def may_be_encoded(text: str) -> bool:
-    """Whether it is worth looking, cheaply: a long word, or a sign of an encoding."""
-    if "%" in text or "\\" in text or "&#" in text:
-        return True
-    return len(text) >= SHORTEST and (
-        max(map(len, text.split()), default=0) >= SHORTEST or _ROT13.search(text) is not None
-    )
+def encoded_in(texts: Sequence[str], whole: str) -> Iterator[int]:
+    """Which texts are worth decoding, cheaply; `whole` is all of them joined."""
+    rotated = _is_rotated(whole)
+    if rotated or _SIGN.search(whole):
+        for at, text in enumerate(texts):
+            if _SIGN.search(text) or (rotated and _is_rotated(text)):
+                yield at
+
+
+def _is_rotated(text: str) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in _ROT13)
 
 
 def _inside(text: str) -> Iterator[str]:
@@ -52,7 +65,7 @@ def _inside(text: str) -> Iterator[str]:
             plain = read(found[0])
             if plain and _is_prose(plain):
                 yield plain
-    if _ROT13.search(text):
+    if _is_rotated(text):
         yield codecs.decode(text, "rot13")
 
 

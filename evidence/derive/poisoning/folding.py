@@ -26,6 +26,7 @@ class Texts:
         self.whole = BETWEEN.join(texts)
         self._distinct = set(words)
         self._words = " ".join(self._distinct) or self.whole
+        self._known: dict[str, bool] = {}
         self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def holding(self, pattern: Pattern) -> Iterator[int]:
@@ -35,7 +36,7 @@ class Texts:
             found.update(at for at, text in enumerate(self.texts) if _is_unbroken(text, pattern.unbroken))
         first, *others = pattern.needs
         for need in first:
-            if _STEMS[need] in self._words:
+            if self._holds(_STEMS[need]):
                 found.update(self._near(need, others, pattern.reach))
         return iter(sorted(found))
 
@@ -51,6 +52,12 @@ class Texts:
             for part in ((word,) if len(word) < 100 else word.split(BETWEEN))
         )
         return max(map(len, long), default=0)
+
+    def _holds(self, stem: str) -> bool:
+        known = self._known.get(stem)
+        if known is None:
+            known = self._known[stem] = stem in self._words
+        return known
 
     def _near(self, need: str, others: Sequence[Sequence[str]], reach: int) -> Iterator[int]:
         at = self.whole.find(need)

@@ -11,6 +11,11 @@ MAX_LOOSE: Final = 3
 """Zero-width characters that copying leaves in a text; more are a code."""
 
 
+def may_hide(whole: str) -> bool:
+    """Whether it is worth looking, cheaply: texts joined by NUL that are not plain ASCII, or hold what hides."""
+    return not whole.isascii() or "]:" in whole or shapes.MAY_HIDE.search(whole) is not None
+
+
 def hidden_in(text: str) -> Iterator[str]:
     """Kinds of hidden characters that no script and no emoji explains."""
     if shapes.CONTROL.search(text):

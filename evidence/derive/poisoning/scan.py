@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from evidence.derive.orders import gives_orders, is_a_name
-from evidence.derive.poisoning.decoding import decoded, may_be_encoded
+from evidence.derive.poisoning.decoding import decoded, encoded_in
 from evidence.derive.poisoning.folding import Texts, fold, fold_all
-from evidence.derive.poisoning.hidden import hidden_in
-from evidence.derive.poisoning.said import Said, path, said_in
+from evidence.derive.poisoning.hidden import hidden_in, may_hide
+from evidence.derive.poisoning.naming import Speaker, speakers
+from evidence.derive.poisoning.said import Place, Said, path, said_in
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import (
     MAX_TEXT,
@@ -63,12 +65,13 @@ class _Heard:
 def scan(listing: Listing) -> tuple[Hit, ...]:
     """Every hit in the listing, in its order; at most MAX_HITS."""
     names = tuple(item.name for item in listing.tools.items if item.name)
-    return tuple(islice(_hits(said_in(listing), names), MAX_HITS))
+    return tuple(islice(_hits(said_in(listing), names, partial(speakers, listing)), MAX_HITS))
 
 
 def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
-    """The hits in one text, each pattern once."""
-    return _hits([((None, at), owner, text)], names)
+    """The hits in one text of a tool (`owner`), or of a server when it is empty; each pattern once."""
+    alone = Speaker(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
+    return _hits([((None, at), owner, text)], names, lambda owners: dict.fromkeys(owners, alone))
 
 
 def texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
@@ -76,7 +79,9 @@ def texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
     return ((path(place), owner, text) for place, owner, text in said_in(listing))
 
 
-def _hits(said: Iterable[Said], names: Sequence[str]) -> Iterator[Hit]:
+def _hits(
+    said: Iterable[Said], names: Sequence[str], who: Callable[[Iterable[str]], Mapping[str, Speaker]]
+) -> Iterator[Hit]:
     """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
     places = list(said)
     distinct = list(dict.fromkeys(text for _, _, text in places))
@@ -86,12 +91,9 @@ def _hits(said: Iterable[Said], names: Sequence[str]) -> Iterator[Hit]:
     ordered = {distinct[at]: about for at, about in _ordered(plain, names).items()}
     if not ordered and not any(heard.values()):
         return
+    known = who({owner for _, owner, text in places if owner and any(each.found.others for each in heard[text])})
     for place, owner, text in places:
-        hits = [
-            Hit(each.category, each.pattern, each.title, path(place), each.found.confidence)
-            for each in heard[text]
-            if each.found.speaks_in(owner)
-        ]
+        hits = [hit for each in heard[text] for hit in _spoken(each, known.get(owner), text, place)]
         if owner and any(name != owner for name in ordered.get(text, ())):
             hits.append(
                 Hit(Category.SHADOWING, "named-tool", "Gives orders about another tool of the server", path(place))
@@ -100,9 +102,20 @@ def _hits(said: Iterable[Said], names: Sequence[str]) -> Iterator[Hit]:
         yield from _combined(hits)
 
 
+def _spoken(heard: _Heard, speaker: Speaker | None, text: str, place: Place) -> Iterator[Hit]:
+    """A wording about tools counts in a tool's text only: instructions are there to put tools in an order."""
+    sure = heard.found.confidence
+    if heard.found.others is not None:
+        told = speaker.confidence(heard.found, text) if speaker else None
+        if told is None:
+            return
+        sure = told
+    yield Hit(heard.category, heard.pattern, heard.title, path(place), sure)
+
+
 def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Signs that say little alone and of different kinds stand in one text: together they are sure."""
-    signs = {hit.category for hit in hits if hit.confidence is Confidence.MEDIUM}
+    """Several signs that say little alone stand in one text: together they are sure."""
+    signs = {hit.pattern for hit in hits if hit.confidence is Confidence.MEDIUM}
     if len(signs) > 1 and not any(hit.is_grave for hit in hits):
         yield Hit(Category.COMBINED, "several-signs", "Holds several signs of an order to the model", hits[0].at)
 
@@ -110,9 +123,12 @@ def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
 def _heard(sent: Sequence[str], plain: Texts) -> list[list[_Heard]]:
     """What each text says wherever it stands."""
     heard: list[list[_Heard]] = [[] for _ in sent]
-    for at, text in enumerate(sent):
-        heard[at] += _unseen(text)
     as_sent = Texts(sent)
+    if may_hide(as_sent.whole):
+        for at, text in enumerate(sent):
+            heard[at] += _unseen(text)
+    for at in encoded_in(sent, as_sent.whole):
+        heard[at] += _encoded(sent[at])
     for each in SECRETS:
         for at in as_sent.holding(each):
             if _holds_credential(sent[at], each):
@@ -126,14 +142,12 @@ def _heard(sent: Sequence[str], plain: Texts) -> list[list[_Heard]]:
 
 
 def _unseen(text: str) -> Iterator[_Heard]:
-    """What a reader of a text does not see, and what the encoded parts of it say."""
+    """What a reader of a text does not see."""
     for kind in hidden_in(text):
         title = f"Contains hidden characters: {kind}"
         yield _Heard(Category.HIDDEN, "hidden-characters", title, Found(Confidence.HIGH))
     if "]:" in text and MARKDOWN_COMMENT.search(text):
         yield _Heard(Category.HIDDEN, "comment", "Contains a comment that is shown nowhere", Found(Confidence.MEDIUM))
-    if may_be_encoded(text):
-        yield from _encoded(text)
 
 
 def _encoded(text: str) -> Iterator[_Heard]:

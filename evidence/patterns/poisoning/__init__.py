@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.poisoning import concealment, encoding, exfiltration, instructions, preference, shadowing
+from evidence.patterns.poisoning import (
+    chaining,
+    concealment,
+    encoding,
+    exfiltration,
+    instructions,
+    preference,
+    shadowing,
+    tags,
+)
 from evidence.patterns.poisoning.credentials import SECRETS, is_placeholder
-from evidence.patterns.poisoning.pattern import MAX_TEXT, WINDOW, Category, Confidence, Found, Pattern, Threat
+from evidence.patterns.poisoning.pattern import MAX_TEXT, WINDOW, Category, Confidence, Found, Named, Pattern, Threat
 
 __all__ = [
     "MAX_TEXT",
@@ -21,6 +30,7 @@ __all__ = [
     "Category",
     "Confidence",
     "Found",
+    "Named",
     "Pattern",
     "Threat",
     "is_placeholder",
@@ -30,9 +40,11 @@ VERSION: Final = 2
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *instructions.PATTERNS,
+    *tags.PATTERNS,
     *concealment.PATTERNS,
     *exfiltration.PATTERNS,
     *shadowing.PATTERNS,
+    *chaining.PATTERNS,
     *preference.PATTERNS,
     *encoding.PATTERNS,
 )

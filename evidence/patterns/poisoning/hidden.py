@@ -39,9 +39,11 @@ SELECTOR: Final = re.compile(f"[{_SELECTORS}]")
 SELECTABLE: Final = re.compile("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Ideographs, which have variants that a selector picks."""
 
-CONTROL: Final = re.compile("\x1b|\x9b|[\x00-\x06\x0e-\x1a]|\x08")
+CONTROL: Final = re.compile("[\x01-\x06\x08\x0e-\x1b\x9b]")
 """Characters that move a terminal's cursor or colour, and those that show nothing."""
 
+MAY_HIDE: Final = re.compile(r"[\x01-\x06\x08\x0e-\x1b]|\s{29}")
+"""In ASCII texts joined by NUL: a control character, or a long stretch of nothing."""
 EMPTINESS: Final = re.compile(r"(?<!\s)[\s\u2800]{30,}+(?=\S)")
 """A long stretch of nothing before more text."""
 MAX_EMPTY_LINES: Final = 25

@@ -85,20 +85,19 @@ class Confidence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A thing that a wording is about. `called`: the text itself says that it is a tool."""
+
+    name: str
+    called: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
-    """A wording in a text. `others`: for each place the tools that it is about; None when it is about no named tool."""
+    """A wording in a text. `others`: for each place the things that it is about; None when it is about none by name."""
 
     confidence: Confidence
-    others: tuple[tuple[str, ...], ...] | None = None
-
-    def speaks_in(self, owner: str) -> bool:
-        """Whether it says something in a text of this tool: a wording about others does not when it means itself.
-
-        Outside of a tool (`owner` empty) tools may be put in an order: that is what instructions are for.
-        """
-        if self.others is None:
-            return True
-        return bool(owner) and any(owner.lower() not in each for each in self.others)
+    others: tuple[tuple[Named, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +198,6 @@ def _is_mentioned(text: str, place: re.Match[str]) -> bool:
     return _MENTION.search(text[max(0, place.start() - _MENTIONED) : place.start()]) is not None
 
 
-def _names(place: re.Match[str]) -> tuple[str, ...]:
-    return tuple(name.rstrip(".-") for name in place.groupdict().values() if name)
+def _names(place: re.Match[str]) -> tuple[Named, ...]:
+    groups = place.groupdict().items()
+    return tuple(Named(name.rstrip(".-"), group.endswith("__")) for group, name in groups if name)

@@ -15,6 +15,8 @@ import pytest
 from evidence.derive import orders, poisoning
 from evidence.derive.poisoning import fold, scan, scan_text, texts
 from evidence.derive.poisoning.folding import Texts
+from evidence.derive.poisoning.naming import Speaker
+from evidence.derive.poisoning.scan import _encoded as encoded
 from evidence.derive.poisoning.scan import _unseen as unseen
 from evidence.kinds.listing import Listing
 from evidence.model import Observed
@@ -47,15 +49,27 @@ ORDERS = (
 )
 
 
-def without(needs: Iterable[str], tokens: Any) -> set[str]:
-    """What the tokens may match that holds none of the needs; parts that could be many things are ANYTHING."""
+def without(needs: Iterable[str], tokens: Any, *, inner: bool = False) -> set[str]:
+    """What the tokens may match that holds none of the needs, with ANYTHING for parts that could be many things and
+    for what can be no part of a need: of a whole only its end can, of an inner part also its beginning.
+    """
     found = {""}
     for kind, argument in tokens:
         parts = _without(needs, kind, argument)
         found = {shortened(first + second) for first in found for second in parts}
-        found = {text for text in found if not any(need in text for need in needs)}
+        found = {cut(text, needs, inner=inner) for text in found if not any(need in text for need in needs)}
         assert len(found) < 100_000
     return found
+
+
+def cut(text: str, needs: Iterable[str], *, inner: bool) -> str:
+    if inner and any(text in need for need in needs):
+        return text
+    end = next((text[at:] for at in range(len(text)) if any(need.startswith(text[at:]) for need in needs)), "")
+    start = next((text[:at] for at in range(len(text), 0, -1) if any(need.endswith(text[:at]) for need in needs)), "")
+    if not inner and len(end) == len(text):
+        return text
+    return shortened((start if inner else "") + ANYTHING + end)
 
 
 def _without(needs: Iterable[str], kind: Any, argument: Any) -> set[str]:
@@ -64,9 +78,9 @@ def _without(needs: Iterable[str], kind: Any, argument: Any) -> set[str]:
     if kind in (op.AT, op.ASSERT, op.ASSERT_NOT):
         return {""}
     if kind is op.SUBPATTERN:
-        return without(needs, argument[-1])
+        return without(needs, argument[-1], inner=True)
     if kind is op.BRANCH:
-        return set().union(*(without(needs, branch) for branch in argument[1]))
+        return set().union(*(without(needs, branch, inner=True) for branch in argument[1]))
     if kind in (op.MAX_REPEAT, op.MIN_REPEAT):
         return _repeated(needs, *argument)
     if kind is op.IN and len(argument) <= 10 and argument[0][0] is not op.NEGATE:
@@ -77,8 +91,8 @@ def _without(needs: Iterable[str], kind: Any, argument: Any) -> set[str]:
 
 def _repeated(needs: Iterable[str], least: int, most: int, body: Any) -> set[str]:
     if (least, most) == (0, 1):
-        return {""} | without(needs, body)
-    few = without(needs, list(body) * min(least, 4))
+        return {""} | without(needs, body, inner=True)
+    few = without(needs, list(body) * min(least, 4), inner=True)
     return few | {text + ANYTHING for text in few}
 
 
@@ -184,7 +198,7 @@ def plainly(text: str, owner: str = "mine", names: Iterable[str] = NAMES) -> lis
     """The hits in a text when every expression is tried on it."""
     text = text[:20_000]
     folded = fold(text)
-    heard = [(each.category, each.pattern, each.found) for each in unseen(text)]
+    heard = [(each.category, each.pattern, each.found) for each in (*unseen(text), *encoded(text))]
     secrets = ((pattern, pattern.expression.search(text)) for pattern in SECRETS)
     heard += [
         (pattern.category, pattern.id, Found(pattern.confidence))
@@ -193,15 +207,20 @@ def plainly(text: str, owner: str = "mine", names: Iterable[str] = NAMES) -> lis
     ]
     tried = ((pattern, pattern.find(folded)) for pattern in PATTERNS)
     heard += [(pattern.category, pattern.id, found) for pattern, found in tried if found]
-    heard = [each for each in heard if each[2].speaks_in(owner)]
+    speaker = Speaker(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
+    heard = [(*each[:2], sure) for each in heard if (sure := surely(speaker, each[2], owner, text))]
     others = [name.lower() for name in names if name != owner and len(name) >= 4]
     meant = [name for name in others if name in folded and is_meant(name, folded)]
     if owner and any(order.search(folded) for name in meant for order in orders._orders(name)):
-        heard.append((Category.SHADOWING, "named-tool", Found(Confidence.HIGH)))
+        heard.append((Category.SHADOWING, "named-tool", Confidence.HIGH))
     found = [(category.threat, ident) for category, ident, _ in heard]
-    medium = {category for category, _, sure in heard if sure.confidence is Confidence.MEDIUM}
-    sure = any(each.confidence is Confidence.HIGH for _, _, each in heard)
-    return found + [(Threat.INJECTION, "several-signs")] * (len(medium) > 1 and not sure)
+    medium = {ident for _, ident, sure in heard if sure is Confidence.MEDIUM}
+    grave = any(sure is Confidence.HIGH for _, _, sure in heard)
+    return found + [(Threat.INJECTION, "several-signs")] * (len(medium) > 1 and not grave)
+
+
+def surely(speaker: Speaker, found: Found, owner: str, text: str) -> Confidence | None:
+    return found.confidence if found.others is None else speaker.confidence(found, text) if owner else None
 
 
 def is_meant(name: str, folded: str) -> bool:
