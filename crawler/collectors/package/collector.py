@@ -148,7 +148,7 @@ class PackageCollector:
                 client, _WHO[wanted.ecosystem], clock=self._clock, sleep=self._sleep, patience=self._patience
             )
             look = Look(asking, most_bytes=most)
-            known = earlier if earlier and earlier.record.collector_version == self.version else None
+            known = earlier if earlier and earlier.repeatable(self.version) else None
             if known and known.archive and await look.unchanged(known.sources(index)):
                 observation = {**known.record.observation, **await self._volatile(look, wanted)}
                 return _Looked(known.content, known.archive, observation)

@@ -63,6 +63,10 @@ class Earlier:
         """The archive that was found then."""
         return _archive(self.record.observation.get(ARCHIVE))
 
+    def repeatable(self, version: int) -> bool:
+        """Whether this version of the collector would write the same again from unchanged documents."""
+        return self.record.collector_version == version and not self.record.observation.get(INCOMPLETE)
+
     def sources(self, index: NpmIndex | PythonIndex) -> tuple[Source, ...]:
         """The documents that were read then; none when one of them is not of the index that is asked now."""
         known = sources(self.record.observation.get(DOCUMENTS))

@@ -141,6 +141,17 @@ def test_a_document_that_is_only_helpful_may_fail(index: PackageIndex, bench: Be
     assert found.observation["incomplete"] == ["project"]
 
 
+def test_what_was_incomplete_is_asked_for_again_although_the_rest_is_unchanged(
+    index: PackageIndex, bench: Bench
+) -> None:
+    index.add_project("two", file("two-1.0.tar.gz"))
+    index.script("/pypi/two/json", Answer(500))
+    first = bench.look(pypi())
+    index.script("/pypi/two/json", Answer.of(project_json("two", "1.0")))
+    second = bench.look(pypi(), earlier=first)
+    assert (body(second)["licence"], second.observation["incomplete"]) == ("MIT", [])
+
+
 def test_a_score_does_not_move_because_a_helpful_document_failed(index: PackageIndex, bench: Bench) -> None:
     index.npm["one"] = packument("one")
     index.npm["one"]["versions"]["1.0.0"] = attested("one", "1.0.0")

@@ -263,4 +263,4 @@ def test_the_repository_is_the_link_that_is_called_so(
     index.add_project("two", file("two-1.0.tar.gz"))
     index.projects["two"] = project_json("two", "1.0", project_urls=urls, home_page=home)
     found = body(bench.look(pypi()))["repository"]
-    assert (found["url"] if found else None) == url
+    assert found == ({"url": url, "directory": None} if url else None)
