@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from crawler.collector import Collector, Follower
 from crawler.identity import by_trust
 from crawler.patience import bounded
+from evidence.derive.secrets.scrubbing import scrubbed
 from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage
@@ -214,7 +215,7 @@ async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list
     """
     try:
         async with bounded(ctx.settings.lease_ttl.total_seconds()):
-            records = await looking
+            records = [scrubbed(record) for record in await looking]
         answered = sorted(record.kind for record in records)
         if answered != sorted(by.kinds):
             raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")

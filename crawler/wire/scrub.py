@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from evidence.derive.secrets.scrubbing import scrub_text
+
 TAIL: Final = 2048
 _MASK: Final = "[removed]"
 
@@ -40,6 +42,11 @@ _MASKED: Final = (
         rf"\1{_MASK}",
     ),
 )
+# What is left of a key whose beginning was cut off
+_KEY_END: Final = "PRIVATE KEY-----"
+_END_OF_KEY: Final = re.compile(
+    r"(?:^|(?<=\n))(?:[ \t]*[A-Za-z0-9+/=]{1,100}[ \t]*\r?\n){1,400}-----END[ A-Z0-9]{0,40}" + _KEY_END
+)
 _WORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
 _RANDOM_FROM: Final = 16  # letters
 _LONG: Final = 24
@@ -49,11 +56,17 @@ _SPOKEN_LENGTH: Final = 3.5  # characters of one class in a row, on average: few
 
 def scrub(text: str, limit: int = TAIL) -> str:
     """The last `limit` characters with values that look like secrets masked."""
-    return mask(text[-4 * limit :])[-limit:]
+    seen = text[-4 * limit :]
+    if len(seen) < len(text):
+        seen = (seen.split(maxsplit=1) or [""])[-1]  # half a word may be half a secret
+    return mask(seen)[-limit:]
 
 
 def mask(text: str) -> str:
-    """The text with values that look like secrets masked: by their name, their first letters, or their randomness."""
+    """The text with values that look like secrets masked: by their format, their name, or their randomness."""
+    text = scrub_text(text)
+    if _KEY_END in text:
+        text = _END_OF_KEY.sub(_MASK, text)
     for pattern, instead in _MASKED:
         text = pattern.sub(instead, text)
     return _WORD.sub(lambda word: _MASK if _is_opaque(word[0]) else word[0], text)

@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 
 from crawler.wire.launch import Launcher
 from crawler.wire.sandbox import UnsandboxedLauncher
+from evidence.derive.secrets.scrubbing import scrubbed
 from evidence.kinds import listing, registration
 from evidence.kinds.capture import NotACapture
 from evidence.model import Absent, Dossier, Observed, Reason, Record
@@ -267,9 +268,9 @@ async def _collect(settings: Settings, clock: Clock, subject: Subject, *, no_san
     try:
         records = [_registered(subject, clock)] if subject.refs else []
         for collector in await network.collectors():
-            records += await collector.collect(subject.server, empty)
+            records += map(scrubbed, await collector.collect(subject.server, empty))
         for follower in await network.followers():
-            records += await follower.follow(_found(subject, clock, records), empty)
+            records += map(scrubbed, await follower.follow(_found(subject, clock, records), empty))
     finally:
         await network.close()
     return _found(subject, clock, records)

@@ -167,7 +167,9 @@ class Contained:
             os.close(self._init.handle)
 
     def _last_words(self) -> str:
-        said = bytes(self._tail).decode("utf-8", "replace")
+        tail = bytes(self._tail)
+        whole = tail[tail.find(b"\n") + 1 :] if len(tail) == TAIL else tail  # half a line may hold half a secret
+        said = whole.decode("utf-8", "replace")
         return f"{said.rstrip()}\nsandbox: stopped at the {self._stopped_for}".lstrip() if self._stopped_for else said
 
     async def _drain_errors(self) -> None:

@@ -13,8 +13,9 @@ from evidence.derive.secrets.readings import readings
 MAX_LOOKED_AT: Final = 400
 
 _WORDS: Final = (
-    r"example|sample|placeholder|change[_\-]?(?:me|it|this)|replace[_\-]?(?:me|with|this)|insert|dummy|fake|foobar",
-    r"redacted|your|my[_\-]?(?:secret|token|password|key|api)|x{5}|\*{3}|\.{3}|_here$|lorem|todo|qwerty|asdfg",
+    r"example|sample|placeholder|change[_\-]?(?:me|it|this)|replace[_\-]?(?:me|with|this)|insert|dummy|foobar",
+    r"(?:^|[^a-z0-9])(?:your|fake|todo)|your[_\-]?(?:own|key|token|api|app|secret|pass|name|id|client|access|bot)",
+    r"redacted|(?:secret|removed|credential)\]|my[_\-]?(?:secret|token|password|key|api)|x{5}|\*{3}|\.{3}|_here$|lorem|qwerty|asdfg",
     r"^secret[_\-]?(?:key|token|here)?$|secret\d{0,4}$|not[_\-]?(?:a[_\-]?)?real|deadbeef|cafebabe|p[a@]ss(?:w[o0]rd|wd)?\d{0,4}$",
     r"(?:^|[_\-])(?:test|testing|mock)(?:$|[_\-](?:key|token|secret|password|value))",
     r"^(?:admin|root|guest|user(?:name)?|postgres|mysql|test|secret|token|none|null|true|false)\d{0,4}$",

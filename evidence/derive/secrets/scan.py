@@ -33,6 +33,7 @@ MAX_FINDINGS: Final = 500
 FAST_FROM: Final = 16_000_000
 """Bytes; to compile the rules for hyperscan takes as long as to search so many without."""
 
+_BEFORE: Final = 24  # bytes: the rest of a name
 _MAX_MATCHES: Final = 5_000
 _MAX_LOOKED_AT: Final = 50_000
 
@@ -95,10 +96,14 @@ class Scanner:
         ]
         return (*self._path_findings(path, salt), *found)
 
+    def spans(self, data: bytes) -> list[tuple[int, int]]:
+        """Where secrets are, also those that would not count, in rising order and apart."""
+        return merged(hit.span for hit in self._hits(data, ""))
+
     def scrub(self, text: str) -> str:
         """The text with every secret in it masked, also those that would not count."""
         data = text.encode("utf-8", "surrogatepass")
-        spans = merged(hit.span for hit in self._hits(data, ""))
+        spans = self.spans(data)
         if not spans:
             return text
         parts, at = [], 0
@@ -185,7 +190,9 @@ class Scanner:
         if rule.encoded:
             text = decoded(secret)
             return text is None or not self._hits(text.encode(), "")
-        if rule.generic and is_reference(data[match.start() : span[0]].decode("utf-8", "replace"), secret):
+        if rule.generic and is_reference(
+            data[max(0, match.start() - _BEFORE) : span[0]].decode("utf-8", "replace"), secret
+        ):
             return True
         return rule.initial and is_inside_blob(data, span)
 

@@ -126,7 +126,7 @@ PATTERNS: Final = (
     bare("expo-token", "Expo", "Expo access token", r"expo_[A-Za-z0-9_\-]{40}", "expo_", "expo_<w40>",
         "expo_modules_core"),
     named("gradle-credentials", "Gradle", "Password in a Gradle credentials block",
-        r"credentials\s*\{[^}]{0,120}password", r"[^\s'\"{}$]{6,80}", "credentials",
+        r"credentials\s*\{[^}]{0,120}password", r"[^\s'\"{}\[\]$]{6,80}", "credentials",
         "credentials {\n  username 'build'\n  password '<w14>'\n}",
         "credentials {\n  username 'build'\n  password ''\n}", entropy=2.5),
 )

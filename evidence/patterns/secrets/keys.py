@@ -25,7 +25,8 @@ PATTERNS: Final = (
         r"FJJVkFU)[A-Za-z0-9+/=]{60,}", "ls0tls1crudjti", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ<b120>",
         "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t<b120>", far=20000),
     SecretPattern(id="putty-key", provider="PuTTY", title="PuTTY private key",
-        expression=r"(PuTTY-User-Key-File-[23]: [\s\S]{1,1000}Private-Lines: \d{1,3}\s{1,2}[A-Za-z0-9+/=\s]{40,1000})",
+        expression=r"(PuTTY-User-Key-File-[23]: [\s\S]{1,1000}Private-Lines: \d{1,3}(?:\s|\\[nr]){1,4}"
+        r"[A-Za-z0-9+/=\s\\]{40,1000})",
         anchors=("putty-user-key-file-",),
         bad=("PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\nPublic-Lines: 1\n<b64>\nPrivate-Lines: 1\n<b64>\n",),
         good=("PuTTY-User-Key-File-2: ssh-rsa",), entropy=3.5, far=3000),

@@ -1,0 +1,114 @@
+"""Secrets taken out of what is kept: records before they are stored, texts before they are shown.
+
+A listing and a registry entry stay as they were received, since rules judge their very bytes; publishing masks them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.derive.secrets.finding import MASK
+from evidence.derive.secrets.rules import own_rules
+from evidence.derive.secrets.scan import Scanner
+from evidence.kinds import listing, registration, secrets
+from evidence.model import Absent, Observed, Record
+
+RAW: Final = frozenset({listing.KIND, registration.KIND, secrets.KIND})
+"""Kinds whose bodies stay as they are; the last one holds no secret to begin with."""
+
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_HIDING: Final = re.compile(rb'\\(?:u00[2-7]|/|")')
+"""Escapes in which letters of a secret can hide, or quotes around one."""
+
+
+def scrubbed(record: Record) -> Record:
+    """The record without secrets, the same one when there is none. Bodies that are JSON stay JSON; idempotent."""
+    content = record.content
+    if isinstance(content, Absent):
+        detail = scrub_text(content.detail)
+        content = content if detail == content.detail else Absent(content.reason, detail)
+    elif record.kind not in RAW and (body := scrub_body(content.body)) != content.body:
+        content = Observed(body)
+    observation = {name: _scrub_value(value) for name, value in record.observation.items()}
+    if content is record.content and observation == record.observation:
+        return record
+    return replace(record, content=content, observation=observation)
+
+
+def scrub_text(text: str) -> str:
+    """The text with every secret masked; linear in its length, and the same when it is scrubbed again."""
+    return _scanner().scrub(text) if text else text
+
+
+def scrub_body(body: bytes) -> bytes:
+    """A body with every secret masked: inside its strings when it is JSON, so that its structure stays."""
+    try:
+        value = parse_json(body)
+    except NotJson:
+        return scrub_text(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    scrubbed_body = _inside_strings(_STRING.sub(_scrub_hidden, body) if _HIDING.search(body) else body)
+    try:
+        parse_json(scrubbed_body)
+    except NotJson:  # a secret ended inside an escape
+        return json.dumps(_scrub_value(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return scrubbed_body
+
+
+def _inside_strings(body: bytes) -> bytes:
+    """Mask what is found with the whole body in view, since names stand in other strings than values."""
+    spans = _scanner().spans(body)
+    if not spans:
+        return body
+    parts, at = [], 0
+    for start, end in _within(spans, [(one.start() + 1, one.end() - 1) for one in _STRING.finditer(body)]):
+        parts += [body[at:start], MASK.encode()]
+        at = end
+    return b"".join((*parts, body[at:]))
+
+
+def _within(spans: Sequence[tuple[int, int]], strings: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The parts of spans that lie within strings; both are in rising order and apart."""
+    found, number = [], 0
+    for start, end in spans:
+        while number < len(strings) and strings[number][1] <= start:
+            number += 1
+        at = number
+        while at < len(strings) and strings[at][0] < end:
+            first, last = max(start, strings[at][0]), min(end, strings[at][1])
+            if first < last:
+                found.append((first, last))
+            at += 1
+    return found
+
+
+def _scrub_hidden(string: re.Match[bytes]) -> bytes:
+    """A JSON string of which the escapes could hide a secret; the same bytes when they do not."""
+    if not _HIDING.search(string[0]):
+        return string[0]
+    try:
+        text = json.loads(string[0])
+    except ValueError:
+        return string[0]
+    clean = scrub_text(text)
+    return string[0] if clean == text else json.dumps(clean).encode()
+
+
+def _scrub_value(value: Json) -> Json:
+    if isinstance(value, str):
+        return scrub_text(value)
+    if isinstance(value, Mapping):
+        return {name: _scrub_value(one) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [_scrub_value(one) for one in value]
+    return value
+
+
+@cache
+def _scanner() -> Scanner:
+    return Scanner(own_rules(), fast=False)

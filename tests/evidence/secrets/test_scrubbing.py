@@ -1,0 +1,95 @@
+"""What is kept holds no secret, and is otherwise what it was."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evidence.derive.secrets.scrubbing import scrub_body, scrub_text, scrubbed
+from evidence.model import Absent, Observed, Reason, Record, ServerId
+from evidence.patterns.secrets import PATTERNS
+from evidence.patterns.secrets.samples import write
+
+TOKEN = write("ghp_<w36>")
+SAMPLES = [write(template, "scrub") for one in PATTERNS for template in one.bad]
+
+
+def record(content: Observed | Absent, kind: str = "exchanges", **observation: object) -> Record:
+    return Record(
+        server=ServerId("s"),
+        kind=kind,
+        schema=1,
+        collector="c",
+        collector_version=1,
+        observed_at=datetime(2026, 1, 1, tzinfo=UTC),
+        content=content,
+        observation=observation,  # type: ignore[arg-type]
+    )
+
+
+def test_bodies_details_and_observations_are_scrubbed() -> None:
+    body = scrubbed(record(Observed(json.dumps({"error": {"message": f"bad {TOKEN}"}}).encode())))
+    absent = scrubbed(record(Absent(Reason.START_FAILED, f"exit code 1: {TOKEN}")))
+    noted = scrubbed(record(Observed(b"{}"), stderr=f"using {TOKEN}", deep=[{"a": TOKEN}]))
+    assert TOKEN not in repr((body, absent, noted))
+    assert json.loads(body.content.body) == {"error": {"message": "bad [secret]"}}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("kind", ["listing", "registration"])
+def test_listings_and_entries_stay_raw(kind: str) -> None:
+    kept = record(Observed(TOKEN.encode()), kind)
+    assert scrubbed(kept) is kept
+
+
+def test_a_record_without_secrets_is_the_same_one() -> None:
+    kept = record(Observed(b'{"a": [1, "b\\u00e9"]}'), ms=1.5, headers={"server": "nginx"})
+    assert scrubbed(kept) is kept
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_json_stays_json_without_any_sample_and_a_second_time_changes_nothing(sample: str) -> None:
+    body = json.dumps({"text": sample, "n": 1, "nested": json.dumps({"said": sample})}).encode()
+    clean = scrub_body(body)
+    value = json.loads(clean)
+    assert value["n"] == 1 and value["text"] == scrub_text(value["text"]) != sample
+    assert scrub_body(clean) == clean and scrub_text(scrub_text(sample)) == scrub_text(sample)
+
+
+@pytest.mark.parametrize("escaped", [TOKEN.replace("g", "\\u0067"), "a\\/" + TOKEN, '\\"' + TOKEN + '\\"'])
+def test_a_secret_that_is_written_with_escapes_is_found(escaped: str) -> None:
+    assert TOKEN not in json.dumps(json.loads(scrub_body(f'{{"a": "{escaped}"}}'.encode())))
+
+
+def test_bytes_beside_a_secret_stay_as_they_were() -> None:
+    body = b'{ "a" :1.0, "b":"%s" ,"c":"\\u00e9\\ud800" }' % TOKEN.encode()
+    assert scrub_body(body) == b'{ "a" :1.0, "b":"[secret]" ,"c":"\\u00e9\\ud800" }'
+
+
+def test_what_a_server_counts_by_is_no_secret() -> None:
+    body = b'{"params":{"progressToken":"k3J9d0QzX7p1Lm4R","cursor":"eyJwYWdlIjoyfQ=="},"id":"<u>"}'
+    assert scrub_body(body) == body
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.floats(allow_nan=False) | st.text() | st.sampled_from(SAMPLES),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=8,
+    )
+)
+def test_any_json_keeps_its_shape(value: object) -> None:
+    clean = scrub_body(json.dumps(value).encode())
+    assert _shape(json.loads(clean)) == _shape(value) and scrub_body(clean) == clean
+
+
+def _shape(value: object) -> object:
+    if isinstance(value, dict):
+        return [_shape(one) for one in value.values()]
+    if isinstance(value, list):
+        return [_shape(one) for one in value]
+    return "text" if isinstance(value, str) else value
