@@ -26,7 +26,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line a
 
 @app.callback()
 def advisories() -> None:
-    """Keep the local mirror of OSV's published advisories, by which runs judge what servers are built from.
+    """Keep the local mirror of published advisories (OSV), by which runs judge what servers are built from.
 
     Examples:
 

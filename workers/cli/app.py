@@ -13,7 +13,19 @@ from typer.core import TyperCommand, TyperGroup
 DOCUMENTS: Final = ("scan", "samples", "show", "sandbox", "version")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
-JSON_LINES: Final = ("run", "list", "runs", "explain", "rescore", "registry", "doctor", "settings", "lab", "findings")
+JSON_LINES: Final = (
+    "run",
+    "list",
+    "runs",
+    "explain",
+    "rescore",
+    "registry",
+    "doctor",
+    "settings",
+    "lab",
+    "findings",
+    "advisories",
+)
 
 EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
@@ -50,6 +62,7 @@ SUBCOMMANDS: Final = {
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
     "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),
     "sandbox": Subcommand("sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE),
+    "advisories": Subcommand("advisories", "Keep the local mirror of published advisories.", _CARE),
     "lab": Subcommand("lab", "Judge files of your own with the readers and patterns that runs use.", _CARE),
     "doctor": Subcommand("doctor", "Check what is available here and say what to do about what is not.", _CARE),
     "settings": Subcommand("settings", "Show every setting with its value and meaning.", _CARE),
