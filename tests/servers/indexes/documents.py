@@ -10,7 +10,7 @@ from typing import Any
 
 SLSA = "https://slsa.dev/provenance/v1"
 PUBLISH = "https://github.com/npm/attestation/tree/main/specs/publish/v0.1"
-PYPI_PUBLISH = "https://docs.pypi.org/attestations/publish/v1"
+PYPI_PUBLISH = "https://docs.example.org/attestations/publish/v1"
 
 
 def packument(name: str, *versions: str, **members: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from crawler.collectors.package import PackageLimits
 from evidence.kinds.package import Package
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 from tests.crawler.collectors.package.looking import Bench, absent, body, npm, pypi
-from tests.servers.indexes import PackageIndex, packument, slsa_answer
+from tests.servers.indexes import PackageIndex, packument, slsa_answer, statement
 from tests.servers.indexes.documents import PUBLISH, SLSA, attested
 
 
@@ -153,6 +153,14 @@ def test_attestations_say_where_it_was_built(index: PackageIndex, bench: Bench) 
         "repository": "https://github.com/example/servers",
         "predicates": sorted([PUBLISH, SLSA]),
     }
+
+
+def test_older_attestations_name_the_repository_elsewhere(index: PackageIndex, bench: Bench) -> None:
+    index.npm["one"] = packument("one") | {"versions": {"1.0.0": attested("one", "1.0.0")}}
+    source = {"uri": "git+https://github.com/example/older@refs/tags/v1.0.0", "entryPoint": ".github/workflows/x.yml"}
+    payload = statement("https://slsa.dev/provenance/v0.2", {"invocation": {"configSource": source}})
+    index.attestations["one@1.0.0"] = {"attestations": [{"bundle": {"dsseEnvelope": {"payload": payload}}}]}
+    assert body(bench.look(npm()))["provenance"]["repository"] == "https://github.com/example/older"
 
 
 def test_the_attestations_are_asked_of_the_index_and_not_of_the_address_in_the_document(
