@@ -121,7 +121,9 @@ def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Fin
     if isinstance(answer, Tolerated):
         return replace(_finding(declared, thing, (answer.at, answer.message), evidence), tolerated=True)
     if isinstance(answer, Partly):
-        return replace(_finding(declared, thing, (answer.at, answer.message), evidence), share=answer.share)
+        at = path.join(thing.at, *(path.escape(part[: path.MAX_SEGMENT]) for part in answer.at))
+        message = path.visible(answer.message)
+        return Finding(declared.id, at, message, evidence, thing.position, share=answer.share)
     where, message = ("", answer) if isinstance(answer, str) else answer
     if isinstance(where, Scope):
         return Finding(declared.id, where.at, path.visible(message), evidence, where.position)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from evidence.kinds import listing
 from evidence.model import Reason
 from scoring import arithmetic, weighing
 from scoring.assessment import Assessment
@@ -56,7 +57,7 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
         base_weight=component.weight,
         effective_weight=Decimal(0),
         result=weighing.component_result(lines) if looked else _why_not(component, looks),
-        checked=sum(look.checked for look in looked),
+        checked=sum(look.checked for look in looked if look.check.weight),
         lines=lines,
         floor=low,
         ceiling=high,
@@ -122,7 +123,8 @@ def _why_not(component: Component, looks: Iterable[_Look]) -> NotMeasured:
         return told[0]
     skipped = [skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped]
     if skipped:
-        return NotMeasured("list_failed", f"{skipped[0].at}: {skipped[0].reason}")
+        reason = "list_failed" if skipped[0].at in listing.LISTS else "inconclusive"
+        return NotMeasured(reason, f"{skipped[0].at}: {skipped[0].reason}")
     return missing[0] if missing else NOTHING
 
 

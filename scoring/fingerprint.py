@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import pkgutil
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -144,7 +145,17 @@ def engine_fingerprint() -> str:
 
 
 def _of_modules(names: Iterable[str]) -> str:
-    return source_fingerprint(inspect.getsource(importlib.import_module(name)) for name in names)
+    return source_fingerprint(
+        inspect.getsource(importlib.import_module(part)) for name in names for part in _inside(name)
+    )
+
+
+def _inside(name: str) -> Iterator[str]:
+    """A module, and when it is a package everything in it."""
+    yield name
+    folder = getattr(importlib.import_module(name), "__path__", None)
+    for found in sorted(pkgutil.walk_packages(folder, f"{name}."), key=lambda found: found.name) if folder else ():
+        yield found.name
 
 
 def source_fingerprint(sources: Iterable[str]) -> str:

@@ -68,11 +68,14 @@ class Tolerated:
 
 @dataclass(frozen=True, slots=True)
 class Partly:
-    """An answer of a rule by which a thing fails in part: `share` of it. Shares of one thing add up to at most 1."""
+    """An answer of a rule by which a thing fails in part: `share` of it. Shares of one thing add up to at most 1.
+
+    `at` are the segments of the place inside the thing.
+    """
 
     message: str
     share: Decimal
-    at: str = ""
+    at: tuple[str, ...] = ()
 
 
 class Inapplicable(Exception):

@@ -83,7 +83,8 @@ _NOT_COMPARED: Final = "versions could not be compared"
 def audit_skipped(seen: Advisories, *, whole: bool) -> tuple[Skipped, ...]:
     """What of the dependencies could not be compared."""
     cut = () if whole else (Skipped(dependencies.KIND, _NOT_WHOLE),)
-    return (*cut, *((Skipped(advisories.KIND, _NOT_COMPARED),) if seen.unknown_total else ()))
+    why = seen.unknown[0].why if seen.unknown else _NOT_COMPARED
+    return (*cut, *((Skipped(advisories.KIND, why),) if seen.unknown_total else ()))
 
 
 def search_skipped(seen: Secrets) -> tuple[Skipped, ...]:

@@ -115,7 +115,8 @@ _SETTLED: Final = (
     "L3: overriding, concealing, redirecting or exfiltrating is a hit; a mere imperative is for information.",
     "L4: the same words, or three quarters of them in common. D1: a list without limit, cursor, page or offset.",
     "A1 to A3 ask the code where no transport is declared, access was not looked at, or no variable is declared.",
-    "Signs of MCP's OAuth in the code: neither A2 nor A3. Tools that are not listed are judged as their source is.",
+    "Signs of MCP's OAuth in the code: no A2, and no A3 where A1 passes.",
+    "S, P, L and D are asked of the tools that the source shows when none were listed.",
     "M1: a person's repository. Vendor: the name's or owner's domain is the remote's, or the server bears its name.",
     "M1 unknown is no deduction. A pot of which nothing could be seen leaves the server without score and grade.",
     "The grade is withheld, too, when a check that could not be made would change it.",
@@ -161,8 +162,6 @@ def _score(assessment: Assessment) -> Scorecard:
     )
 
 
-_UNLESS_OAUTH: Final = frozenset({"A2", "A3"})
-
 Found = tuple[Line, ...] | NotMeasured
 
 
@@ -171,9 +170,11 @@ def _found(check: str, assessment: Assessment) -> Found:
     if (check in {"A2", "A3"} and _demands_oauth(assessment)) or (check == "A2" and _offers_oauth(assessment)):
         return ()
     found = _judged(check, CRITERIA, assessment)
+    if check == "A3" and _code_knows_oauth(assessment) and not _hit(_judged("A1", CRITERIA, assessment)):
+        return ()
     if check == "M1" or (found and not isinstance(found, NotMeasured)) or not _is_silent(check, found, assessment):
         return found
-    if check in _UNLESS_OAUTH and _code_knows_oauth(assessment):
+    if check == "A2" and _code_knows_oauth(assessment):
         return ()
     asked = [part for part in IN_SOURCE if part.rule != _STDIO_ONLY or _is_silent("A1", (), assessment)]
     other = _judged(check, asked, assessment)

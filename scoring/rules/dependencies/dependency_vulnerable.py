@@ -47,9 +47,8 @@ def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
     groups = audit.seen.groups
     for group, cost in zip(groups, auditing.costs(groups, audit.days_since), strict=True):
         if cost:
-            yield Partly(
-                _told(group), min(Decimal(1), cost / auditing.MOST), f"{group.ecosystem}/{group.package}/{group.id}"
-            )
+            where = (group.ecosystem, f"{group.package} {group.version}", group.id)
+            yield Partly(_told(group), min(Decimal(1), cost / auditing.MOST), where)
 
 
 def _told(group: Group) -> str:

@@ -41,4 +41,8 @@ def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     Revoke the credential first, then take it out, and read it from the environment.
     """
     for found in searched.leaked:
-        yield Partly(f"{found.pattern} in {clip(found.path)}, line {found.line}", _SHARE, f"{found.path}:{found.line}")
+        yield Partly(
+            f"{found.pattern} in {clip(found.path)}, line {found.line}",
+            _SHARE,
+            (*found.path.split("/"), str(found.line)),
+        )

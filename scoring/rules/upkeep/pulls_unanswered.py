@@ -13,6 +13,8 @@ from scoring.project_scope import Project
 from scoring.rule import Answer, rule
 
 _DAY: Final = 86_400
+_FEWEST: Final = 3
+"""Fewer say nothing: the only one may be of yesterday."""
 
 
 @rule(
@@ -32,7 +34,7 @@ _DAY: Final = 86_400
         project(pulls=met(unanswered=8, answered=2)),
     ],
     unjudged=[
-        project(pulls=met(sampled=0)),
+        project(pulls=met(sampled=2, answered=0, unanswered=2)),
         project(pulls=None),
         sourced(),
     ],
@@ -45,8 +47,8 @@ def pulls_unanswered(project: Project) -> Iterator[Answer]:
     waiting for ever.
     """
     threads = project.hosted.pulls
-    if threads is None or not threads.sampled:
-        raise Inapplicable("nobody else opened one")
+    if threads is None or threads.sampled < _FEWEST:
+        raise Inapplicable("others opened too few")
     if threads.unanswered * 2 > threads.sampled:
         yield f"{threads.unanswered} of {threads.sampled} have no answer"
     elif threads.median_response_s is not None:

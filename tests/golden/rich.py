@@ -1,0 +1,54 @@
+"""The golden receipts of synthetic servers with evidence of every kind: `python -m tests.golden.rich --write`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from scoring import catalogue
+from scoring.assess import assess
+from scoring.receipt import encode
+from tests.scoring.rich import RICH
+
+GOLDEN = Path(__file__).with_name("rich.json")
+RUBRICS = ("adaptive@1", "enterprise@1")
+
+_PINS = {"versions", "evidence"}
+"""Members that say what a receipt rests on, and change with any rule or with the wording of a body."""
+
+
+def current() -> dict[str, dict[str, object]]:
+    """Server and rubric to receipt, without pins."""
+    return {name: {rubric: _receipt(name, rubric) for rubric in RUBRICS} for name in RICH}
+
+
+def committed() -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    return found
+
+
+def _receipt(name: str, rubric: str) -> dict[str, object]:
+    methodology = catalogue.rubric(rubric)
+    card = json.loads(encode(methodology.score(assess(RICH[name](), [methodology]))))
+    return {member: value for member, value in _without_digests(card).items() if member not in _PINS}
+
+
+def _without_digests(value: dict[str, object]) -> dict[str, object]:
+    plain: dict[str, object] = json.loads(json.dumps(value), object_hook=_cleared)
+    return plain
+
+
+def _cleared(member: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in member.items() if name != "evidence" or isinstance(value, dict)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", required=True)
+    parser.parse_args()
+    GOLDEN.write_text(json.dumps(current(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

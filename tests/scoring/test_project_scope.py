@@ -1,0 +1,82 @@
+"""What a project and its package show, and how days are counted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from scoring import dating
+from scoring.outcome import Undecided
+from scoring.project_examples import ago, met, project, published, sourced
+from scoring.source_examples import leak, readme, searched, variable
+
+NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("2026-10-31T12:00:00Z", 1),
+        ("2026-10-31T12:00:01Z", 0),
+        ("2026-10-30T14:00:00+02:00", 2),
+        ("2026-10-01", 31),
+        ("2027-07-09T00:00:00Z", 0),
+        ("2026-10-31 12:00:00", 1),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_days_are_whole_and_never_negative(text: str | None, days: int | None) -> None:
+    assert dating.days_between(text, NOON) == days
+
+
+def test_the_newest_of_some_times_is_by_moment_and_not_by_text() -> None:
+    assert (
+        dating.newest(["2026-10-31T23:00:00-05:00", "2026-11-01T01:00:00Z", None, "x"]) == "2026-10-31T23:00:00-05:00"
+    )
+    assert dating.newest([None, ""]) is None
+
+
+def test_a_project_is_as_large_as_its_year() -> None:
+    size = project(contributors={"count": 90, "year": 3}, stars=7, issues=met(opened_year=12), pulls=met()).size
+    assert (size.contributors, size.stars, size.issues) == (3, 7, 22)
+    assert project().size.contributors == 0
+    assert published(maintainers=["a", "b"]).size.contributors == 2
+
+
+@pytest.mark.parametrize(
+    ("members", "known"),
+    [
+        ({"community": {"security": False}, "source": {"security_policy": "/SECURITY.md"}}, True),
+        ({"community": {"security": True}, "source": {"complete": True, "origin": "github"}}, True),
+        ({"source": {"complete": True, "origin": "github"}}, False),
+        ({"community": {"security": False}}, False),
+    ],
+)
+def test_a_file_that_either_the_host_or_the_source_shows_is_there(members: dict[str, Any], known: bool) -> None:
+    assert project(**members).has("security_policy") is known
+
+
+@pytest.mark.parametrize("seen", [project(), sourced(origin="npm"), sourced(complete=False)])
+def test_a_file_of_which_nobody_tells_is_neither_there_nor_missing(seen: Any) -> None:
+    with pytest.raises(Undecided):
+        seen.has("ci")
+
+
+def test_the_newest_release_is_that_of_repository_or_package() -> None:
+    both = project(package={"latest_published": ago(3)}, releases={"count": 1, "latest_at": ago(40)})
+    assert both.days_since(both.released_at) == 3
+    assert project(releases={"count": 0}).released_at is None
+
+
+def test_a_name_inside_another_explains_nothing() -> None:
+    assert "NOTES_API" not in variable("x", environment="NOTES_API_KEY: key").named
+    assert readme().seen.readme is not None
+
+
+def test_a_secret_in_two_places_is_one_secret() -> None:
+    found = searched(leak(), leak(path="b.ts"), leak(path="c.ts", hash="01"), leak(hash="02", confidence="generic"))
+    assert [each.path for each in found.leaked] == ["src/index.ts", "c.ts"]
