@@ -204,8 +204,7 @@ def _parts(rubric: Rubric) -> Iterator[str]:
     """Components that private rules decide about; folded lines cite the component, and name no rule."""
     for dimension in rubric.dimensions:
         for component in dimension.components:
-            rules = {criterion.rule for check in component.checks for criterion in check.criteria}
-            if rules & private_rules():
+            if any(criterion.rule in private_rules() for criterion in component.criteria):
                 yield f"{dimension.name}.{component.name}"
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 from evidence.canonical import NotJson, canonical_json, sha256
 from evidence.derive.poisoning import texts
 from evidence.kinds import access, alerts, drift, listing, secrets
-from evidence.kinds.drift import Drift
+from evidence.kinds.drift import Change, Drift
 from evidence.kinds.listing import Listing
 from evidence.kinds.secrets import Found, Secrets
 from evidence.model import Absent, Dossier
 from evidence.store import FindingRow, FindingState, Spotted
 from publish.disclosure import Reviewed, private_lines, private_rules
+from scoring import path
 from scoring.rule import discover
 from scoring.scorecard import Line, Scorecard
 
@@ -68,11 +69,12 @@ class _Seen:
         if declared is None or declared.id not in private_rules() or declared.reads == alerts.KIND:
             return None
         reads = declared.reads
+        at = None
         if reads == secrets.KIND and (secret := self._secret(line)) is not None:
             place, words, content = secret.path, secret.pattern, secret.digest
-        elif reads == drift.KIND:
-            place, words = line.at, line.why
-            content = self._changes.get(line.at, "")
+            at = f"{secret.path}:{secret.line}"
+        elif reads == drift.KIND and (change := self._changes.get(line.at)) is not None:
+            place, words, content = change.at, line.why, change.after or ""
         elif reads == listing.KIND:
             place, words = self._place(line)
             content = self._text(place) or line.evidence
@@ -83,7 +85,7 @@ class _Seen:
             id=f"{PREFIX}{sha256(identity)[:_DIGITS]}",
             server=self._dossier.server.id,
             rule=declared.id,
-            at=line.at if reads == secrets.KIND else place,
+            at=place if at is None else at,
             message=line.why,
             severity=line.severity,
             content=content,
@@ -110,8 +112,8 @@ class _Seen:
 
     def _secret(self, line: Line) -> Found | None:
         """The secret at the line's place; its path names it on another night, since the line moves with every edit."""
-        at = [one for one in self._secrets if line.at.endswith((one.path, f"{one.path}:{one.line}"))]
-        return next((one for one in at if one.pattern in line.why), at[0] if at else None)
+        at = [one for one in self._secrets if line.at == _below(secrets.KIND, f"{one.path}:{one.line}")]
+        return next((one for one in at if line.why.startswith(one.pattern)), at[0] if at else None)
 
     @cached_property
     def _texts(self) -> Mapping[str, str]:
@@ -134,22 +136,22 @@ class _Seen:
             return ()
 
     @cached_property
-    def _changes(self) -> Mapping[str, str]:
+    def _changes(self) -> Mapping[str, Change]:
         try:
             changes = Drift.parse(body).changes if (body := self._body(drift.KIND)) else ()
         except NotJson:
             return {}
-        return {change.at: change.after or "" for change in changes}
+        return {_below(drift.KIND, change.at): change for change in changes}
 
     def _body(self, kind: str) -> bytes:
         content = self._dossier.read(kind)
         return b"" if isinstance(content, Absent) else content.body
 
 
+def _below(kind: str, where: str) -> str:
+    """The path of a place in a kind of evidence, as lines of receipts write it."""
+    return path.join(kind, path.escape(where[: path.MAX_SEGMENT]))
+
+
 def _digest(parts: Iterable[str]) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
-
-
-def told(cards: Iterable[Scorecard]) -> Iterator[Line]:
-    """The lines of public receipts that were private once: what was found here and has been disclosed."""
-    return (line for card in cards for line in private_lines(card) if line.rule in private_rules())

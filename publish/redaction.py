@@ -1,11 +1,13 @@
-"""What looks like a secret taken out of a quotation: by its name, its issuer's mark, or its place in an address."""
+"""What looks like a secret taken out of everything that is shown: by its format, its name, or its place in an address."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
+from evidence.derive.secrets.scrubbing import scrub_body, scrub_text
 from evidence.patterns.poisoning import SECRETS, is_placeholder
 from scoring.secret_names import is_secret_name
 
@@ -18,12 +20,19 @@ _NAME: Final = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]{0,63})\\{0,3}[\"']?\s{0,3
 _VALUE: Final = re.compile(r"([\"'])(?:(?![\"'\\]).){1,400}|([^\s,;\"'\\{}\[\]]{3,400})", re.DOTALL)
 
 
+def redacted(document: Any) -> Any:
+    """A JSON document with every secret in its strings masked; the same one when there is none."""
+    data = json.dumps(document).encode()
+    clean = scrub_body(data)
+    return document if clean == data else json.loads(clean)
+
+
 def without_secrets(text: str) -> str:
     """The text with `[removed]` for whatever looks like a credential; linear in its length.
 
     A transcript holds messages as they were sent, and an error may quote what its server should have kept to itself.
     """
-    shown = _BEARER.sub(rf"\1 {REMOVED}", _IN_ADDRESS.sub(rf"\1{REMOVED}@", text))
+    shown = _BEARER.sub(rf"\1 {REMOVED}", _IN_ADDRESS.sub(rf"\1{REMOVED}@", scrub_text(text)))
     for pattern in SECRETS:
         shown = pattern.expression.sub(lambda hit: hit[0] if is_placeholder(hit[0]) else REMOVED, shown)
     return "".join(_named_removed(shown))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ from publish.report import write_report
 from scoring import catalogue, receipt
 from scoring.assess import assess
 from scoring.folding import fold
-from scoring.rule import Rule, discover
+from scoring.rule import discover
 from scoring.scorecard import Line, Scorecard
 from tests.publish import samples
 from tests.publish.observed import with_kinds
@@ -85,62 +85,56 @@ def test_a_server_without_findings_tells_none() -> None:
     assert {one.rule for one in spotted(dossier, cards(dossier))} <= {"tool-destruction-unannotated"}
 
 
-class Reading:
-    """A made-up rule that reads a kind of evidence, known while it is used."""
+def scored(kind: str, body: Mapping[str, Any]) -> Spotted:
+    """The one finding of the real rules about a body of a private kind."""
+    dossier = with_kinds(server("Reads notes."), {kind: body})
+    reading = {rule.id for rule in discover().values() if rule.reads == kind}
+    (one,) = (one for one in spotted(dossier, cards(dossier)) if one.rule in reading)
+    return one
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-        known = dict(discover())
-        self.rule = f"made-up-{kind}"
-        known[self.rule] = replace(known["text-injects-instructions"], id=self.rule, reads=kind, module="made.up.rule")
-        self._patch(monkeypatch, known)
 
-    def _patch(self, monkeypatch: pytest.MonkeyPatch, known: dict[str, Rule]) -> None:
-        for module in ("publish.findings", "publish.disclosure"):
-            monkeypatch.setattr(f"{module}.discover", lambda: known)
-        for cached in (disclosure.private_rules, disclosure._private_citations, disclosure._tokens):
-            cached.cache_clear()
+def secret_at(line: int, digest: str) -> Spotted:
+    found = {"pattern": "aws-key", "path": "src/a b.py", "line": line, "hash": digest, "context": ""}
+    return scored(secrets.KIND, {"findings": [{**found, "confidence": "specific", "counts": True, "why": ""}]})
 
-    def spotted(self, dossier: Dossier, at: str, why: str = "a secret") -> list[Spotted]:
-        line = Line(cites="x", points=samples.cards(dossier)[0].coverage, why=why, rule=self.rule, at=at)
-        return list(spotted(dossier, [replace(samples.cards(dossier)[0], lines=(line,))]))
+
+def test_a_secret_that_moved_a_few_lines_is_the_same_and_another_one_is_not() -> None:
+    first, moved, other = secret_at(3, "aa"), secret_at(9, "aa"), secret_at(3, "bb")
+    assert first.id == moved.id != other.id
+    assert (first.at, moved.at, first.content) == ("src/a b.py:3", "src/a b.py:9", "aa")
+
+
+def test_what_changed_since_the_approved_listing_is_known_by_what_it_became() -> None:
+    def after(digest: str) -> Spotted:
+        change = {"at": "tools/x/description", "what": "changed", "before": "00", "after": digest, "signals": ["a-1"]}
+        return scored(drift.KIND, {"changes": [change]})
+
+    assert after("aa").id == after("aa").id != after("bb").id
+    assert after("aa").at == "tools/x/description"
 
 
 @pytest.fixture
-def reading(monkeypatch: pytest.MonkeyPatch) -> Any:
-    yield lambda kind: Reading(monkeypatch, kind)
-    monkeypatch.undo()
-    for cached in (disclosure.private_rules, disclosure._private_citations, disclosure._tokens):
+def reading_alerts(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A made-up rule that reads alerts."""
+    known = dict(discover())
+    known["made-up"] = replace(known["text-injects-instructions"], id="made-up", reads=alerts.KIND)
+    caches = (disclosure.private_rules, disclosure._private_citations, disclosure._tokens)
+    with monkeypatch.context() as patch:
+        for module in ("publish.findings", "publish.disclosure"):
+            patch.setattr(f"{module}.discover", lambda: known)
+        for cached in caches:
+            cached.cache_clear()
+        yield "made-up"
+    for cached in caches:
         cached.cache_clear()
 
 
-def secret_at(line: int, digest: str) -> Dossier:
-    body = {"findings": [{"pattern": "aws-key", "path": "src/a.py", "line": line, "hash": digest, "counts": True}]}
-    return with_kinds(samples.dossiers(1)[0], {secrets.KIND: body})
-
-
-def test_a_secret_that_moved_a_few_lines_is_the_same_and_another_one_is_not(reading: Any) -> None:
-    rule = reading(secrets.KIND)
-    first, moved, other = (
-        rule.spotted(secret_at(line, digest), f"src/a.py:{line}")[0]
-        for line, digest in ((3, "aa"), (9, "aa"), (3, "bb"))
-    )
-    assert first.id == moved.id != other.id
-    assert (first.at, moved.at) == ("src/a.py:3", "src/a.py:9")
-
-
-def test_what_changed_since_the_approved_listing_is_known_by_what_it_became(reading: Any) -> None:
-    rule = reading(drift.KIND)
-
-    def after(digest: str) -> str:
-        change = {"at": "tools/x/description", "what": "changed", "before": "00", "after": digest}
-        dossier = with_kinds(samples.dossiers(1)[0], {drift.KIND: {"changes": [change]}})
-        return str(rule.spotted(dossier, "tools/x/description")[0].id)
-
-    assert after("aa") == after("aa") != after("bb")
-
-
-def test_alerts_of_the_operator_are_never_a_finding(reading: Any) -> None:
-    assert reading(alerts.KIND).spotted(samples.dossiers(1)[0], "package.json") == []
+def test_alerts_of_the_operator_are_never_a_finding_and_never_public(reading_alerts: str) -> None:
+    dossier = samples.dossiers(1)[0]
+    card = samples.cards(dossier)[0]
+    card = replace(card, lines=(Line(cites="x", points=card.coverage, why="an alert", rule=reading_alerts),))
+    assert spotted(dossier, [card]) == ()
+    assert [line.why for line in public_form(card).lines] == [NOT_DISCLOSED]
 
 
 def test_only_the_disclosed_line_is_shown_and_the_score_stays() -> None:

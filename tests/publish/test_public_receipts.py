@@ -36,9 +36,15 @@ NAMES = [rubric.name for rubric in catalogue.rubrics()]
 
 @cache
 def poisoned() -> Dossier:
-    """A server that sins against every private rule, in tools whose names a finding would repeat."""
+    """A server that sins against every private rule, in tools whose names a finding would repeat.
+
+    Orders about other tools name them, so these tools keep their names.
+    """
     tools = [
-        {**item.raw, "name": f"zz-{rule.removeprefix('text-').removeprefix('tool-')}-{number}-{item.name}"}
+        {
+            **item.raw,
+            "name": item.name if rule == "text-commands-other-tools" else f"zz-{rule[5:]}-{number}-{item.name}",
+        }
         for rule in sorted(private_rules())
         for number, bad in enumerate(discover()[rule].bad)
         for item in _items(bad)
