@@ -50,10 +50,11 @@ class Bench:
     limits: PackageLimits | None = None
     python: Sequence[str] = ("/simple",)
     npm_at: str = "/npm/"
+    guard: Guard = field(default_factory=Guard)
 
     def collector(self) -> PackageCollector:
         """A new collector, which remembers nothing."""
-        engine = Engine(user_agent="hallmark-test", guard=Guard(), resolver=SystemResolver(), tls=_tls())
+        engine = Engine(user_agent="hallmark-test", guard=self.guard, resolver=SystemResolver(), tls=_tls())
         indexes = LocalIndexes(
             urljoin(self.index.url, self.npm_at), tuple(self.index.url + path for path in self.python)
         )

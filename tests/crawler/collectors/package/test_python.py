@@ -70,6 +70,15 @@ def test_the_metadata_of_another_version_are_not_taken_for_this_one(index: Packa
     assert found["maintainers"] == ["ada", "grace"]  # of the project, not of a version
 
 
+def test_what_is_said_of_another_project_is_not_taken_for_this_one(index: PackageIndex, bench: Bench) -> None:
+    index.add_project("two", file("two-1.0.tar.gz"))
+    index.projects["two"] = project_json("three", "1.0")
+    assert body(bench.look(pypi()))["licence"] is None
+    index.simple["two"]["name"] = "three"
+    refused = Absent(Reason.UNREACHABLE, "the Python index gave a document that is not about the package")
+    assert absent(bench.look(pypi())) == refused
+
+
 def test_a_metadata_file_beside_a_wheel_says_it_too(index: PackageIndex, bench: Bench) -> None:
     wheel: dict[str, Any] = {"core-metadata": {"sha256": "0" * 64}}
     index.add_project("two", file("two-1.0-py3-none-any.whl", **wheel))

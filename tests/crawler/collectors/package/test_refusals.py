@@ -77,6 +77,17 @@ def test_a_few_redirects_are_followed(index: PackageIndex, bench: Bench) -> None
     assert body(bench.look(npm()))["name"] == "one"
 
 
+def test_an_etag_is_not_shown_to_another_host(index: PackageIndex, bench: Bench) -> None:
+    index.npm["one"] = packument("one")
+    first = bench.look(npm())
+    with PackageIndex() as other:
+        other.npm["one"] = packument("one", "1.0.0", "2.0.0")
+        index.script("/npm/one", away(f"{other.url}/npm/one"))
+        bench.guard = Guard(allow_private=True)
+        assert body(bench.look(npm(), earlier=first))["latest"] == "2.0.0"
+        assert [asked.etag for asked in other.asked] == [""]
+
+
 def test_redirects_in_circles_end(index: PackageIndex, bench: Bench) -> None:
     index.script("/npm/one", away("/npm/one"))
     assert absent(bench.look(npm())) == Absent(Reason.UNREACHABLE, "the npm index redirects in circles")
