@@ -30,11 +30,13 @@ and `contributors` leave bots out; `shares` are the commits of the ten who made 
 named no more than those it counted. `bus_factor` is the smallest number of persons who together made half of the
 commits. THREADS are a bounded sample of the newest issues, or pull requests, that somebody other than a maintainer and
 other than a bot opened in the last year; an answer is the first word of a maintainer who is not the author and not a
-bot. `releases.dates` are the newest 30 that were published, newest first. There is one entry in `advisories` per
+bot. `licence` is NOASSERTION where the host found one that it does not know.
+`releases.dates` are the newest 30 that were published, newest first. There is one entry in `advisories` per
 published advisory and affected package.
 
 Observation: `looked_at`, when the content was last confirmed; `full_at`, when it was last read whole; `etags`, by part,
-for conditional requests; `addressed`, the declared address.
+for conditional requests; `way`, how it was read (`graphql`, `rest`, `unchanged`); `unread`, the parts that the host did
+not give, each as it was at the last look, or unknown. Over REST alone `tags`, `pulls` and `owner.verified` are unknown.
 """
 
 from __future__ import annotations

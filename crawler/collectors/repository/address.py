@@ -76,8 +76,10 @@ def _addresses(found: Dossier) -> Iterator[str]:
     except NotJson:
         return
     if stated is not None:
-        url = f"github:{stated.url}" if _NAME.fullmatch(stated.url) else stated.url
-        yield f"{url.partition('#')[0]}#{stated.directory}" if stated.directory else url
+        # npm's shorthand; and what follows its `#` is a commit, not a folder.
+        url = (f"github:{stated.url}" if _NAME.fullmatch(stated.url) else stated.url).partition("#")[0]
+        folder = _folder(stated.directory or "")
+        yield f"{url}#{folder}" if folder else url
 
 
 def _place(address: str, host: str) -> Named | Elsewhere:

@@ -84,10 +84,17 @@ class Batcher(Generic[T]):
     def _consider(self) -> None:
         if not self._waiting:
             return
-        if len(self._waiting) >= self._size or not self._coming:
+        if len(self._waiting) >= self._size:
             self._depart()
+        elif not self._coming:
+            # Whoever starts in the same turn of the loop comes along.
+            asyncio.get_running_loop().call_soon(self._leave)
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().create_task(self._wait())
+
+    def _leave(self) -> None:
+        if not self._coming:
+            self._depart()
 
     async def _wait(self) -> None:
         await self._pause(self._linger)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
@@ -16,6 +17,7 @@ from crawler.collectors.repository.looks import Known, Look
 from crawler.collectors.repository.pages import Pager
 from crawler.collectors.repository.together import together
 from crawler.collectors.repository.values import members, text
+from crawler.patience import queueing
 from evidence.canonical import Json, NotJson
 
 FULL_EVERY: Final = timedelta(days=7)
@@ -48,9 +50,23 @@ class Reading:
         self._batcher = batcher or Batcher(Asking(calls, now), pause)
         self._full_every = full_every
         self._knows_graphql = True
+        self._turn = asyncio.Lock()
 
     async def __call__(self, name: str, known: Known | None) -> Look:
         """The look at `OWNER/REPO`; raise Gone or Prevented. `known` is what the last look found."""
+        if not self._calls.purse.anonymous:
+            return await self._look(name, known)
+        # Sixty requests an hour are for few repositories, one after another: many at once would finish none of them.
+        with queueing():
+            await self._turn.acquire()
+        try:
+            if self._etag(known) is None and not self._calls.purse.affords(1 + rest_way.CALLS):
+                raise OutOfQuota
+            return await self._look(name, known)
+        finally:
+            self._turn.release()
+
+    async def _look(self, name: str, known: Known | None) -> Look:
         with self._batcher.coming() as ask:
             first = await self._first(name, known)
             if known and known.full_at and first.status == 304:
@@ -75,8 +91,7 @@ class Reading:
 
     async def _first(self, name: str, known: Known | None) -> Answer:
         """The repository itself, or 304 when it has not changed since a whole look that is young enough."""
-        recent = known is not None and known.full_at is not None and self._now() - known.full_at < self._full_every
-        etag = known.etags.get(REPOSITORY) if known is not None and recent else None
+        etag = self._etag(known)
         answer = await self._calls.get(f"/repos/{name}", key=name, etag=etag)
         if answer.status in _GONE:
             raise Gone(_GONE[answer.status])
@@ -87,6 +102,11 @@ class Reading:
         if answer.status != 200 and not (answer.status == 304 and etag):
             raise NotReached(f"HTTP {answer.status} from GitHub")
         return answer
+
+    def _etag(self, known: Known | None) -> str | None:
+        if known is None or known.full_at is None or self._now() - known.full_at >= self._full_every:
+            return None
+        return known.etags.get(REPOSITORY)
 
     async def _read(self, said: Mapping[str, Json], pager: Pager, ask: Ask) -> tuple[dict[str, Json], str]:
         if self._knows_graphql and not self._calls.purse.anonymous:

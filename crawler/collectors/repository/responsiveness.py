@@ -55,7 +55,7 @@ def summary(newest: Sequence[Thread], total: int | None, now: datetime) -> Json:
     """The body's THREADS of the newest threads of a repository, of which it has `total`."""
     since = now - YEAR
     recent = [thread for thread in newest if since <= thread.opened <= now]
-    reaches_back = len(recent) < len(newest) or (total is not None and total <= len(newest))
+    reaches_back = any(thread.opened < since for thread in newest) or (total is not None and total <= len(newest))
     # A thread whose words were not all read may have been answered in one that was not: it decides nothing.
     sample = [thread for thread in recent if thread.outside and (thread.whole or thread.answer is not None)]
     responses = [_seconds(thread.opened, thread.answer) for thread in sample if thread.answer is not None]

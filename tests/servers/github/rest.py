@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 from tests.servers.github.world import Account, Answer, Commit, Discussion, Repository, World
 
@@ -67,7 +68,8 @@ def _about(repository: Repository, rest: str, query: dict[str, str], token: str 
         case ["tarball", *ref]:
             if repository.archive is None:
                 return NOT_FOUND
-            return Answer(302, None, {"Location": f"{base}/_archive/{repository.name}/{'/'.join(ref)}?token=signed"})
+            archive = f"{base}/_archive/{repository.name}/{quote('/'.join(ref))}?token=signed"
+            return Answer(302, None, {"Location": archive})
         case ["commits"]:
             if repository.head is None:
                 return Answer(409, {"message": "Git Repository is empty."})

@@ -13,7 +13,7 @@ from crawler.collectors.repository.answers import NotReached
 from crawler.collectors.repository.breaker import Breaker
 from tests.crawler.collectors.repository.looking import Looker, absent, at, body, limits, lively, server
 from tests.servers.github.server import Local, serve
-from tests.servers.github.world import Answer, Fault, Repository, World, broken
+from tests.servers.github.world import Answer, Fault, World, broken
 
 
 def names(count: int) -> list[str]:
@@ -247,16 +247,25 @@ def test_headers_that_are_no_numbers_stop_nobody(headers: dict[str, str]) -> Non
     assert body(record)["name"] == "octo/lively"
 
 
-@pytest.mark.parametrize(
-    "where", ["http://127.0.0.2:9/repos/octo/lively", "https://evil.example/x", "/repos/octo/b", "http://[x"]
-)
-def test_a_redirect_to_another_host_or_in_a_circle_is_not_followed(where: str) -> None:
-    def moved() -> Answer:
-        return Answer(301, {"message": "Moved Permanently"}, {"Location": where})
+def test_a_redirect_to_another_host_gets_neither_request_nor_token() -> None:
+    with serve() as local, serve() as other:
+        local.world.add(lively())
+        other.world.add(lively())
+        elsewhere = other.api.replace("127.0.0.1", "localhost") + "/repos/octo/lively"
+        moved = Answer(301, {"message": "Moved Permanently"}, {"Location": elsewhere})
+        local.world.faults = [Fault("/repos/octo", lambda: moved, times=99)]
+        record = Looker(local).one(at("octo/lively"))["repository"]
+        assert other.world.asked == []
+    assert absent(record)[0] == "unreachable"
 
+
+@pytest.mark.parametrize("where", ["/repos/octo/lively", "http://[x", "", "https://127.0.0.1/repos/octo/lively"])
+def test_a_redirect_in_a_circle_or_to_nowhere_is_not_followed(where: str) -> None:
     with serve() as local:
-        local.world.add(Repository("octo/lively"))
-        local.world.faults = [Fault("/repos/octo", moved, times=5000)]
+        local.world.add(lively())
+        target = f"{local.api}/repos/octo/other" if where.startswith("/") else where
+        moved = Answer(301, {"message": "Moved Permanently"}, {"Location": target})
+        local.world.faults = [Fault("/repos/octo", lambda: moved, times=5000)]
         record = Looker(local).one(at("octo/lively"))["repository"]
     assert absent(record)[0] == "unreachable"
 

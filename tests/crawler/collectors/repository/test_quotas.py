@@ -68,11 +68,14 @@ def test_when_every_token_is_refused_the_public_path_is_left() -> None:
     assert body(record)["name"] == "octo/lively"
 
 
-def test_without_a_token_repositories_beyond_the_quota_are_rate_limited_and_none_is_half_read() -> None:
+@pytest.mark.parametrize("together", [True, False])
+def test_without_a_token_repositories_beyond_the_quota_are_rate_limited_and_none_is_half_read(together: bool) -> None:
     with serve() as local:
         local.world.add(*(lively(name) for name in names(20)))
         looker = Looker(local, tokens=())
-        nights = [looker.one(at(name))["repository"] for name in names(20)]
+        servers = [server(at(name)) for name in names(20)]
+        runs = looker.night(*servers) if together else [looker.night(one)[0] for one in servers]
+        nights = [night["repository"] for night in runs]
         spent = local.world.anonymous - local.world.quota(None, "core").remaining
     read = [record for record in nights if record.observation]
     refused = [absent(record)[0] for record in nights if not record.observation]
