@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -67,7 +68,7 @@ class Snapshot:
         for ecosystem, name in sorted(set(ids)):
             row = self._connection.execute(query, (ecosystem, name)).fetchone()
             if row is not None:
-                found[name] = read(orjson.loads(zlib.decompressobj().decompress(row[0], _MAX_BODY)))
+                found[name] = _advisory(row[0])
         return found
 
     def named(self, ids: Iterable[str]) -> Mapping[str, Sequence[str]]:
@@ -126,6 +127,12 @@ def unpack(packed: bytes, ecosystem: str, name: str) -> tuple[Affected, ...]:
         )
         for versions, ranges in orjson.loads(packed)
     )
+
+
+@lru_cache(maxsize=2_048)
+def _advisory(body: bytes) -> Advisory:
+    """Servers are built from much the same packages, so one night reads the same records again and again."""
+    return read(orjson.loads(zlib.decompressobj().decompress(body, _MAX_BODY)))
 
 
 def _states(connection: sqlite3.Connection) -> Iterator[EcosystemState]:

@@ -42,8 +42,9 @@ def _key(order: str, version: str) -> Comparable:
     orderer = _ecosystems().get("npm" if order == SEMVER_ORDER else order)
     if orderer is None:
         raise Unorderable(f"nobody knows the order of {order}")
+    text = f"v{version[1:]}" if version.startswith("V") else version  # a capital is no part of any version
     try:
-        key: Comparable = orderer.sort_key(version)
+        key: Comparable = orderer.sort_key(text)
     except (ValueError, TypeError, NotImplementedError, AttributeError, IndexError) as error:
         raise Unorderable(f"not a version of {order}: {type(error).__name__}") from error
     return key

@@ -216,10 +216,16 @@ def _summary(raw: Mapping[str, Any]) -> str:
     for member in ("summary", "details"):
         value = raw.get(member)
         if isinstance(value, str) and (line := value[:4000].strip().partition("\n")[0].strip().lstrip("# ")):
-            text = "".join(" " if unicodedata.category(one) in _INVISIBLE else one for one in line[: 2 * MAX_SUMMARY])
+            text = _visible(line[: 2 * MAX_SUMMARY])
             text = _MAIL.sub("…", _SPACES.sub(" ", text).strip())
             return text if len(text) <= MAX_SUMMARY else f"{text[: MAX_SUMMARY - 1].rstrip()}…"
     return ""
+
+
+def _visible(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(" " if unicodedata.category(one) in _INVISIBLE else one for one in text)
 
 
 def _ids(value: object, *, but: str) -> Iterator[str]:
