@@ -172,7 +172,7 @@ def public_body(body: bytes, reviewed: Reviewed = NOBODY_LOOKED) -> bytes:
 
 def names_private(body: bytes) -> bool:
     """Whether an encoded receipt may have a line that is private, told without decoding it."""
-    return any(token in body for token in _tokens())
+    return any(token.search(body) for token in _tokens())
 
 
 def private_lines(card: Scorecard) -> Iterator[Line]:
@@ -209,10 +209,15 @@ def _parts(rubric: Rubric) -> Iterator[str]:
 
 
 @cache
-def _tokens() -> tuple[bytes, ...]:
-    """What an encoded receipt holds, in quotes, if one of its lines is private."""
+def _tokens() -> tuple[re.Pattern[bytes], ...]:
+    """What an encoded receipt holds if one of its lines is private: one search each for rules and for citations."""
     cited = frozenset[str]().union(*(_private_citations(rubric.id) for rubric in catalogue.rubrics()))
-    return tuple(f'"{name}"'.encode() for name in sorted(private_rules() | cited))
+    members = {"rule": private_rules(), "cites": cited}
+    return tuple(
+        re.compile(f'"{member}":"(?:{"|".join(map(re.escape, sorted(names)))})"'.encode())
+        for member, names in members.items()
+        if names
+    )
 
 
 def _is_private(card: Scorecard, line: Line) -> bool:
