@@ -9,6 +9,7 @@ import pytest
 
 from crawler.collectors.package import PackageLimits
 from crawler.patience import bounded
+from crawler.wire.guard import Guard
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Record, Server
 from tests.crawler.collectors.package.looking import Bench, absent, body, dossier, npm, pypi
@@ -64,7 +65,20 @@ def test_an_answer_that_nothing_changed_is_not_believed_when_nothing_was_asked(
     assert absent(bench.look(npm())).reason is Reason.UNREACHABLE
 
 
-@pytest.mark.parametrize("change", ["version", "collector", "index"])
+def test_an_index_that_is_no_longer_configured_is_not_asked(index: PackageIndex, bench: Bench) -> None:
+    index.npm["one"] = packument("one")
+    with PackageIndex() as former:
+        former.npm["one"] = packument("one")
+        bench.npm_at = f"{former.url}/npm/"
+        first = bench.look(npm())
+        former.asked.clear()
+        bench.npm_at, bench.guard = "/npm/", Guard(allow_private=True)
+        assert bench.look(npm(), earlier=first).content == first.content
+        assert former.asked == []
+    assert [asked.etag for asked in index.asked] == [""]
+
+
+@pytest.mark.parametrize("change", ["version", "collector"])
 def test_an_earlier_record_about_something_else_is_not_asked_about(
     index: PackageIndex, bench: Bench, change: str
 ) -> None:
@@ -77,10 +91,6 @@ def test_an_earlier_record_about_something_else_is_not_asked_about(
             assert body(found)["version"] == "2.0.0"
         case "collector":
             bench.look(npm("one", "1.0.0"), earlier=replace(first, collector_version=0))
-        case "index":
-            elsewhere = [{"name": "packument", "address": "http://127.0.0.1:1/one", "accept": "*/*", "etag": '"x"'}]
-            moved = replace(first, observation={**first.observation, "documents": elsewhere})
-            bench.look(npm("one", "1.0.0"), earlier=moved)
     assert [asked.etag for asked in index.asked] == [""]
 
 
@@ -164,6 +174,14 @@ def test_a_score_does_not_move_because_a_helpful_document_failed(index: PackageI
     assert carried.observation == incomplete.observation
     bench.later(days=20)
     assert bench.look(npm(), earlier=incomplete).observation["incomplete"] == ["attestations"]
+
+
+def test_an_incomplete_record_does_not_stand_in_for_another_incomplete_one(index: PackageIndex, bench: Bench) -> None:
+    index.add_project("two", file("two-1.0.tar.gz"))
+    index.script("/pypi/two/json", Answer(500))
+    first = bench.look(pypi())
+    index.add_project("two", file("two-1.0.tar.gz"), file("two-2.0.tar.gz"))
+    assert body(bench.look(pypi(), earlier=first))["latest"] == "2.0"
 
 
 def test_a_hundred_servers_of_one_package_cost_one_request(index: PackageIndex, bench: Bench) -> None:
