@@ -24,7 +24,7 @@ CODE: Final = (
 _HASH: Final = (".py", ".rb")
 _TRANSPORTS: Final = {
     STDIO: re.compile(
-        r"\bnew StdioServerTransport\b|\bStdioServerTransport\(|\bstdio_server\(|\brun_stdio(?:_async)?\("
+        r"\bnew \w*StdioServerTransport\b|\bStdioServerTransport\(|\bstdio_server\(|\brun_stdio(?:_async)?\("
         r"|\b(?:mcp|server|app)\.run\(\s*\)|transport(?:Type)?\s*[=:]\s*[\"']stdio[\"']|\bserveStdio\(|\bServeStdio\("
         r"|\bmcp\.StdioTransport\b|\bStdioServerTransportProvider\(|\bWithStdioServerTransport\(|\brmcp::transport::stdio\b"
         r"|\btransport::(?:io::)?stdio\(\)|\btransports?[.:]+stdio\b|\bStdioTransport\(\)"

@@ -1,0 +1,6 @@
+"""The source of a server: one archive, read once and statically, for its source, dependencies and secrets."""
+
+from crawler.collectors.source.collector import SourceCollector, SourceLimits
+from crawler.collectors.source.reader import ReaderLimits, Readers
+
+__all__ = ["ReaderLimits", "Readers", "SourceCollector", "SourceLimits"]

@@ -1,0 +1,232 @@
+"""SourceCollector: the source of a server, what it needs and the secrets in it, all out of one archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from crawler.archives import Bounds
+from crawler.collectors.package.archives import Archives
+from crawler.collectors.package.sharing import Shared
+from crawler.collectors.package.sources import Indexes
+from crawler.collectors.repository.ports import BillOfMaterials, Tarballs
+from crawler.collectors.source.needs import elsewhere
+from crawler.collectors.source.origin import Fetches, FetchLimits, Origin, of_package, of_repository
+from crawler.collectors.source.ports import Installs, Reads
+from crawler.collectors.source.task import Reading, Task
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from evidence.canonical import Json, NotJson, canonical_json, parse_json
+from evidence.kinds import dependencies, secrets, source
+from evidence.model import Absent, Dossier, Observed, Reason, Record
+
+VERSION: Final = 1
+STANDS: Final = timedelta(days=14)
+LOOKED_AT: Final = "looked_at"
+CARRIED: Final = "carried"
+
+_SCHEMAS: Final = {source.KIND: source.SCHEMA, dependencies.KIND: dependencies.SCHEMA, secrets.KIND: secrets.SCHEMA}
+_OURS: Final = frozenset(
+    {Reason.RATE_LIMITED, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.NOT_COLLECTED,
+     Reason.COLLECTOR_ERROR, Reason.SANDBOX_RESTRICTED}
+)  # fmt: skip
+"""Why we could not look, as far as an absence tells: what was seen before stands for a while."""
+
+_KEPT: Final = timedelta(minutes=5)
+_MOST_KEPT: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLimits:
+    """Bounds on fetching and on walking through an archive; those on reading are the readers'."""
+
+    fetching: FetchLimits = field(default_factory=FetchLimits)
+    walking: Bounds = field(default_factory=Bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    content: Observed | Absent
+    observation: Mapping[str, Json]
+
+
+class SourceCollector:
+    """Answers for kinds `source`, `dependencies` and `secrets` (docs/decisions/0137).
+
+    `rules` is the digest of the secret rules that the readers follow: other rules mean another reading. One per
+    process: it holds what several servers of one repository share.
+    """
+
+    name: Final = "source"
+    version: Final = VERSION
+    kinds: Final = (source.KIND, dependencies.KIND, secrets.KIND)
+
+    def __init__(
+        self,
+        engine: Engine,
+        readers: Reads,
+        archives: Archives,
+        indexes: Indexes,
+        clock: Callable[[], datetime],
+        *,
+        rules: str,
+        limits: SourceLimits | None = None,
+        tarballs: Tarballs | None = None,
+        boms: BillOfMaterials | None = None,
+        installs: Installs | None = None,
+        guard: Guard | None = None,
+    ) -> None:
+        """Without `tarballs` only packages are read; without `installs` nothing is told of packages without locks."""
+        self._readers = readers
+        self._archives = archives
+        self._clock = clock
+        self._limits = limits or SourceLimits()
+        self._rules = rules
+        self._boms = boms
+        self._installs = installs
+        self._fetches = Fetches(engine, tarballs, indexes, clock, self._limits.fetching, guard=guard)
+        self._readings: Shared[tuple[str, str, str, str], Reading | Absent] = Shared(clock, _lifetime, most=_MOST_KEPT)
+
+    async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
+        """One record of each kind."""
+        origin = of_repository(found)
+        if isinstance(origin, Absent) and origin.reason in _OURS and self._stands(earlier, source.KIND):
+            # The repository may be there: its package would be another source, and move the score for our failure.
+            return [self._record(found, kind, self._earlier(earlier, kind, origin)) for kind in self.kinds]
+        seen, place = await self._read(found, earlier, origin)
+        contents = {**seen, dependencies.KIND: await self._needs(found, earlier, place, seen)}
+        return [self._record(found, kind, contents[kind]) for kind in self.kinds]
+
+    async def _read(
+        self, found: Dossier, earlier: Dossier, origin: Origin | Absent
+    ) -> tuple[dict[str, _Content], Origin | None]:
+        """Contents by kind of the repository, else of the package; `dependencies` only where a lockfile tells them."""
+        refused = origin
+        if isinstance(origin, Origin):
+            seen = await self._look(origin, earlier)
+            if not isinstance(seen, Absent):
+                return seen, origin
+            if seen.reason in _OURS:
+                return self._unread(earlier, seen), origin
+            refused = seen
+        package = await of_package(found, self._archives)
+        if isinstance(package, Origin):
+            seen = await self._look(package, earlier)
+            return (self._unread(earlier, seen), None) if isinstance(seen, Absent) else (seen, package)
+        assert isinstance(refused, Absent)
+        return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
+
+    async def _look(self, origin: Origin, earlier: Dossier) -> dict[str, _Content] | Absent:
+        observation: dict[str, Json] = {LOOKED_AT: self._clock().isoformat()}
+        if self._is_known(earlier, origin):
+            carried = {**observation, CARRIED: True}
+            return {
+                kind: _Content(record.content, carried)
+                for kind, record in earlier.records.items()
+                if kind in self.kinds and isinstance(record.content, Observed)
+            }
+        reading = await self._readings.get(
+            (origin.origin, origin.name, origin.ref, origin.subfolder), lambda: self._reading(origin)
+        )
+        if isinstance(reading, Absent):
+            return reading
+        bodies = {source.KIND: reading.source, secrets.KIND: reading.secrets, dependencies.KIND: reading.dependencies}
+        return {
+            kind: _Content(Observed(canonical_json(dict(body))), observation)
+            for kind, body in bodies.items()
+            if body is not None
+        }
+
+    async def _reading(self, origin: Origin) -> Reading | Absent:
+        file = await self._fetches.fetch(origin)
+        if isinstance(file, Absent):
+            return file
+        task = Task(
+            origin=origin.origin,
+            name=origin.name,
+            ref=origin.ref,
+            subfolder=origin.subfolder,
+            strip=origin.strip,
+            bounds=self._limits.walking,
+        )
+        return await self._readers.read(file, task)
+
+    async def _needs(
+        self, found: Dossier, earlier: Dossier, origin: Origin | None, seen: Mapping[str, _Content]
+    ) -> _Content:
+        known = seen.get(dependencies.KIND)
+        if known is not None and isinstance(known.content, Observed):
+            return known
+        body = await elsewhere(found, origin, self._boms, self._installs)
+        if isinstance(body, Absent):
+            return self._earlier(earlier, dependencies.KIND, body)
+        return _Content(Observed(canonical_json(body)), {LOOKED_AT: self._clock().isoformat()})
+
+    def _is_known(self, earlier: Dossier, origin: Origin) -> bool:
+        """Whether an earlier night read this very archive with this version and these rules."""
+        for kind in (source.KIND, secrets.KIND):
+            record = earlier.records.get(kind)
+            stated = _members(record) if record else {}
+            if record is None or (record.collector, record.collector_version) != (self.name, VERSION):
+                return False
+            if record.schema != _SCHEMAS[kind] or not isinstance(record.content, Observed):
+                return False
+            if (stated.get("origin"), stated.get("name"), stated.get("ref")) != (
+                origin.origin,
+                origin.name,
+                origin.ref,
+            ):
+                return False
+            if kind == source.KIND and (stated.get("subfolder") or "") != origin.subfolder:
+                return False
+            if kind == secrets.KIND and stated.get("rules") != self._rules:
+                return False
+        return True
+
+    def _unread(self, earlier: Dossier, why: Absent) -> dict[str, _Content]:
+        return {kind: self._earlier(earlier, kind, why) for kind in (source.KIND, secrets.KIND)}
+
+    def _earlier(self, earlier: Dossier, kind: str, why: Absent) -> _Content:
+        """What was seen before when it is we who could not look and it is young enough; else the absence."""
+        record = earlier.records.get(kind)
+        if record is None or why.reason not in _OURS or not self._stands(earlier, kind):
+            return _Content(why, {})
+        return _Content(record.content, record.observation)
+
+    def _stands(self, earlier: Dossier, kind: str) -> bool:
+        record = earlier.records.get(kind)
+        stated = record.observation.get(LOOKED_AT) if record else None
+        if record is None or not isinstance(record.content, Observed) or not isinstance(stated, str):
+            return False
+        try:
+            return self._clock() - datetime.fromisoformat(stated) <= STANDS
+        except (ValueError, TypeError):
+            return False
+
+    def _record(self, found: Dossier, kind: str, content: _Content) -> Record:
+        return Record(
+            server=found.server.id,
+            kind=kind,
+            schema=_SCHEMAS[kind],
+            collector=self.name,
+            collector_version=self.version,
+            observed_at=self._clock(),
+            content=content.content,
+            observation=content.observation,
+        )
+
+
+def _lifetime(reading: Reading | Absent) -> timedelta:
+    return timedelta(0) if isinstance(reading, Absent) else _KEPT
+
+
+def _members(record: Record) -> Mapping[str, Json]:
+    if not isinstance(record.content, Observed):
+        return {}
+    try:
+        body = parse_json(record.content.body)
+    except NotJson:
+        return {}
+    return body if isinstance(body, Mapping) else {}
