@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from evidence.model import Run, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage
-from workers import light_checks, pins, pipeline, schedule
+from workers import advisories, light_checks, pins, pipeline, schedule
 from workers.broker import Queues, Turn
 from workers.context import Context
 from workers.flow import Halt
@@ -68,7 +68,8 @@ async def sweep(ctx: Context, queues: Queues) -> None:
 async def probe_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> None:
     """Lease and collect until nothing can be leased, the task's time is over or the worker is `stopping`."""
     run = await asyncio.to_thread(_planned, ctx, run_id)
-    if run is None:
+    # Every machine has a mirror of its own, and none may look at servers without one that it could have.
+    if run is None or not await advisories.keep_fresh(ctx.settings, ctx.clock):
         return
     leases, halt = Leases(ctx, run_id, Stage.COLLECT), Halt()
     watching = asyncio.create_task(_halt_when(stopping, halt))

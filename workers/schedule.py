@@ -13,6 +13,7 @@ PROBE_SHARD: Final = "hallmark.probe_shard"
 SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
 LIGHT_CHECK: Final = "hallmark.light_check"
+REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
 
 PROBE: Final = "probe"
 SCORE: Final = "score"
@@ -25,6 +26,7 @@ ROUTES: Final = {
     PLAN_RUN: PROBE,
     PROBE_SHARD: PROBE,
     LIGHT_CHECK: PROBE,
+    REFRESH_ADVISORIES: PROBE,
     SCORE_SHARD: SCORE,
     SWEEP: PUBLISH,
     PUBLISH_RUN: PUBLISH,
@@ -33,11 +35,14 @@ ROUTES: Final = {
 
 def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     """What beat sends and how often. A message that no worker took before the next one is dropped."""
-    return {
+    table = {
         "plan-run": _entry(PLAN_RUN, settings.plan_every),
         "sweep": _entry(SWEEP, settings.sweep_every),
         "light-check": _entry(LIGHT_CHECK, settings.plan_every),
     }
+    if settings.advisories_every:
+        table["refresh-advisories"] = _entry(REFRESH_ADVISORIES, settings.advisories_every)
+    return table
 
 
 def due_slot(settings: Settings, now: datetime) -> datetime:

@@ -12,7 +12,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import StoreUnavailable
-from workers import nightly, schedule
+from workers import advisories, nightly, schedule
 from workers.broker import CeleryQueues, turn
 from workers.celery_app import app, is_stopping, settings
 from workers.clock import clock_at
@@ -51,6 +51,12 @@ def plan_run() -> None:
 def light_check() -> None:
     """Connect once to the remotes that are due, unless another worker is at it."""
     _do(lambda ctx: nightly.light_check(ctx, turn(settings()), is_stopping))
+
+
+@_task(schedule.REFRESH_ADVISORIES)
+def refresh_advisories() -> None:
+    """Bring this machine's mirror of advisories up to date when that is due."""
+    run_loop(advisories.keep_fresh(settings(), clock_at(settings().clock)))
 
 
 @_task(schedule.SWEEP)

@@ -172,7 +172,7 @@ class World:
 
 
 def settings(home: Path, **changes: object) -> Settings:
-    known = {"home": home, "cache": home / "cache", "clock": NIGHT, "commit": "test", "stop_grace": 0.2}
+    known = {"home": home, "cache": home / "cache", "clock": NIGHT, "commit": "test", "stop_grace": 0.2, "sources": ()}
     return Settings(**(known | changes))  # type: ignore[arg-type]
 
 
