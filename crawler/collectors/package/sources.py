@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from crawler.wire.adapters import GuardedTransport
 from crawler.wire.failures import WireFailure
 from crawler.wire.guard import Guard, classify
 from crawler.wire.http import Engine
+from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex, endpoint, npm_index, python_index
+
+Given = TypeVar("Given", NpmIndex, PythonIndex)
 
 # Never opened, not even for an index that the user configured.
 _NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified", "malformed"})
@@ -30,27 +33,39 @@ class Indexes(Protocol):
 
 
 class ConfiguredIndexes:
-    """Asks the user's tools once. `environ` is the environment that they run in."""
+    """Asks the user's tools once, whatever they answer. `environ` is the environment that they run in."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self._asking = asyncio.Lock()
-        self._npm: NpmIndex | None = None
-        self._python: PythonIndex | None = None
+        self._npm: NpmIndex | SandboxError | None = None
+        self._python: PythonIndex | SandboxError | None = None
 
     async def npm(self) -> NpmIndex:
         """What `npm config` says."""
         async with self._asking:
             if self._npm is None:
-                self._npm = await asyncio.to_thread(npm_index, self._environ)
-            return self._npm
+                self._npm = await self._ask(npm_index)
+            return _given(self._npm)
 
     async def python(self) -> PythonIndex:
         """What uv's or pip's configuration says."""
         async with self._asking:
             if self._python is None:
-                self._python = await asyncio.to_thread(python_index, self._environ)
-            return self._python
+                self._python = await self._ask(python_index)
+            return _given(self._python)
+
+    async def _ask(self, ask: Callable[[Mapping[str, str]], Given]) -> Given | SandboxError:
+        try:
+            return await asyncio.to_thread(ask, self._environ)
+        except SandboxError as error:
+            return error
+
+
+def _given(answer: Given | SandboxError) -> Given:
+    if isinstance(answer, SandboxError):
+        raise SandboxError(str(answer))
+    return answer
 
 
 @dataclass(frozen=True, slots=True)

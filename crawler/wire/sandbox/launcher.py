@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 
+from crawler.patience import queueing
 from crawler.wire.launch import Launched
 from crawler.wire.sandbox import answers, bubblewrap, command, entrypoints, host, identity, indexes, rootfs, spec
 from crawler.wire.sandbox.availability import available
@@ -89,7 +90,9 @@ class Sandbox:
         """What the installed package of a target consists of, installed first if needed; Absent says why not."""
         if target.type not in {TargetType.NPM, TargetType.PYPI}:
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
-        async with self._room:
+        async with contextlib.AsyncExitStack() as held:
+            with queueing():
+                await held.enter_async_context(self._room)
             try:
                 found = await self.prepare(target)
             except SandboxError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from crawler.collectors.package.sources import IndexGuard
 from crawler.wire.failures import BlockedAddress
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
+from crawler.wire.sandbox.errors import SandboxError
 from evidence.model import Absent, Reason, Server
 from tests.crawler.collectors.package.looking import NOON, Bench, absent, body, dossier, npm
 from tests.servers.indexes import Answer, PackageIndex, packument
@@ -143,6 +145,21 @@ def test_no_configured_index_is_absent() -> None:
     (record,) = asyncio.run(collector.collect(server, dossier(server)))
     assert absent(record).reason is Reason.NOT_COLLECTED
     assert "secret" not in absent(record).detail
+
+
+def test_the_users_tools_are_asked_once_even_when_they_know_nothing(tmp_path: Path) -> None:
+    asked, npm_program = tmp_path / "asked", tmp_path / "npm"
+    npm_program.write_text(f"#!/bin/sh\necho asked >> {asked}\nexit 1\n", "utf-8")
+    npm_program.chmod(0o755)
+    indexes = ConfiguredIndexes({"PATH": f"{tmp_path}:/usr/bin:/bin"})
+
+    async def several_times() -> None:
+        for _ in range(3):
+            with pytest.raises(SandboxError):
+                await indexes.npm()
+
+    asyncio.run(several_times())
+    assert asked.read_text("utf-8") == "asked\n"
 
 
 def test_the_guard_opens_the_doors_of_the_index_and_nothing_beside_them() -> None:
