@@ -15,7 +15,6 @@ from evidence.kinds.secrets import Found, Secrets
 from evidence.model import Absent, Dossier
 from evidence.store import FindingRow, FindingState, Spotted
 from publish.disclosure import Reviewed, private_lines, private_rules
-from scoring import path
 from scoring.rule import discover
 from scoring.scorecard import Line, Scorecard
 
@@ -73,7 +72,7 @@ class _Seen:
         if reads == secrets.KIND and (secret := self._secret(line)) is not None:
             place, words, content = secret.path, secret.pattern, secret.digest
             at = f"{secret.path}:{secret.line}"
-        elif reads == drift.KIND and (change := self._changes.get(line.at)) is not None:
+        elif reads == drift.KIND and (change := self._changes.get(_below(drift.KIND, line.at))) is not None:
             place, words, content = change.at, line.why, change.after or ""
         elif reads == listing.KIND:
             place, words = self._place(line)
@@ -112,7 +111,8 @@ class _Seen:
 
     def _secret(self, line: Line) -> Found | None:
         """The secret at the line's place; its path names it on another night, since the line moves with every edit."""
-        at = [one for one in self._secrets if line.at == _below(secrets.KIND, f"{one.path}:{one.line}")]
+        where = _below(secrets.KIND, line.at)
+        at = [one for one in self._secrets if where in {f"{one.path}/{one.line}", f"{one.path}:{one.line}"}]
         return next((one for one in at if line.why.startswith(one.pattern)), at[0] if at else None)
 
     @cached_property
@@ -141,16 +141,23 @@ class _Seen:
             changes = Drift.parse(body).changes if (body := self._body(drift.KIND)) else ()
         except NotJson:
             return {}
-        return {_below(drift.KIND, change.at): change for change in changes}
+        return {_unescaped(change.at): change for change in changes}
 
     def _body(self, kind: str) -> bytes:
         content = self._dossier.read(kind)
         return b"" if isinstance(content, Absent) else content.body
 
 
-def _below(kind: str, where: str) -> str:
-    """The path of a place in a kind of evidence, as lines of receipts write it."""
-    return path.join(kind, path.escape(where[: path.MAX_SEGMENT]))
+def _below(kind: str, at: str) -> str:
+    """The place within a kind of evidence that a line's path names."""
+    return _unescaped(at.removeprefix(f"{kind}/"))
+
+
+def _unescaped(at: str) -> str:
+    """A path as the evidence writes it; a place that is a path itself was escaped once more."""
+    for _ in range(2):
+        at = at.replace("~2", "@").replace("~1", "/").replace("~0", "~")
+    return at
 
 
 def _digest(parts: Iterable[str]) -> str:
