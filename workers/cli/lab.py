@@ -26,6 +26,7 @@ from evidence.lockfiles.reading import MAX_BYTES
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, note, plain, show, table
 from workers.cli.lab_advisories import advisories
+from workers.cli.lab_poisoning import poisoning
 from workers.cli.lab_secrets import secrets
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -53,6 +54,7 @@ def lab() -> None:
 
 
 app.command()(secrets)
+app.command()(poisoning)
 app.command()(advisories)
 
 

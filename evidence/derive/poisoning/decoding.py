@@ -14,7 +14,7 @@ MAX_RUNS: Final = 12
 MAX_RUN: Final = 8_000
 SHORTEST: Final = 24
 
-_BASE64: Final = re.compile(rf"(?<![\w+/=-])[A-Za-z0-9+/_-]{{{SHORTEST},{MAX_RUN}}}+={{0,2}}")
+_BASE64: Final = re.compile(rf"(?<![\w+/-])[A-Za-z0-9+/_-]{{{SHORTEST},{MAX_RUN}}}+={{0,2}}")
 _HEX: Final = re.compile(rf"(?<![\w])(?:0x)?(?:[0-9a-fA-F]{{2}}[\s:]?){{12,{MAX_RUN // 3}}}+")
 _PERCENT: Final = re.compile(
     rf"(?<![\w.~-])[\w.~-]{{0,40}}(?:%[0-9a-fA-F]{{2}}[\w.~!*'()/-]{{0,30}}){{2,{MAX_RUN // 6}}}+"

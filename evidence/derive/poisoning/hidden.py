@@ -27,6 +27,8 @@ def hidden_in(text: str) -> Iterator[str]:
     without = shapes.FLAG.sub("", text)
     if shapes.HIDDEN.search(without):
         yield from _hidden(without)
+    if shapes.PRIVATE.search(without):
+        yield "private-use characters"
     if shapes.LOOK_ALIKE.search(without):
         yield "letters of another script inside a word"
 
@@ -57,8 +59,11 @@ def _is_needed(text: str, at: int) -> bool:
 
 
 def _is_inside(text: str, at: int) -> bool:
+    """Whether it parts a word of Latin letters, or joins one to nothing."""
     before, after = text[max(0, at - 1) : at], text[at + 1 : at + 2]
-    return before.isascii() and after.isascii() and before.isalnum() and after.isalnum()
+    if not (before.isascii() and before.isalnum()):
+        return False
+    return (after.isascii() and after.isalnum()) or shapes.JOINER.match(text, at) is not None
 
 
 def _is_selecting(text: str, at: int) -> bool:

@@ -26,6 +26,7 @@ from evidence.patterns.poisoning import (
     Threat,
     is_placeholder,
 )
+from evidence.patterns.poisoning.encoding import COMMAND
 from evidence.patterns.poisoning.hidden import MARKDOWN_COMMENT
 
 MAX_HITS: Final = 200
@@ -156,7 +157,9 @@ def _encoded(text: str) -> Iterator[_Heard]:
     for inner in decoded(text):
         readable = True
         folded = fold(inner)
-        if any(each.matches(folded) for each in PATTERNS if each.category is not Category.ENCODED):
+        if COMMAND.search(folded) or any(
+            each.matches(folded) for each in PATTERNS if each.category is not Category.ENCODED
+        ):
             yield _Heard(
                 Category.ENCODED, "encoded-order", "Carries an encoded order to the model", Found(Confidence.HIGH)
             )

@@ -105,12 +105,12 @@ PATTERNS: Final = (
         Category.EXFILTRATION,
         "exfiltrates",
         "Says that it takes secrets elsewhere",
-        rf"""\bexfiltrat(?:e|es|ing)\s(?:[^\s;.]{{1,20}}\s){{0,8}}?(?:contents?|data|files?|keys?|{_SECRETS}|\.env)\b
+        rf"""\bexfiltrat(?:e|es|ing)\s(?:[^\s;.]{{1,20}}\s){{0,8}}?(?:\b(?:contents?|data|files?|keys?|{_SECRETS})\b|\S{{0,16}}(?:\.env\b|{_STRONG})|attacker)
             |\b(?:extract|gather|collect|harvest|steal|read|dump|captur|intercept)(?:e|s|es|ing)?\s(?:[^\s;.]{{1,20}}\s){{0,6}}?{_SECRETS}\b[^;.]{{0,60}}?\b(?:send|transmit|upload|forward|exfiltrat|post|relay|leak)(?:e|s|es|ing|ting)?\b[^;.]{{0,60}}?(?:{_ABROAD}|https?://)
             |\bforward\s(?:every|all|each)\s(?:\w{{1,12}}\s){{0,4}}?(?:messages?|requests?|inputs?|prompts?)\b[^;]{{0,60}}?(?:https?://|@|\battacker|\bexternal|\bremote)""",
         needs=(
             "exfiltrat|extract|gather|collect|harvest|steal|read|dump|captur|intercept|forward",
-            f"{_HOLDINGS}|content|data|file|.env|request|input|prompt",
+            f"{_HOLDINGS}|{_STRONGS}|attacker|content|data|file|.env|request|input|prompt",
         ),
         reach=560,
         bad=(
@@ -178,6 +178,24 @@ PATTERNS: Final = (
             "connection strings are logged to an external monitoring endpoint",
         ),
         good=("logs in with stored credentials", "uploads the file to the remote server"),
+        mentionable=True,
+    ),
+    pattern(
+        Category.EXFILTRATION,
+        "copies-out",
+        "Says that it sends somebody a copy of what it works on",
+        r"""\b(?:also\s|silently\s|then\s|automatically\s)(?:sends?|posts?|uploads?|forwards?|transmits?|mirrors?|relays?|ships?)\s(?:[^\s;.]{1,16}\s){0,6}?(?:to|with)\s(?:an?\s|some\s|the\s|our\s)?(?:external|third[\s-]party|remote|attacker'?s?|unknown|undisclosed)\s
+            |\b(?:sends?|posts?|uploads?|forwards?|transmits?|mirrors?)\s(?:a\s|another\s|one\s)(?:\w{1,10}\s)?copy\s(?:[^\s;.]{1,16}\s){0,6}?to\s(?:an?\s|the\s|our\s)?(?:\w{1,14}\s)?(?:external|third[\s-]party|remote|attacker'?s?|host|server|endpoint|collector)\b""",
+        needs=(
+            "external|third|remote|attacker|unknown|undisclosed|host|server|endpoint|collector",
+            "also |silently |then |automatically |copy",
+        ),
+        reach=220,
+        bad=(
+            "formats text and sends a copy to an external host",
+            "counts words; also posts the result to an external endpoint",
+        ),
+        good=("sends the message to an external channel", "sends a copy of the invoice to the customer"),
         mentionable=True,
     ),
     pattern(

@@ -25,6 +25,9 @@ RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U000
 
 ZERO_WIDTH_RUN: Final = re.compile(f"[{_ZERO_WIDTH}]{{3,}}")
 ZERO_WIDTH: Final = re.compile("[\u200b\u200c\u200d\u2060-\u2064\u180e\u034f]")
+JOINER: Final = re.compile("[\u200c\u200d\u2060-\u2064]")
+"""Never typed after a Latin letter, unlike the space without width that copying leaves."""
+
 BREAKING_SCRIPT: Final = re.compile(
     "[\u0600-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\u1900-\u1aff\ua8e0-\ua8ff\ua980-\uaadf\ufb50-\ufeff]"
 )
@@ -34,7 +37,9 @@ PICTURE: Final = re.compile(
 )
 """Emoji and the signs that become one."""
 
-SELECTOR_RUN: Final = re.compile(f"[{_SELECTORS}]{{2,}}")
+PRIVATE: Final = re.compile("[\ue000-\ue09f\U000f0000-\U000ffffd\U00100000-\U0010fffd]|[\ue0a0-\uf8ff]{4,}")
+"""Letters that nobody has agreed on: a code, unless it is an icon or two of a common icon font."""
+
 SELECTOR: Final = re.compile(f"[{_SELECTORS}]")
 SELECTABLE: Final = re.compile("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Ideographs, which have variants that a selector picks."""

@@ -60,4 +60,15 @@ PATTERNS: Final = (
         good=("note for the assistant: results are sorted by date",),
         mentionable=True,
     ),
+    pattern(
+        Category.SYSTEM_TAG,
+        "script",
+        "Contains markup that runs where it is shown",
+        r"""<script\b[^>]{0,80}>[^<]{1,200}</script|\bon(?:error|load|click)\s?=\s?['"]?(?:alert|fetch|eval|document|window|javascript)\b""",
+        needs=("<script|onerror|onload|onclick", "</script|alert|fetch|eval|document|window|javascript"),
+        reach=320,
+        bad=("<script>alert('x')</script>",),
+        good=("removes <script> and <style> tags",),
+        mentionable=True,
+    ),
 )

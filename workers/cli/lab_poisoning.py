@@ -1,0 +1,121 @@
+"""`hallmark lab poisoning`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evidence.derive.poisoning import Hit
+from workers.cli.boundary import explained
+from workers.cli.console import Exit, emit, fail, note, plain, show, table
+from workers.cli.lab_quality import Quality
+from workers.cli.lab_rows import Bad, Corpus
+
+
+def poisoning(
+    where: Annotated[
+        Path, typer.Argument(metavar="FILE.jsonl", help="Rows {id, server, name, description, inputSchema}.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per row, for programs.")] = False,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Only precision and recall of rows that have a label; fail without any.")
+    ] = False,
+) -> None:
+    """Look for poisoned tool descriptions in rows of your own. A row is one tool; its texts are never repeated.
+
+    Rows of one server (and `set`) are judged with each other's names, so that orders about another tool are found.
+    `label` (1 or true: poisoned) is optional; where it is given the last rows are precision, recall and F1: of all
+    rows, of each `set`, and of each category of findings. A row is called poisoned by a finding of high confidence.
+    Rows that cannot be read are told and left out.
+
+    Examples:
+
+    hallmark lab poisoning corpus.jsonl
+
+    hallmark lab poisoning corpus.jsonl --labels --json
+
+    Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 no row could be read.
+    """
+    with explained():
+        try:
+            corpus = Corpus.of(where)
+        except OSError as error:
+            fail(f"{where} cannot be read: {error}", Exit.USAGE)
+        read, bad, poisoned, quality = _judge(corpus, as_json=as_json, quiet=labels)
+        if labels and not quality.labelled:
+            fail(f'{where} has no row with a label; add "label": 1 or 0', Exit.USAGE)
+        if quality.labelled:
+            _print_quality(quality, as_json=as_json)
+        note(f"{read} rows read, {bad} left out; {poisoned} poisoned")
+        raise typer.Exit(Exit.OK if read else Exit.NOTHING)
+
+
+def _judge(corpus: Corpus, *, as_json: bool, quiet: bool) -> tuple[int, int, int, Quality]:
+    read = bad = poisoned = 0
+    quality = Quality()
+    grid = table("Id", "Verdict", "Findings")
+    for row, hits in corpus.judged():
+        if isinstance(row, Bad):
+            bad += 1
+            if as_json and not quiet:
+                emit({"line": row.line, "error": row.why})
+            else:
+                note(f"line {row.line}: {row.why}")
+            continue
+        read += 1
+        verdict = _verdict(hits)
+        poisoned += verdict == "poisoned"
+        quality.add(row, hits)
+        if as_json and not quiet:
+            emit({"id": row.id, "verdict": verdict, "findings": [_finding(hit) for hit in hits]})
+        elif hits and not quiet:
+            found = Counter(f"{hit.pattern} ({hit.confidence.value})" for hit in hits)
+            grid.add_row(plain(str(row.id)), verdict, plain(", ".join(found), limit=300))
+    if not as_json and not quiet and grid.row_count:
+        show(grid)
+    return read, bad, poisoned, quality
+
+
+def _verdict(hits: Sequence[Hit]) -> str:
+    if any(hit.is_grave for hit in hits):
+        return "poisoned"
+    return "suspicious" if hits else "clean"
+
+
+def _finding(hit: Hit) -> dict[str, str]:
+    return {
+        "pattern": hit.pattern,
+        "category": hit.category.value,
+        "confidence": hit.confidence.value,
+        "at": hit.at,
+        "title": hit.title,
+    }
+
+
+def _print_quality(quality: Quality, *, as_json: bool) -> None:
+    rows = list(_quality_rows(quality))
+    if as_json:
+        for row in rows:
+            emit({"quality": row})
+        return
+    grid = table("Part", "Name", ("Rows", "right"), ("Precision", "right"), ("Recall", "right"), ("F1", "right"))
+    for row in rows:
+        rates = [_share(row[name]) for name in ("precision", "recall", "f1")]
+        grid.add_row(row["part"], plain(row["name"]), str(row["rows"]), *rates)
+    show(grid)
+
+
+def _quality_rows(quality: Quality) -> Iterator[dict[str, Any]]:
+    yield {"part": "all", "name": "all", **quality.whole.figures()}
+    for name, tally in sorted(quality.sets.items()):
+        yield {"part": "set", "name": name, **tally.figures()}
+    for name, tally in sorted(quality.categories.items()):
+        yield {"part": "category", "name": name, **tally.figures(), "recall": None, "f1": None}
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
