@@ -29,7 +29,6 @@ _PRINTABLE: Final = re.compile(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]{1,256}")
 _PLAIN_PATH: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NEEDS: Final = ("dependencies", "optionalDependencies", "peerDependencies")
 _REQUIRED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
-_DESCRIPTION_AFTER: Final = re.compile(rb"\r?\n\r?\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +250,7 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
     if raw is None:
         return None
     try:
-        message = BytesHeaderParser(policy=compat32).parsebytes(_DESCRIPTION_AFTER.split(raw, 1)[0])
+        message = BytesHeaderParser(policy=compat32).parsebytes(raw)
         name, version = pypi_name(str(message["Name"] or "").strip()), _word(str(message["Version"] or "").strip())
         texts = (str(text) for text in message.get_all("Requires-Dist", []))
         needs = frozenset(canonicalize_name(match[0]) for text in texts if (match := _REQUIRED.match(text)))
