@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -60,6 +65,50 @@ def test_a_part_that_fails_is_what_it_was_and_is_looked_for_the_next_night() -> 
     assert second.observation["unread"] == ["advisories"]
     assert body(second)["stars"] == 8
     assert "unread" not in third.observation
+
+
+@contextmanager
+def hanging_up() -> Iterator[tuple[Local, list[int]]]:
+    """A GitHub that closes every connection without a word, and how many there were."""
+    met: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    taken, _ = listening.accept()
+                    met.append(1)
+                    taken.close()
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield Local(f"http://127.0.0.1:{listening.getsockname()[1]}", World()), met
+        listening.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+def test_an_outage_is_met_few_times_however_many_ask() -> None:
+    with hanging_up() as (local, met):
+        looker = Looker(local)
+        nights = looker.night(*(server(at(name)) for name in names(300)))
+    assert {absent(night["repository"])[0] for night in nights} == {"unreachable"}
+    assert len(met) <= 3 + 8, "three failures, and those on their way in the threads"
+
+
+def test_after_an_outage_one_tries_for_all() -> None:
+    with hanging_up() as (local, met):
+        looker = Looker(local)
+
+        async def run() -> int:
+            github = looker.github()
+            await asyncio.gather(*(github.look(name, None) for name in names(50)), return_exceptions=True)
+            before = len(met)
+            looker.time.pass_by(minutes=5)
+            await asyncio.gather(*(github.look(name, None) for name in names(50)), return_exceptions=True)
+            github.close()
+            return len(met) - before
+
+        assert asyncio.run(run()) == 1
 
 
 def test_thousands_do_not_each_wait_for_a_dead_network() -> None:
@@ -274,8 +323,10 @@ def test_a_github_that_never_answers_is_left() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         local = Local(f"http://127.0.0.1:{deaf.getsockname()[1]}", World())
         looker = Looker(local, given=limits(calls=CallLimits(timeout=1, pause=0), failures=1))
+        began = time.monotonic()
         nights = looker.night(*(server(at(name)) for name in names(50)))
     assert {absent(night["repository"])[0] for night in nights} == {"unreachable"}
+    assert time.monotonic() - began < 4, "one wait of a second, and not one for each"
 
 
 def test_who_is_cancelled_does_not_take_the_others_along() -> None:

@@ -1,0 +1,99 @@
+"""Budgets of tokens, as answers that overtake each other tell them."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from crawler.collectors.repository.answers import Answer, OutOfQuota
+from crawler.collectors.repository.tokens import Purse
+from tests.crawler.collectors.repository.looking import NOW, Time
+
+
+def purse(time: Time, *values: str, patience: float = 75) -> Purse:
+    return Purse(values, tick=time.tick, now=time.time, pause=time.pause, pace=0, patience=patience)
+
+
+def told(
+    remaining: int, *, status: int = 200, resets_in: float = 1800, resource: str = "core", skew: float = 0
+) -> Answer:
+    github = NOW + timedelta(seconds=skew)
+    headers = {
+        "x-ratelimit-remaining": str(remaining),
+        "x-ratelimit-reset": str(int(github.timestamp() + resets_in)),
+        "x-ratelimit-resource": resource,
+        "date": format_datetime(github, usegmt=True),
+    }
+    return Answer(status, headers, '{"message": "API rate limit exceeded"}' if status == 403 else "{}")
+
+
+def test_the_smallest_number_of_a_window_is_the_newest() -> None:
+    async def run() -> None:
+        time = Time()
+        tokens = purse(time, "one")
+        token = await tokens.take("core", "a")
+        await tokens.take("core", "b")
+        tokens.settle(token, "core", told(0))
+        tokens.settle(token, "core", told(1))
+        with pytest.raises(OutOfQuota):
+            await tokens.take("core", "c")
+
+    asyncio.run(run())
+
+
+def test_requests_on_their_way_count() -> None:
+    async def run() -> None:
+        tokens = purse(Time(), "one")
+        token = await tokens.take("core", "a")
+        tokens.settle(token, "core", told(2))
+        assert tokens.affords(2)
+        await tokens.take("core", "b")
+        assert tokens.affords(1)
+        assert not tokens.affords(2)
+        await tokens.take("core", "c")
+        with pytest.raises(OutOfQuota):
+            await tokens.take("core", "d")
+
+    asyncio.run(run())
+
+
+def test_budgets_of_rest_and_graphql_are_apart() -> None:
+    async def run() -> None:
+        tokens = purse(Time(), "one")
+        token = await tokens.take("graphql", "a")
+        tokens.settle(token, "graphql", told(0, resource="graphql"))
+        await tokens.take("core", "a")
+        with pytest.raises(OutOfQuota):
+            await tokens.take("graphql", "a")
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("skew", [0, 7200, -7200])
+def test_a_budget_comes_back_at_the_reset_whatever_our_clock_says(skew: float) -> None:
+    async def run() -> None:
+        time = Time()
+        tokens = purse(time, "one")
+        token = await tokens.take("core", "a")
+        tokens.settle(token, "core", told(0, status=403, resets_in=1800, skew=skew))
+        time.pass_by(seconds=1700)
+        with pytest.raises(OutOfQuota):
+            await tokens.take("core", "a")
+        time.pass_by(seconds=101)
+        assert (await tokens.take("core", "a")).position == 1
+
+    asyncio.run(run())
+
+
+def test_a_token_never_shows_its_value() -> None:
+    async def run() -> str:
+        return repr(await purse(Time(), "ghp_secret").take("core", "a"))
+
+    assert "ghp_secret" not in asyncio.run(run())
+
+
+def test_the_same_token_twice_is_one() -> None:
+    assert len(purse(Time(), "one", "one").tokens) == 1
