@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import re2
+
 from evidence.kinds.source import SSE, STDIO, STREAMABLE_HTTP
 
 MAX_LINE: Final = 4_000
@@ -23,18 +25,18 @@ CODE: Final = (
 
 _HASH: Final = (".py", ".rb")
 _TRANSPORTS: Final = {
-    STDIO: re.compile(
+    STDIO: re2.compile(
         r"\bnew \w*StdioServerTransport\b|\bStdioServerTransport\(|\bstdio_server\(|\brun_stdio(?:_async)?\("
         r"|\b(?:mcp|server|app)\.run\(\s*\)|transport(?:Type)?\s*[=:]\s*[\"']stdio[\"']|\bserveStdio\(|\bServeStdio\("
         r"|\bmcp\.StdioTransport\b|\bStdioServerTransportProvider\(|\bWithStdioServerTransport\(|\brmcp::transport::stdio\b"
         r"|\btransport::(?:io::)?stdio\(\)|\btransports?[.:]+stdio\b|\bStdioTransport\(\)"
     ),
-    SSE: re.compile(
+    SSE: re2.compile(
         r"\bnew SSEServerTransport\b|\bS[sS][eE]ServerTransport\(|\bsse_app\(|\brun_sse(?:_async)?\(|\bcreate_sse_app\("
         r"|transport(?:Type)?\s*[=:]\s*[\"']sse[\"']|\bserveSSE\(|\bmountSSE\(|\bNewSSEServer\(|\bNewSSEHandler\("
         r"|\bSseServer::serve\b|\b(?:HttpServlet|WebFlux|WebMvc)SseServerTransportProvider\b"
     ),
-    STREAMABLE_HTTP: re.compile(
+    STREAMABLE_HTTP: re2.compile(
         r"\bnew (?:Node|WebStandard)?StreamableHTTPServerTransport\b|\bnew StreamableHTTPTransport\b"
         r"|\bStreamableHTTPSessionManager\(|\bStreamableHTTPServerTransport\(|\bstreamable_http_app\(|\bhttp_app\("
         r"|\brun_streamable_http(?:_async)?\(|\brun_http_async\(|\bcreate_streamable_http_app\("
@@ -44,7 +46,6 @@ _TRANSPORTS: Final = {
         r"|\bWebMvcStreamableServerTransportProvider\b|\bWithHttpTransport\(|\bMapMcp\(|\btoFetchResponse\(req"
     ),
 }  # fmt: skip
-_TRANSPORT_HINTS: Final = ("transport", "stdio", "mcp", "sse_app", "http_app")
 _CHOICES: Final = re.compile(
     r"(?i)(?:choices|enum|Literal)\s*[=(:\[]{1,2}\s*\[?\s*([\"'][a-z-]+[\"'](?:\s*,\s*[\"'][a-z-]+[\"']){1,5})"
 )
@@ -53,7 +54,7 @@ _CHOICE: Final = {
     "streamablehttp": STREAMABLE_HTTP,
 }  # fmt: skip
 
-_OAUTH: Final = re.compile(
+_OAUTH: Final = re2.compile(
     r"\.well-known/(?:oauth-authorization-server|oauth-protected-resource|openid-configuration)"
     r"|\b(?:mcpAuthRouter|mcpAuthMetadataRouter|requireBearerAuth|ProxyOAuthServerProvider|OAuthServerProvider"
     r"|OAuthAuthorizationServerProvider|OAuthProvider|OAuthProxy|OIDCProxy|RemoteAuthProvider|BearerAuthProvider"
@@ -65,6 +66,10 @@ _OAUTH: Final = re.compile(
 )
 _IMPORT: Final = re.compile(r"^\s*(?:import\b|from\s+\S+\s+import\b|\}\s*from\s|export\s+(?:type|\*)|using\s|use\s)")
 
+_ANY_READ: Final = re2.compile(
+    r"process\.env|os\.environ|getenv|environ\.get|env\.get|os\.Getenv|os\.LookupEnv|env::var|GetEnvironmentVariable|ENV[.\[]"
+    r"|(?:Bun|meta)\.env"
+)
 _READS: Final = (
     re.compile(r"process\.env(?:\.([A-Za-z_][A-Za-z0-9_]*)|\[[\"']([A-Za-z_][A-Za-z0-9_]*)[\"']\])(?P<rest>.{0,40})"),
     re.compile(r"os\.environ\[[\"'](?P<required>[A-Za-z_][A-Za-z0-9_]*)[\"']\](?!\s*=[^=])(?P<rest>)"),
@@ -123,11 +128,11 @@ def is_code(path: str) -> bool:
 
 def transports(path: str, text: str) -> Iterator[Mark]:
     """The transports that code opens, each place once."""
-    lowered = text.lower()
-    if not any(hint in lowered for hint in _TRANSPORT_HINTS):
+    present = {name: pattern for name, pattern in _TRANSPORTS.items() if pattern.search(text)}
+    if not present and "stdio" not in text:
         return
     for number, line in _lines(path, text):
-        for name, pattern in _TRANSPORTS.items():
+        for name, pattern in present.items():
             if pattern.search(line):
                 yield Mark(name, number)
         for found in _CHOICES.finditer(line) if "stdio" in line else ():
@@ -147,7 +152,7 @@ def oauth(path: str, text: str) -> Iterator[Mark]:
 
 def environment(path: str, text: str) -> Iterator[Read]:
     """The variables that code reads; those of every program are left out."""
-    if not re.search(r"env|ENV", text):
+    if not _ANY_READ.search(text):
         return
     for number, line in _lines(path, text):
         for pattern in _READS:
