@@ -50,14 +50,16 @@ PRIVATE_KINDS: Final = frozenset({secrets.KIND, drift.KIND, alerts.KIND})
 
 SHOWN_OF_VISITS: Final[Mapping[str, frozenset[str]]] = {
     access.KIND: frozenset(),
+    package.KIND: frozenset({"looked_at", "downloads"}),
     repository.KIND: frozenset({"looked_at", "full_at"}),
 }
 """Kinds of whose observation only some members are shown. That of `access` holds the status which tells a server that
-any token opens; that of `repository` has marks of answers that depend on the token."""
+any token opens, that of `package` addresses of the operator's index, and that of `repository` marks of answers that
+depend on the operator's token."""
 
 UNSANDBOXED: Final = "none"
 
-PRIVATE_FAMILIES: Final = frozenset({"safety"})
+PRIVATE_FAMILIES: Final = frozenset({"safety", "secrets"})
 """Families of rules whose findings are our own scans': their vendor hears of them before anybody else."""
 
 PRIVATE_RULES: Final = frozenset({"bogus-token-mishandled"})

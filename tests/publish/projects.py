@@ -94,6 +94,8 @@ def _record(dossier: Dossier, kind: str, body: Any, word: str) -> Record:
     observation: dict[str, Json] = {"looked_at": "2026-03-01T02:00:00Z"} if kind == repository.KIND else {}
     if kind == repository.KIND:
         observation["etags"] = {"alerts": f'W/"{word}"'}
+    if kind == package.KIND:
+        observation = {"downloads": 3, "archive": f"https://index.internal/{word}"}
     if kind in PRIVATE:
         observation["note"] = word
     return Record(

@@ -29,7 +29,12 @@ from tests.publish.shelf import stored
 from workers.cli.saved import load, save
 
 MARKER = "zzmarkerzz"
-TRACES = (MARKER, *(f'"{kind}"' for kind in sorted(PRIVATE_KINDS)), *(f'"{kind}/' for kind in sorted(PRIVATE_KINDS)))
+TRACES = (
+    MARKER,
+    "index.internal",
+    *(f'"{kind}"' for kind in sorted(PRIVATE_KINDS)),
+    *(f'"{kind}/' for kind in sorted(PRIVATE_KINDS)),
+)
 Make = Callable[..., Store]
 
 

@@ -133,7 +133,8 @@ def test_advisories_of_the_repository_are_told_also_where_nothing_was_compared()
     assert (len(seen.found), len(seen.own)) == (0, 1)
 
 
-def test_a_visit_to_a_repository_does_not_tell_what_else_was_asked() -> None:
+def test_a_visit_does_not_tell_what_else_was_asked_nor_where() -> None:
     shown = disclose(server())
     assert isinstance(shown, Shown)
+    assert shown.records["package"].observation == {"downloads": 3}
     assert shown.records[repository.KIND].observation == {"looked_at": "2026-03-01T02:00:00Z"}

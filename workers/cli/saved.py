@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from evidence.canonical import NotJson, parse_json
-from evidence.kinds import repository
+from evidence.kinds import package, repository
 from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from publish.disclosure import PRIVATE_KINDS, public_record
@@ -60,8 +60,8 @@ def load(data: bytes, now: datetime) -> Dossier:
 
 
 def _shared(record: Record) -> Record:
-    """The marks of a repository's answers tell what else its host was asked."""
-    return public_record(record) if record.kind == repository.KIND else record
+    """What a visit tells of the operator, an index of their own or what their token may read, is not passed on."""
+    return public_record(record) if record.kind in {package.KIND, repository.KIND} else record
 
 
 def _record(record: Record) -> bytes:
