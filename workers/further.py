@@ -1,10 +1,11 @@
-"""What is looked at besides the server itself, wired from Settings: its package, its repository, advisories."""
+"""What is looked at besides the server itself, wired from Settings: package, repository, source, advisories."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
+from pathlib import Path
 
 import httpx
 
@@ -16,31 +17,38 @@ from crawler.collector import Collector, Follower
 from crawler.collectors.advisories import AdvisoriesCollector
 from crawler.collectors.package import ConfiguredIndexes, PackageCollector
 from crawler.collectors.repository import GitHub, RepositoryCollector
+from crawler.collectors.source import Readers, SourceCollector
+from crawler.collectors.source.ports import Installs
 from crawler.wire.adapters import GuardedTransport
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
+from evidence.derive.secrets.gitleaks import RulesInvalid, load
+from evidence.derive.secrets.rules import RuleSet, own_rules, rules_digest
 from workers.clock import Clock
 from workers.pins import Pinned, Versioned
-from workers.settings import Settings, tool_environment
+from workers.salt import secret_salt
+from workers.settings import Settings, SettingUnfit, tool_environment
 
 
 class Further:
     """Builds the sources that the settings ask for, on first use, and keeps them until `close`.
 
-    `asks_osv`: while there is no mirror of advisories, OSV's API is asked, which is meant for few servers.
+    `installs` tells what an installed package consists of. `asks_osv`: while there is no mirror of advisories, OSV's
+    API is asked, which is meant for few servers.
     """
 
-    def __init__(self, settings: Settings, clock: Clock, engine: Engine, *, asks_osv: bool) -> None:
+    def __init__(self, settings: Settings, clock: Clock, engine: Engine, installs: Installs, *, asks_osv: bool) -> None:
         self._settings = settings
         self._clock = clock
         self._engine = engine
+        self._installs = installs
         self._asks_osv = asks_osv
         self._built = AsyncExitStack()
 
     @property
     def versions(self) -> Sequence[Versioned]:
         """Names and versions of the sources, known without building them."""
-        known = (PackageCollector, RepositoryCollector, AdvisoriesCollector)
+        known = (PackageCollector, RepositoryCollector, SourceCollector, AdvisoriesCollector)
         return tuple(Pinned(one.name, one.version) for one in known if one.name in self._settings.sources)
 
     @cached_property
@@ -54,6 +62,8 @@ class Further:
         made: list[Follower] = []
         if self._wants(RepositoryCollector.name):
             made.append(RepositoryCollector(self._github, self._clock.now))
+        if self._wants(SourceCollector.name):
+            made.append(self._source())
         if self._wants(AdvisoriesCollector.name):
             made.append(self._advisories())
         return made
@@ -66,11 +76,15 @@ class Further:
         return name in self._settings.sources
 
     @cached_property
+    def _indexes(self) -> ConfiguredIndexes:
+        return ConfiguredIndexes(tool_environment())
+
+    @cached_property
     def _package(self) -> PackageCollector:
         template = self._settings.npm_downloads
         return PackageCollector(
             self._engine,
-            ConfiguredIndexes(tool_environment()),
+            self._indexes,
             self._clock.now,
             downloads={"npm": template} if template else None,
         )
@@ -81,6 +95,24 @@ class Further:
         github = GitHub(self._settings.github_api, tokens, now=self._clock.now, user_agent=self._settings.user_agent)
         self._built.callback(github.close)
         return github
+
+    def _source(self) -> SourceCollector:
+        text, rules = _secret_rules(self._settings.secret_rules)
+        salt = secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
+        readers = Readers(salt=salt, rules=text)
+        self._built.push_async_callback(readers.close)
+        github = self._github if self._wants(RepositoryCollector.name) else None
+        return SourceCollector(
+            self._engine,
+            readers,
+            self._package,
+            self._indexes,
+            self._clock.now,
+            rules=rules_digest(rules),
+            tarballs=github,
+            boms=github,
+            installs=self._installs,
+        )
 
     def _advisories(self) -> AdvisoriesCollector:
         return AdvisoriesCollector(
@@ -97,3 +129,14 @@ class Further:
         client = httpx.AsyncClient(transport=transport, trust_env=False)
         self._built.push_async_callback(client.aclose)
         return Api(Asker(client, what="the API of OSV"), self._settings.osv_api)
+
+
+def _secret_rules(path: Path | None) -> tuple[str, RuleSet]:
+    """The text of the operator's rule file and its rules, else no text and our own."""
+    if path is None:
+        return "", own_rules()
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, load(text)
+    except (RulesInvalid, UnicodeDecodeError) as error:
+        raise SettingUnfit(f"HALLMARK_SECRET_RULES: {path} is no rule file in gitleaks' format: {error}") from error

@@ -28,7 +28,7 @@ from crawler.wire.connection import Limits
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launched, Launcher
-from crawler.wire.sandbox import Sandbox, open_sandbox
+from crawler.wire.sandbox import InstalledTree, Sandbox, open_sandbox
 from evidence.model import Absent, Reason, Target
 from workers.clock import Clock
 from workers.further import Further
@@ -137,7 +137,7 @@ class Network:
     @cached_property
     def _further(self) -> Further:
         # The workers of a fleet have a mirror, or would ask for every server of a registry.
-        further = Further(self._settings, self._clock, self._wire(), asks_osv=not self._spread)
+        further = Further(self._settings, self._clock, self._wire(), self._packages, asks_osv=not self._spread)
         self._built.push_async_callback(further.close)
         return further
 
@@ -150,8 +150,12 @@ class Network:
             )
         return self._engine
 
-    async def _launcher(self) -> Launcher | None:
+    @cached_property
+    def _packages(self) -> _Packages:
         return _Packages(self._settings, self._clock)
+
+    async def _launcher(self) -> Launcher | None:
+        return self._packages
 
 
 class _Packages:
@@ -166,10 +170,20 @@ class _Packages:
     async def launch(self, target: Target) -> Launched | Absent:
         """Start a target; Absent says why it could not be started. Installing has limits of its own."""
         with queueing():
-            async with self._opening:
-                if self._sandbox is None:
-                    self._sandbox = await self._open()
-            return self._sandbox if isinstance(self._sandbox, Absent) else await self._sandbox.launch(target)
+            sandbox = await self._opened()
+            return sandbox if isinstance(sandbox, Absent) else await sandbox.launch(target)
+
+    async def installed(self, target: Target) -> InstalledTree | Absent:
+        """What a package is installed with; Absent says why it could not be installed."""
+        with queueing():
+            sandbox = await self._opened()
+            return sandbox if isinstance(sandbox, Absent) else await sandbox.installed(target)
+
+    async def _opened(self) -> Sandbox | Absent:
+        async with self._opening:
+            if self._sandbox is None:
+                self._sandbox = await self._open()
+        return self._sandbox
 
     async def _open(self) -> Sandbox | Absent:
         if self._settings.sandbox == "off":

@@ -38,6 +38,10 @@ def _listed(value: object) -> object:
 Duration: TypeAlias = Annotated[timedelta, BeforeValidator(_seconds)]
 
 
+class SettingUnfit(ValueError):
+    """A setting names something that cannot be used; the message names the setting."""
+
+
 class RegistrySetting(BaseModel):
     """One registry to walk: a short name, where it is, and headers that may hold a token."""
 

@@ -15,6 +15,8 @@ from publish.report import FolderTaken
 from workers.cli.console import Exit, fail
 from workers.embedded import AnotherRun
 from workers.pins import PinMismatch
+from workers.salt import SaltUnfit
+from workers.settings import SettingUnfit
 
 
 @contextmanager
@@ -24,7 +26,7 @@ def explained() -> Iterator[None]:
         yield
     except ValidationError as error:
         fail(_settings(error), Exit.USAGE)
-    except (UnknownSource, FolderTaken, InvalidCredentials) as error:
+    except (UnknownSource, FolderTaken, InvalidCredentials, SettingUnfit, SaltUnfit) as error:
         fail(str(error), Exit.USAGE)
     except RegistryUnavailable as error:
         fail(str(error), Exit.NOTHING)
