@@ -25,6 +25,8 @@ from crawler.collectors.repository.tokens import PACE, PATIENCE, Purse
 from evidence.canonical import NotJson
 from evidence.model import Absent, Observed, Reason
 
+# Where GitHub's API sends those who ask for an archive; it serves public ones without asking for a quota.
+_ARCHIVES: Final = "https://codeload.github.com"
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _MISSING: Final = frozenset({404, 410, 451})
 
@@ -48,9 +50,10 @@ class GitHubLimits:
 
 
 class GitHub:
-    """The API at `base` (an Enterprise Server's is `https://HOST/api/v3`). One per process: it holds the budgets.
+    """The API at `base` (an Enterprise Server's is `https://HOST/api/v3`).
 
-    Implements BillOfMaterials and Tarballs.
+    One per process and event loop: it holds the budgets of the tokens, and what was looked at. Implements
+    BillOfMaterials and Tarballs.
     """
 
     def __init__(
@@ -103,7 +106,8 @@ class GitHub:
         """Where the tarball of `OWNER/REPO` at a ref is fetched from, which costs one request; or why nowhere."""
         answer = await self._asked(name, f"tarball/{quote(ref, safe='/')}")
         if isinstance(answer, Absent):
-            return answer
+            public = answer.reason is Reason.RATE_LIMITED and self._calls.base == PUBLIC_API
+            return f"{_ARCHIVES}/{name}/tar.gz/{quote(ref, safe='/')}" if public else answer
         if answer.status in _MISSING:
             return Absent(Reason.NO_REPOSITORY, f"HTTP {answer.status}: GitHub has no archive of it")
         location = answer.headers.get("location", "")

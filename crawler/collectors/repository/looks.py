@@ -13,7 +13,7 @@ from crawler.collectors.repository.answers import Gone, Prevented
 from crawler.patience import queueing
 from evidence.canonical import Json
 
-REMEMBERED: Final = 4096
+REMEMBERED: Final = 2048
 FRESH: Final = timedelta(hours=1)
 
 
@@ -74,7 +74,8 @@ class Looks:
             found = await asyncio.shield(task)
         if isinstance(found, Look):
             return found
-        raise found
+        # One object for all who ask: without this, each raise would lengthen its traceback.
+        raise found.with_traceback(None)
 
     def _remembered(self, key: str) -> asyncio.Task[Look | Gone | Prevented] | None:
         begun, task = self._looks.get(key, (None, None))
@@ -89,4 +90,4 @@ class Looks:
         try:
             return await self._read(name, known)
         except (Gone, Prevented) as error:
-            return error
+            return error.with_traceback(None)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import traceback
+
 import pytest
 
+from crawler.collectors.repository.answers import Gone
 from tests.crawler.collectors.repository.looking import Looker, absent, at, body, lively, server
 from tests.servers.github.server import serve
 from tests.servers.github.world import Repository
@@ -147,3 +151,20 @@ def test_archived_forked_disabled_and_template_repositories_are_told() -> None:
         read = body(Looker(local).one(at("octo/lively"))["repository"])
     assert [read[name] for name in ("archived", "fork", "disabled", "template")] == [True] * 4
     assert read["community"]["health"] is None, "GitHub keeps no profile of forks"
+
+
+def test_what_many_share_does_not_grow_with_them() -> None:
+    async def run(looker: Looker) -> int:
+        github = looker.github()
+        depths = []
+        for _ in range(50):
+            try:
+                await github.look("octo/gone", None)
+            except Gone as error:
+                depths.append(len(traceback.extract_tb(error.__traceback__)))
+        github.close()
+        return depths[-1] - depths[1]
+
+    with serve() as local:
+        assert asyncio.run(run(Looker(local))) == 0
+        assert local.world.paths() == ["GET /repos/octo/gone"]

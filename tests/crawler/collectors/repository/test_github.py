@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import urllib.request
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import pytest
 
-from crawler.collectors.repository import BillOfMaterials, GitHub, Part, Tarballs
+from crawler.collectors.repository import BillOfMaterials, GitHub, GitHubLimits, Part, Tarballs
 from crawler.collectors.repository.bill import part
 from evidence.model import Absent
-from tests.crawler.collectors.repository.looking import Looker, lively
+from tests.crawler.collectors.repository.looking import NOW, Looker, lively
 from tests.servers.github.server import Local, serve
 from tests.servers.github.world import Answer, Fault
 
@@ -140,6 +141,29 @@ def test_without_quota_neither_is_asked_for() -> None:
     assert isinstance(bill, Absent)
     assert isinstance(archive, Absent)
     assert (bill.reason, archive.reason) == ("rate_limited", "rate_limited")
+
+
+def test_a_spent_quota_leaves_the_host_of_public_archives() -> None:
+    async def run() -> str | Absent:
+        github = GitHub(now=lambda: NOW, user_agent="x", limits=GitHubLimits(patience=0), tick=lambda: 0.0)
+        budget = github._calls.purse.tokens[0].budgets["core"]
+        budget.remaining, budget.resets_at = 0, 3600.0
+        return await github.tarball_address("octo/lively", "v1.0 beta")
+
+    assert asyncio.run(run()) == "https://codeload.github.com/octo/lively/tar.gz/v1.0%20beta"
+
+
+def test_where_a_signed_archive_lies_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    with serve() as local, caplog.at_level(logging.DEBUG):
+        local.world.add(
+            lively(archive=b"tar", alerts=[{"security_advisory": {"ghsa_id": "GHSA-hidden"}}], writers=("one",))
+        )
+        address = ask(local, lambda github: github.tarball_address("octo/lively", "main"))
+        assert "GHSA-hidden" in str(Looker(local).one("https://github.com/octo/lively")["alerts"].content)
+    assert isinstance(address, str)
+    assert "signed" in address
+    assert "signed" not in caplog.text
+    assert "GHSA-hidden" not in caplog.text
 
 
 def test_every_request_names_us_and_the_version_of_the_api() -> None:

@@ -130,7 +130,11 @@ def test_the_reset_is_told_by_githubs_clock_and_not_by_ours() -> None:
     assert github == ["rate_limited"]
 
 
-@pytest.mark.parametrize("refusal", [lambda: secondary(2), lambda: too_many(2)])
+def proxied() -> Answer:
+    return Answer(403, raw=b"<html>slow down</html>", headers={"Retry-After": "2"})
+
+
+@pytest.mark.parametrize("refusal", [lambda: secondary(2), lambda: too_many(2), proxied])
 def test_a_retry_after_is_waited_for(refusal: object) -> None:
     with serve() as local:
         local.world.add(lively())
