@@ -29,6 +29,8 @@ _MAX_INTEGER: Final = 2**53
 
 def value_of(node: ast.expr | None, module: Module, steps: int = 0) -> Value:  # noqa: PLR0911 - one for each form
     """The value of an expression; UNKNOWN when it takes more than reading."""
+    if steps == 0:
+        module.project.budget.begin()
     if node is None or steps > MAX_STEPS or not module.project.budget.take():
         return UNKNOWN
     steps += 1

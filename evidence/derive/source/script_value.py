@@ -31,6 +31,8 @@ _DEDENTERS: Final = frozenset({"dedent", "outdent", "stripIndent", "stripIndents
 
 def value_of(node: Node | None, script: Script, steps: int = 0) -> Value:  # noqa: PLR0911, C901, PLR0912 - one for each form
     """The value of an expression; UNKNOWN when it takes more than reading."""
+    if steps == 0:
+        script.project.budget.begin()
     if node is None or steps > MAX_STEPS or not script.project.budget.take():
         return UNKNOWN
     steps += 1
@@ -83,6 +85,9 @@ def resolved(node: Node | None, script: Script, steps: int = 0) -> tuple[Node, S
         if node.type in _TRANSPARENT:
             node = inner(node)
             continue
+        if node.type == "call_expression" and (frozen := _frozen(node, script)) is not None:
+            node = frozen
+            continue
         if node.type == "identifier":
             found = lookup(script.text(node), script)
         elif node.type == "member_expression":
@@ -95,6 +100,14 @@ def resolved(node: Node | None, script: Script, steps: int = 0) -> tuple[Node, S
             return None
         node, script = found
     return None
+
+
+def _frozen(node: Node, script: Script) -> Node | None:
+    """What `Object.freeze(...)` is put around."""
+    called, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if called is None or arguments is None or called.end_byte - called.start_byte > 20:
+        return None
+    return inner(arguments) if script.text(called) == "Object.freeze" else None
 
 
 def member(node: Node, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
@@ -262,8 +275,8 @@ def _call(node: Node, script: Script, steps: int) -> Value:  # noqa: PLR0911 - o
         from evidence.derive.source.zod import schema_of  # noqa: PLC0415
 
         return schema_of(given[0], script, steps)
-    if name == "freeze" and len(given) == 1:
-        return value_of(given[0], script, steps)
+    if (frozen := _frozen(node, script)) is not None:
+        return value_of(frozen, script, steps)
     if name in _CLEAN and subject is not None:
         text = value_of(subject, script, steps)
         return _CLEAN[name](text) if isinstance(text, str) else UNKNOWN

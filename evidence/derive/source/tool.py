@@ -16,8 +16,11 @@ MAX_SCHEMA: Final = 64 * 1024
 MAX_STEPS: Final = 40
 """How many references, calls and levels are followed for one value."""
 
-MAX_EXPRESSIONS: Final = 300_000
+MAX_EXPRESSIONS: Final = 500_000
 """Looked at for all tools of one server."""
+
+MAX_OF_PART: Final = 10_000
+"""Looked at for one name, description or schema."""
 
 
 class Unknown(Enum):
@@ -35,13 +38,19 @@ Value: TypeAlias = "Json | Unknown"
 class Budget:
     """How many expressions of one server are looked at: constants made of constants double with each level."""
 
-    def __init__(self, steps: int = MAX_EXPRESSIONS) -> None:
-        self._left = steps
+    def __init__(self) -> None:
+        self._left = MAX_EXPRESSIONS
+        self._part = MAX_OF_PART
+
+    def begin(self) -> None:
+        """Begin another part: what one spends is not missing for the next."""
+        self._left -= MAX_OF_PART - self._part
+        self._part = MAX_OF_PART
 
     def take(self) -> bool:
         """Whether one more may be looked at."""
-        self._left -= 1
-        return self._left >= 0
+        self._part -= 1
+        return self._part >= 0 and self._left - (MAX_OF_PART - self._part) >= 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
