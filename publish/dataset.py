@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
+from evidence.derive.scrubbing import scrub_body
 from evidence.model import Absent, Dossier, Record, Run, ServerId
 from evidence.store import FindingRow, FindingState, Store, StoredCard, UnknownRun
 from publish.columns import COLUMNS, Row
@@ -130,7 +131,7 @@ def _json_line(run: Run, dossier: Dossier, cards: Sequence[StoredCard], comparab
     line = describe(dossier, cards, comparable=comparable)
     if not comparable:
         line["run"] = {"id": run.id, "as_of": run.as_of.isoformat()}
-    return json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+    return scrub_body(json.dumps(line, sort_keys=True, separators=(",", ":")).encode()) + b"\n"
 
 
 def _record(record: Record, comparable: bool) -> dict[str, Any]:

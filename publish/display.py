@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from evidence.derive.secrets.scrubbing import scrub_text
+from evidence.derive.scrubbing import scrub_text
 
 LIMIT = 2_000
 
-_SHORTEST_SECRET = 12
+_AHEAD = 4_000  # characters after the limit in which a secret may end
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Invisible, although their category says letter, symbol or mark: fillers, the Braille blank, variation selectors.
@@ -21,12 +21,11 @@ _SHAPING_JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x
 def visible(text: str, *, limit: int = LIMIT, multiline: bool = False) -> str:
     """The text with control, format and bidirectional characters as `⟨U+202E⟩`, at most `limit` characters of it.
 
-    What looks like a secret is masked, since listings are kept as they were received (docs/decisions/0148). Nothing that comes back can move a cursor, reorder a line or hide a word. Tabs and line ends become spaces,
-    unless `multiline` keeps line feeds. What was cut is said at the end.
+    What looks like a secret is masked, since listings are kept as they were received (docs/decisions/0148). Nothing
+    that comes back can move a cursor, reorder a line or hide a word. Tabs and line ends become spaces, unless
+    `multiline` keeps line feeds. What was cut is said at the end.
     """
-    if len(text) >= _SHORTEST_SECRET:
-        text = scrub_text(text[: limit + _AHEAD]) + text[limit + _AHEAD :]
-    kept = text[:limit]
+    kept = scrub_text(text[: limit + _AHEAD])[:limit]
     shown = kept if kept.isascii() and kept.isprintable() else _spelled_out(kept.replace("\r\n", "\n"), multiline)
     cut = len(text) - limit
     return f"{shown}… ({cut:,} more characters)" if cut > 0 else shown

@@ -1,4 +1,4 @@
-"""What looks like a secret taken out of everything that is shown: by its format, its name, or its place in an address."""
+"""What looks like a secret taken out of what is shown: by its format, its name, or its place in an address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from evidence.derive.secrets.scrubbing import scrub_body, scrub_text
+from evidence.derive.scrubbing import scrub_body, scrub_text
 from evidence.patterns.poisoning import SECRETS, is_placeholder
 from scoring.secret_names import is_secret_name
 
@@ -20,11 +20,11 @@ _NAME: Final = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]{0,63})\\{0,3}[\"']?\s{0,3
 _VALUE: Final = re.compile(r"([\"'])(?:(?![\"'\\]).){1,400}|([^\s,;\"'\\{}\[\]]{3,400})", re.DOTALL)
 
 
-def redacted(document: Any) -> Any:
+def redacted(document: dict[str, Any]) -> dict[str, Any]:
     """A JSON document with every secret in its strings masked; the same one when there is none."""
     data = json.dumps(document).encode()
     clean = scrub_body(data)
-    return document if clean == data else json.loads(clean)
+    return document if clean == data else dict(json.loads(clean))
 
 
 def without_secrets(text: str) -> str:
@@ -32,7 +32,9 @@ def without_secrets(text: str) -> str:
 
     A transcript holds messages as they were sent, and an error may quote what its server should have kept to itself.
     """
-    shown = _BEARER.sub(rf"\1 {REMOVED}", _IN_ADDRESS.sub(rf"\1{REMOVED}@", scrub_text(text)))
+    shown = _BEARER.sub(
+        rf"\1 {REMOVED}", _IN_ADDRESS.sub(rf"\1{REMOVED}@", scrub_text(text).replace("[secret]", REMOVED))
+    )
     for pattern in SECRETS:
         shown = pattern.expression.sub(lambda hit: hit[0] if is_placeholder(hit[0]) else REMOVED, shown)
     return "".join(_named_removed(shown))

@@ -14,6 +14,7 @@ from evidence.canonical import canonical_json, sha256
 from evidence.model import Absent, Dossier
 from publish.display import visible
 from publish.overview import all_lines
+from publish.redaction import redacted
 from scoring import path
 from scoring.explain import citations
 from scoring.outcome import NotMeasured, Severity
@@ -45,23 +46,25 @@ def log(dossier: Dossier, cards: Sequence[Scorecard], *, code: str, location: st
         "semanticVersion": code,
         "rules": [_rule(discover()[rule]) for rule in rules],
     }
-    return {
-        "version": VERSION,
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "runs": [
-            {
-                "tool": {"driver": driver},
-                "columnKind": "unicodeCodePoints",
-                "automationDetails": {"id": f"hallmark/{quote(dossier.server.ref, safe=':@')}/"},
-                "invocations": [_invocation(dossier, cards)],
-                "results": list(_results(dossier, found, rules, uri)),
-                "properties": {
-                    "server": visible(dossier.server.ref),
-                    "scores": {_name(card): _score(card) for card in cards},
-                },
-            }
-        ],
-    }
+    return redacted(
+        {
+            "version": VERSION,
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "runs": [
+                {
+                    "tool": {"driver": driver},
+                    "columnKind": "unicodeCodePoints",
+                    "automationDetails": {"id": f"hallmark/{quote(dossier.server.ref, safe=':@')}/"},
+                    "invocations": [_invocation(dossier, cards)],
+                    "results": list(_results(dossier, found, rules, uri)),
+                    "properties": {
+                        "server": visible(dossier.server.ref),
+                        "scores": {_name(card): _score(card) for card in cards},
+                    },
+                }
+            ],
+        }
+    )
 
 
 def _found(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from crawler.collector import Collector, Follower
 from crawler.identity import by_trust
 from crawler.patience import bounded
-from evidence.derive.secrets.scrubbing import scrubbed
+from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from evidence.derive.secrets.scrubbing import scrub_text
+from evidence.derive.scrubbing import scrub_text
 
 TAIL: Final = 2048
 _MASK: Final = "[removed]"

@@ -14,6 +14,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evidence.derive.scrubbing import scrub_body
 from publish.display import visible
 
 WIDE = 200
@@ -58,8 +59,8 @@ def show(renderable: RenderableType) -> None:
 
 
 def emit(value: Any) -> None:
-    """Print one JSON value on one line. Non-ASCII characters are escaped, so nothing in it acts on a terminal."""
-    sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
+    """Print one JSON value on one line, secrets masked. Non-ASCII is escaped, so nothing in it acts on a terminal."""
+    sys.stdout.write(scrub_body(json.dumps(value, separators=(",", ":")).encode()).decode() + "\n")
     sys.stdout.flush()
 
 

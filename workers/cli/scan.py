@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 
 from crawler.wire.launch import Launcher
 from crawler.wire.sandbox import UnsandboxedLauncher
-from evidence.derive.secrets.scrubbing import scrubbed
+from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
 from evidence.kinds.capture import NotACapture
 from evidence.model import Absent, Dossier, Observed, Reason, Record

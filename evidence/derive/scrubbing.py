@@ -10,18 +10,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evidence.canonical import Json, NotJson, parse_json
-from evidence.derive.secrets.finding import MASK
-from evidence.derive.secrets.rules import own_rules
-from evidence.derive.secrets.scan import Scanner
 from evidence.kinds import listing, registration, secrets
 from evidence.model import Absent, Observed, Record
+
+if TYPE_CHECKING:
+    from evidence.derive.secrets import Scanner
 
 RAW: Final = frozenset({listing.KIND, registration.KIND, secrets.KIND})
 """Kinds whose bodies stay as they are; the last one holds no secret to begin with."""
 
+_MASK: Final = b"[secret]"
+_SHORT: Final = 400  # characters
+_LONG_WORD: Final = 20
+_WORD: Final = 8
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _HIDING: Final = re.compile(rb'\\(?:u00[2-7]|/|")')
 """Escapes in which letters of a secret can hide, or quotes around one."""
@@ -43,7 +47,7 @@ def scrubbed(record: Record) -> Record:
 
 def scrub_text(text: str) -> str:
     """The text with every secret masked; linear in its length, and the same when it is scrubbed again."""
-    return _scanner().scrub(text) if text else text
+    return text if _is_harmless(text) else _scanner().scrub(text)
 
 
 def scrub_body(body: bytes) -> bytes:
@@ -67,7 +71,7 @@ def _inside_strings(body: bytes) -> bytes:
         return body
     parts, at = [], 0
     for start, end in _within(spans, [(one.start() + 1, one.end() - 1) for one in _STRING.finditer(body)]):
-        parts += [body[at:start], MASK.encode()]
+        parts += [body[at:start], _MASK]
         at = end
     return b"".join((*parts, body[at:]))
 
@@ -109,6 +113,18 @@ def _scrub_value(value: Json) -> Json:
     return value
 
 
+def _is_harmless(text: str) -> bool:
+    """Whether a short text holds no word that could be a secret: most texts, which then need no scanner."""
+    if len(text) > _SHORT:
+        return False
+    return not any(
+        len(word) >= _LONG_WORD or (len(word) >= _WORD and any(letter.isdigit() for letter in word))
+        for word in text.split()
+    )
+
+
 @cache
 def _scanner() -> Scanner:
+    from evidence.derive.secrets import Scanner, own_rules  # noqa: PLC0415  400 patterns, which most commands never need
+
     return Scanner(own_rules(), fast=False)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.derive.secrets.scrubbing import scrub_body, scrub_text, scrubbed
+from evidence.derive.scrubbing import scrub_body, scrub_text, scrubbed
 from evidence.model import Absent, Observed, Reason, Record, ServerId
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write
