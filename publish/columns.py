@@ -10,6 +10,7 @@ from typing import Any, Final
 from evidence.model import Absent, Record, Run, Server
 from publish.display import visible
 from publish.figures import number
+from publish.project_facts import Fact, licence, of_advisories, of_package, of_repository, worst
 
 CELL_LIMIT = 1_000
 
@@ -111,6 +112,24 @@ def _absent_detail(row: Row) -> str:
     return record.content.detail if record and isinstance(record.content, Absent) else ""
 
 
+def _about(fact: Fact) -> Callable[[Row], str]:
+    return lambda row: fact(row.records)
+
+
+_PROJECT: Final[tuple[tuple[str, str, Fact], ...]] = (
+    ("package_version", "Version of the npm or Python package that was looked at", of_package(lambda it: it.version)),
+    ("package_published", "When that version was published", of_package(lambda it: it.published)),
+    ("repository_archived", "`yes` or `no`; empty when it is not known", of_repository(lambda it: it.archived)),
+    ("repository_created", "When the repository was made", of_repository(lambda it: it.created_at)),
+    ("repository_last_commit", "The last commit by a person", of_repository(lambda it: it.last_commit_at)),
+    ("repository_commits_year", "Commits in the last year", of_repository(lambda it: it.commits_year)),
+    ("repository_stars", "Stars", of_repository(lambda it: it.stars)),
+    ("licence", "Licence that the host recognised, else that of the package", licence),
+    ("advisories", "Published advisories about what it is built from", of_advisories(lambda it: it.groups_total)),
+    ("advisories_worst", "Severity of the worst of them", of_advisories(worst)),
+)
+"""What is public of the project. What is not known is empty, also where nobody looked."""
+
 _NOT_COMPARABLE: Final = {False: "", True: ". Not in the comparable form"}
 
 COLUMNS: Final = (
@@ -139,4 +158,5 @@ COLUMNS: Final = (
     Column("listing_digest", "SHA-256 of the listing evidence", _digest("listing")),
     Column("listing_absent", "Why there is none; empty when there is", _absent("listing")),
     Column("listing_absent_detail", "The same in words", _absent_detail),
+    *(Column(name, meaning, _about(fact)) for name, meaning, fact in _PROJECT),
 )

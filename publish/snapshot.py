@@ -11,7 +11,7 @@ from evidence.store import Stage, Store, UnknownRun
 from publish.dataset import Format, export
 from publish.disclosure import PUBLIC_KINDS
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of the dataset format; bumped when columns, members or files change."""
 
 FILES: Final[dict[str, tuple[Format, bool]]] = {

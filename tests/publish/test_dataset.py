@@ -14,7 +14,7 @@ from evidence.model import Dossier, Reason, Run
 from evidence.store import Store, UnknownRun
 from publish import dataset
 from publish.columns import COLUMNS, column_reference, safe_cell
-from tests.publish import observed, samples
+from tests.publish import observed, projects, samples
 
 Make = Callable[..., Store]
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "dataset.md"
@@ -150,3 +150,12 @@ def test_an_unknown_run_is_named_and_nothing_is_written(make_store: Make, tmp_pa
 
 def test_the_guide_has_the_columns_as_they_are() -> None:
     assert column_reference() in GUIDE.read_text("utf-8"), "write publish.columns.column_reference() into the guide"
+
+
+def test_a_row_has_the_public_facts_of_the_project(make_store: Make) -> None:
+    plain, known = samples.dossiers(1)[0], projects.with_project(samples.dossiers(2)[1], "MIT")
+    found = {row["server"]: row for row in rows(exported(make_store([plain, known]), form="csv"))}
+    row = found[known.server.id]
+    assert (row["package_version"], row["repository_archived"], row["repository_stars"]) == ("1.2.0", "yes", "1234")
+    assert (row["licence"], row["advisories"], row["advisories_worst"]) == ("MIT", "205", "critical")
+    assert {found[plain.server.id][name] for name in ("licence", "advisories", "repository_archived")} == {""}
