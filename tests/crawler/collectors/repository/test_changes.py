@@ -7,10 +7,10 @@ import traceback
 
 import pytest
 
-from crawler.collectors.repository.answers import Gone
+from crawler.collectors.repository.answers import Gone, NotReached
 from tests.crawler.collectors.repository.looking import Looker, absent, at, body, lively, server
 from tests.servers.github.server import serve
-from tests.servers.github.world import Repository
+from tests.servers.github.world import Fault, Repository, broken
 
 
 def test_an_unchanged_repository_costs_a_304_and_no_quota() -> None:
@@ -38,18 +38,47 @@ def test_a_changed_repository_is_read_again() -> None:
 
 
 def test_an_unchanged_repository_is_read_whole_every_seven_days() -> None:
+    """A release, or an answered issue, leaves the repository's own ETag as it is."""
     with serve() as local:
         local.world.add(lively())
         looker = Looker(local)
         looker.one(at("octo/lively"))
-        local.world.repositories["octo/lively"].issues.clear()
-        local.world.repositories["octo/lively"].pulls.clear()
-        local.world.repositories["octo/lively"].commits.clear()
-        looker.time.pass_by(days=8)
-        local.world.asked.clear()
-        read = body(looker.one(at("octo/lively"))["repository"])
-        assert read["issues"]["sampled"] == 0
-        assert next(one for one in local.world.asked if one.path.startswith("/repos")).status == 200
+        local.world.repositories["octo/lively"].releases.clear()
+        looker.time.pass_by(days=6)
+        assert body(looker.one(at("octo/lively"))["repository"])["releases"]["count"] == 2
+        looker.time.pass_by(days=1)
+        assert body(looker.one(at("octo/lively"))["repository"])["releases"]["count"] == 0
+
+
+def test_a_look_that_was_prevented_is_not_remembered() -> None:
+    async def run(looker: Looker) -> str:
+        github = looker.github()
+        with pytest.raises(NotReached):
+            await github.look("octo/lively", None)
+        look = await github.look("octo/lively", None)
+        github.close()
+        return look.way
+
+    with serve() as local:
+        local.world.add(lively())
+        local.world.faults = [Fault("/repos/octo/lively", lambda: broken(500), times=3)]
+        assert asyncio.run(run(Looker(local))) == "graphql"
+
+
+def test_a_look_is_shared_for_an_hour_and_no_longer() -> None:
+    async def run(looker: Looker) -> list[int]:
+        github = looker.github()
+        stars = []
+        for hours in (0.0, 0.9, 0.2):
+            looker.time.pass_by(hours=hours)
+            stars.append(int(str((await github.look("octo/lively", None)).facts["stars"])))
+            local.world.repositories["octo/lively"].stars += 1
+        github.close()
+        return stars
+
+    with serve() as local:
+        local.world.add(lively())
+        assert asyncio.run(run(Looker(local))) == [7, 7, 9]
 
 
 def test_parts_that_did_not_change_cost_nothing_when_the_rest_did() -> None:

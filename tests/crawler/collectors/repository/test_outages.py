@@ -173,6 +173,17 @@ def test_a_query_that_is_too_heavy_is_cut_in_half_until_it_is_answered() -> None
     assert sizes == [20, 10, 5, 5, 10, 5, 5]
 
 
+@pytest.mark.parametrize("kind", ["RESOURCE_LIMITS_EXCEEDED", "MAX_NODE_LIMIT_EXCEEDED"])
+@pytest.mark.parametrize("data", [None, {"r0": {"nameWithOwner": "octo/r0"}, "r1": {"nameWithOwner": "octo/r1"}}])
+def test_an_answer_cut_short_for_its_size_is_asked_for_in_halves(kind: str, data: object) -> None:
+    cut = Answer(200, {"data": data, "errors": [{"type": kind, "path": ["r1", "issues"], "message": "Too much."}]})
+    with serve() as local:
+        local.world.add(lively("octo/r0"), lively("octo/r1"))
+        local.world.faults = [Fault("/graphql", lambda: cut)]
+        nights = Looker(local).night(server(at("octo/r0")), server(at("octo/r1")))
+    assert [body(night["repository"])["stars"] for night in nights] == [7, 7]
+
+
 def test_one_repository_that_is_too_heavy_alone_does_not_take_others_with_it() -> None:
     with serve() as local:
         local.world.add(*(lively(name) for name in names(8)), lively("octo/giant", heavy=True))
@@ -208,12 +219,18 @@ def test_a_member_that_github_left_out_is_unknown_and_looked_for_the_next_night(
 
 def test_a_github_that_does_not_know_the_query_is_asked_over_rest() -> None:
     unknown = Answer(200, {"errors": [{"message": "Field 'isTemplate' doesn't exist on type 'Repository'"}]})
+
+    async def run(looker: Looker) -> list[str]:
+        github = looker.github()
+        ways = [(await github.look(name, None)).way for name in ("octo/a", "octo/b")]
+        github.close()
+        return ways
+
     with serve(prefix="/api/v3") as local:
         local.world.add(lively("octo/a"), lively("octo/b"))
         local.world.faults = [Fault("/graphql", lambda: unknown, times=999)]
-        nights = Looker(local).night(server(at("octo/a")), server(at("octo/b")))
+        assert asyncio.run(run(Looker(local))) == ["rest", "rest"]
         queries = [one for one in local.world.asked if one.method == "POST"]
-    assert [night["repository"].observation["way"] for night in nights] == ["rest", "rest"]
     assert len(queries) == 1
 
 

@@ -99,6 +99,19 @@ def test_what_was_seen_stands_while_the_quota_is_spent_but_not_for_ever() -> Non
         assert absent(looker.one(at("octo/lively"))["repository"])[0] == "rate_limited"
 
 
+def test_a_change_that_cannot_be_read_whole_is_not_read_in_half() -> None:
+    with serve() as local:
+        local.world.add(lively())
+        looker = Looker(local, tokens=())
+        first = looker.one(at("octo/lively"))["repository"]
+        local.world.repositories["octo/lively"].stars = 8
+        local.world.quota(None, "core").remaining = 5
+        second = looker.one(at("octo/lively"))["repository"]
+        left = local.world.quota(None, "core").remaining
+    assert (second.content, second.observation) == (first.content, first.observation)
+    assert left == 4
+
+
 def test_what_was_seen_of_another_repository_does_not_stand() -> None:
     with serve() as local:
         local.world.add(lively())
