@@ -7,7 +7,7 @@ Body, schema 1 (canonical JSON):
                   "before": DIGEST | null, "after": DIGEST | null,
                   "signals": [PATTERN, ...], "escalations": [ESCALATION, ...]}, ...],
      "signals": [PATTERN, ...], "escalations": [ESCALATION, ...],
-     "approved": {"entries": {AT: DIGEST, ...}, "signals": {AT: [PATTERN, ...], ...}, "tools": {NAME: TOOL, ...}}}
+     "approved": {"entries": {AT: DIGEST, ...}, "signals": {AT: [PATTERN, ...], ...}, "tools": {AT: TOOL, ...}}}
 
     TOOL: {"authority": AUTHORITY, "hints": {HINT: BOOL, ...}}
 

@@ -30,6 +30,8 @@ from evidence.patterns.poisoning.encoding import COMMAND
 from evidence.patterns.poisoning.hidden import MARKDOWN_COMMENT
 
 MAX_HITS: Final = 200
+MAX_NAMES: Final = 1_000
+"""Tools that orders are looked for by name; each name is looked for in all texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ def _holds_credential(text: str, pattern: Pattern) -> bool:
 def _ordered(plain: Texts, names: Sequence[str]) -> dict[int, list[str]]:
     """The tools about which a text gives orders, for each text that does, whichever tool the text belongs to."""
     found: dict[int, list[str]] = {}
-    for name in dict.fromkeys(names):
+    for name in islice(dict.fromkeys(names), MAX_NAMES):
         lower = name.lower()
         if len(lower) < 4 or lower not in plain.whole:
             continue

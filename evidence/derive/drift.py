@@ -1,0 +1,186 @@
+"""What changed in a listing since the last approved one: pure over the records of two nights.
+
+The approved listing moves along while nothing alarming changes. From an alarm on it stays where it was, so that what
+came by night is still told a week later; an operator's approval moves it, and so does the old listing's return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from evidence.canonical import Json, canonical_json
+from evidence.derive.escalation import escalations
+from evidence.derive.outline import Outline, outline, place, whole_digest
+from evidence.derive.poisoning import scan
+from evidence.kinds import listing
+from evidence.kinds.drift import ALARMING, KIND, Approved, Change, Drift, Standing, What
+from evidence.kinds.listing import Listing
+from evidence.model import Absent, Dossier, Observed, ServerId
+from evidence.patterns.poisoning import Confidence
+
+Approval: TypeAlias = Callable[[ServerId, str], bool]
+"""Whether an operator has approved a server's listing, by its digest."""
+
+MAX_CHANGES: Final = 2_000
+"""Changes that are told; the alarm looks at all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Signals:
+    """Patterns by place, and which of them are sure."""
+
+    at: Mapping[str, tuple[str, ...]]
+    sure: frozenset[tuple[str, str]]
+
+
+def nobody(_server: ServerId, _digest: str) -> bool:
+    """Where nobody approves, nothing is approved."""
+    return False
+
+
+def derive(found: Dossier, earlier: Dossier, approved: Approval = nobody) -> Observed | Absent:
+    """The drift of `found` since what `earlier` held to be approved.
+
+    Without a listing the earlier record stands, since the baseline must outlive a night on which a server was down.
+    On the first night the earlier listing is the baseline, or else this one.
+    """
+    content, known = found.read(listing.KIND), earlier.read(KIND)
+    if isinstance(content, Absent):
+        return known if isinstance(known, Observed) else content
+    seen = Listing.parse(content.body)
+    now = outline(seen)
+    signals = _signals(seen, now)
+    before = _baseline(known, earlier)
+    tonight = _merged(now, signals, before)
+    if before is None or approved(found.server.id, whole_digest(tonight.entries)):
+        before = tonight
+    changes, alarm = _changes(before, tonight, now, signals, _values(earlier))
+    kept = before if alarm else tonight
+    return Observed(canonical_json(_body(kept, tonight, changes, alarm=alarm, complete=_is_complete(now))))
+
+
+def _baseline(known: Observed | Absent, earlier: Dossier) -> Approved | None:
+    if isinstance(known, Observed):
+        return Drift.parse(known.body).approved
+    content = earlier.read(listing.KIND)
+    if isinstance(content, Absent):
+        return None
+    seen = Listing.parse(content.body)
+    before = outline(seen)
+    return Approved(entries=before.digests, signals=_signals(seen, before).at, tools=before.tools)
+
+
+def _values(earlier: Dossier) -> Outline | None:
+    """The last listing, whose values tell how a place has changed where it is still the approved one."""
+    content = earlier.read(listing.KIND)
+    return outline(Listing.parse(content.body)) if isinstance(content, Observed) else None
+
+
+def _signals(seen: Listing, now: Outline) -> _Signals:
+    found: dict[str, set[str]] = {}
+    sure: set[tuple[str, str]] = set()
+    for hit in scan(seen):
+        if hit.confidence is Confidence.LOW:
+            continue
+        at = _entry(place(hit.at), now)
+        found.setdefault(at, set()).add(hit.pattern)
+        if hit.is_grave:
+            sure.add((at, hit.pattern))
+    return _Signals({at: tuple(sorted(patterns)) for at, patterns in sorted(found.items())}, frozenset(sure))
+
+
+def _entry(at: str, now: Outline) -> str:
+    """The compared place that holds a text."""
+    while at and at not in now.values:
+        at = at.rpartition("/")[0]
+    return at
+
+
+def _merged(now: Outline, signals: _Signals, before: Approved | None) -> Approved:
+    """Tonight's listing, with what is known of lists that could not be read to their end."""
+    if before is None or _is_complete(now):
+        return Approved(entries=now.digests, signals=signals.at, tools=now.tools)
+    kept = {at: digest for at, digest in before.entries.items() if not _is_looked_at(at, now)}
+    return Approved(
+        entries={**kept, **now.digests},
+        signals={**{at: each for at, each in before.signals.items() if at in kept}, **signals.at},
+        tools={**{at: each for at, each in before.tools.items() if at in kept}, **now.tools},
+    )
+
+
+def _is_complete(now: Outline) -> bool:
+    return len(now.whole) == len(listing.LISTS) + 1 and not now.cut
+
+
+def _is_looked_at(at: str, now: Outline) -> bool:
+    """Whether a missing place is gone: its list was read to the end, or its item was met."""
+    name, _, rest = at.partition("/")
+    met = f"{name}/{rest.partition('/')[0]}" in now.values
+    return not now.cut and (name in now.whole or met)
+
+
+def _changes(
+    before: Approved, tonight: Approved, now: Outline, signals: _Signals, last: Outline | None
+) -> tuple[list[Change], bool]:
+    changes = list(_compared(before, tonight, now, last))
+    sure = any((change.at, signal) in signals.sure for change in changes for signal in change.signals)
+    return changes, sure or any(ALARMING & set(change.escalations) for change in changes)
+
+
+def _compared(before: Approved, tonight: Approved, now: Outline, last: Outline | None) -> Iterator[Change]:
+    for at in sorted({*before.entries, *tonight.entries}):
+        old, new = before.entries.get(at), tonight.entries.get(at)
+        if old == new:
+            continue
+        known = set(before.signals.get(at, ()))
+        what = What.ADDED if old is None else What.REMOVED if new is None else What.CHANGED
+        value = last.values.get(at) if last is not None and last.digests.get(at) == old else None
+        yield Change(
+            at=at,
+            what=what,
+            before=old,
+            after=new,
+            signals=tuple(signal for signal in tonight.signals.get(at, ()) if signal not in known),
+            escalations=escalations(at, what, before.tools, now, value),
+        )
+
+
+def _body(kept: Approved, tonight: Approved, changes: list[Change], *, alarm: bool, complete: bool) -> dict[str, Json]:
+    said = sorted({signal for change in changes for signal in change.signals})
+    raised = sorted({each.value for change in changes for each in change.escalations})
+    return {
+        "baseline": whole_digest(kept.entries),
+        "listing": whole_digest(tonight.entries),
+        "alarm": alarm,
+        "complete": complete and len(changes) <= MAX_CHANGES,
+        "changes": [_row(change) for change in sorted(changes, key=_by_weight)[:MAX_CHANGES]],
+        "signals": said,
+        "escalations": raised,
+        "approved": {
+            "entries": dict(kept.entries),
+            "signals": {at: list(patterns) for at, patterns in kept.signals.items()},
+            "tools": {at: _standing(tool) for at, tool in kept.tools.items()},
+        },
+    }
+
+
+def _by_weight(change: Change) -> tuple[bool, bool, str]:
+    """What is alarming first, so that it is told when not everything can be."""
+    return not change.signals, not set(change.escalations) & ALARMING, change.at
+
+
+def _row(change: Change) -> dict[str, Json]:
+    return {
+        "at": change.at,
+        "what": change.what.value,
+        "before": change.before,
+        "after": change.after,
+        "signals": list(change.signals),
+        "escalations": [each.value for each in change.escalations],
+    }
+
+
+def _standing(tool: Standing) -> dict[str, Json]:
+    return {"authority": tool.authority, "hints": dict(tool.hints)}
