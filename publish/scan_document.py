@@ -9,13 +9,10 @@ from typing import Any, Final
 from evidence.canonical import Json, parse_json
 from evidence.model import Absent, Dossier, Record
 from publish.overview import tool_scores
-from publish.scan_schema import FORMAT
+from publish.scan_schema import FORMAT, WHOLE_KINDS
 from publish.verdicts import Verdicts, as_json
 from scoring.outcome import NotMeasured
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
-
-_SHOWN: Final = ("access", "trials", "samples", "interop")
-"""Kinds that are shown whole; listing and exchanges are for `--save`."""
 
 _SIX_PLACES: Final = Decimal("1E-6")
 
@@ -29,7 +26,7 @@ def document(dossier: Dossier, cards: Sequence[Scorecard], found: Verdicts | Non
         "as_of": dossier.as_of.isoformat(),
         "evidence": {kind: _evidence(record) for kind, record in sorted(dossier.records.items())},
         **({} if found is None else {"conformance": as_json(found)}),
-        **{kind: body for kind in _SHOWN if (body := _body(dossier, kind)) is not None},
+        **{kind: body for kind in WHOLE_KINDS if (body := _body(dossier, kind)) is not None},
         "scorecards": [scorecard(card) for card in cards],
     }
 

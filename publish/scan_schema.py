@@ -8,6 +8,10 @@ from typing import Any, Final
 FORMAT: Final = 1
 """Version of the document; bumped when a member goes or changes its meaning, not when one is added."""
 
+WHOLE_KINDS: Final = ("access", "trials", "samples", "interop", "package", "repository", "advisories")
+"""Kinds that are shown whole; the longer ones, listing, exchanges, source and dependencies, are for `--save`."""
+
+_WHOLE: Final = "Kind `{0}` as docs/evidence/{0}.md describes it."
 _TEXT: Final = {"type": "string"}
 _DECIMAL: Final = {
     "type": "string",
@@ -126,13 +130,10 @@ SCHEMA: Final[Mapping[str, Any]] = {
                 ),
             },
             "conformance": {"$ref": "#/$defs/conformance"},
-            "access": {"type": "object", "description": "Kind `access` as docs/evidence/access.md describes it."},
-            "trials": {"type": "object", "description": "Kind `trials` as docs/evidence/trials.md describes it."},
-            "samples": {"type": "object", "description": "Kind `samples` as docs/evidence/samples.md describes it."},
-            "interop": {"type": "object", "description": "Kind `interop` as docs/evidence/interop.md describes it."},
+            **{kind: {"type": "object", "description": _WHOLE.format(kind)} for kind in WHOLE_KINDS},
             "scorecards": _list({"$ref": "#/$defs/scorecard"}, "One for each selected rubric, in their order."),
         },
-        optional=("conformance", "access", "trials", "samples", "interop"),
+        optional=("conformance", *WHOLE_KINDS),
     ),
     "$defs": {
         "line": _LINE,
