@@ -31,9 +31,11 @@ from scoring import assess as engine
 from scoring import catalogue, rule
 from scoring.assess import assess
 from scoring.rubric import Rubric
+from scoring.walk import Pages
 from tests.conformance.probing import probed
 from tests.dossiers import AS_OF, captures
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
+from tests.scoring.rich import large
 from tests.servers.control.running import control
 from tests.servers.control.serving import Era
 from workers import pipeline, receipts
@@ -73,6 +75,10 @@ def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, flo
         },
         "milliseconds for a fully probed server": {
             name: round(_server_us([_fully_probed()], rubrics, rounds) / 1e3, 1)
+            for name, rubrics in {**{rubric.name: [rubric] for rubric in newest}, "newest of each": newest}.items()
+        },
+        "milliseconds for a server with evidence of every kind": {
+            name: round(_server_us([large()], rubrics, rounds) / 1e3, 1)
             for name, rubrics in {**{rubric.name: [rubric] for rubric in newest}, "newest of each": newest}.items()
         },
         "servers a second through the database": _nights(dossiers),
@@ -185,7 +191,7 @@ def _slowest(dossiers: Sequence[Dossier], rounds: int) -> dict[str, float]:
             walks = engine._walks(evidence)  # noqa: SLF001 - one question at a time has no public door
             for question in catalogue.questions():
                 declared = rule.discover()[question.rule]
-                content = evidence.read(declared.reads)
+                content = evidence.read("source" if question.pages is Pages.SOURCE else declared.reads)
                 if isinstance(content, Absent):
                     continue
                 started = time.process_time()

@@ -20,6 +20,8 @@ from scoring.rule import Answer, Rule
 from scoring.scope import Scope
 from scoring.walk import Pages, Walk
 
+_SEEN: Final = NotMeasured("not_needed", "what the source would stand in for is there")
+
 _NARROWED: Final = frozenset({Access, Conversation})
 """Scopes of which a rule judges only what was said under the revisions of its checks."""
 
@@ -43,7 +45,7 @@ def assess(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessm
                 declared = known[question.rule]
                 content, blame.rule = seen[declared.reads], question.rule
                 if question.pages is Pages.SOURCE:
-                    content = _in_source(declared, walk, seen[source.KIND])
+                    content = _in_source(declared, walk, content, seen[source.KIND])
                 outcome = content if isinstance(content, NotMeasured) else _ask(declared, question, walk, content)
             outcomes[question] = outcome
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.versions()))
@@ -77,11 +79,15 @@ class _Seen(dict[str, Observed | NotMeasured]):
         return self.setdefault(kind, found)
 
 
-def _in_source(declared: Rule, walk: Walk, content: Observed | NotMeasured) -> Observed | NotMeasured:
-    """The source as the evidence of a question; one in which no tool can be read tells nothing of tools."""
-    if isinstance(content, Observed) and declared.reads == listing.KIND and not walk.tools:
+def _in_source(
+    declared: Rule, walk: Walk, content: Observed | NotMeasured, files: Observed | NotMeasured
+) -> Observed | NotMeasured:
+    """The source where other evidence is missing; one in which no tool can be read tells nothing of tools."""
+    if isinstance(content, Observed):
+        return _SEEN
+    if isinstance(files, Observed) and declared.reads == listing.KIND and not walk.tools:
         return NotMeasured("nothing_to_check", "no tool could be read in the source")
-    return content
+    return files
 
 
 def _ask(declared: Rule, question: Question, walk: Walk, content: Observed) -> Measured:

@@ -237,4 +237,18 @@ def sourced() -> Dossier:
     return adding(dossier(registered=entered(entry())), {source.KIND: SOURCE})
 
 
+def large() -> Dossier:
+    """A server with everything, and with as much of it as a real one: 1,200 dependencies, 40 flaws, 30 tools."""
+    names = [f"package-{index}" for index in range(1200)]
+    needed = [{"ecosystem": "npm", "name": name, "version": "1.0.0", "relation": "transitive"} for name in names]
+    flaws = [flaw(f"GHSA-{index}", name, relation="transitive") for index, name in enumerate(names[:40])]
+    tools = [{**SOURCE["tools"][0], "name": f"get-record-{index}"} for index in range(30)]  # type: ignore[index]
+    bodies = {
+        "dependencies": {**DEPENDENCIES, "dependencies": needed},
+        "advisories": {**ADVISORIES, "groups": flaws, "groups_total": len(flaws)},
+        "source": {**SOURCE, "tools": tools},
+    }
+    return adding(abandoned(), bodies)
+
+
 RICH = {"well-kept": well_kept, "abandoned": abandoned, "sourced": sourced}

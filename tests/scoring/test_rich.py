@@ -21,6 +21,7 @@ from scoring.rubrics.enterprise import POINTS
 from scoring.scorecard import ComponentScore, Scorecard
 from tests.dossiers import AS_OF
 from tests.golden import rich as golden
+from tests.scoring.dossiers import dossier, listed
 from tests.scoring.rich import KINDS, PACKAGE, RICH, SOURCE, abandoned, adding, changed, sourced, well_kept, without
 
 ADAPTIVE, ENTERPRISE = catalogue.rubric("adaptive@1"), catalogue.rubric("enterprise@1")
@@ -230,3 +231,11 @@ def test_another_finding_never_raises_a_score(name: str, question: Question, sha
         if isinstance(before_card.score, Decimal) and isinstance(after_card.score, Decimal):
             assert after_card.score <= before_card.score
             assert after_card.floor <= before_card.floor
+
+
+def test_a_server_that_lists_no_tools_is_not_judged_by_those_in_its_source() -> None:
+    empty = replace(well_kept(), records={**well_kept().records, **dossier(listed=listed()).records})
+    card = adaptive(empty)
+    assert isinstance(component(card, "documentation.schemas").result, NotMeasured)
+    assert not any("read in the source" in caveat for caveat in card.caveats)
+    assert isinstance(ENTERPRISE.score(assess(empty)).score, NotMeasured)
