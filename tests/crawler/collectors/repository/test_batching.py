@@ -99,7 +99,7 @@ def test_after_a_query_that_was_too_heavy_smaller_ones_are_sent_and_grow_again(e
 def test_what_fails_fails_for_those_who_asked_and_for_nobody_else() -> None:
     async def run() -> list[object]:
         batcher: Batcher[str] = Batcher(Asked(), never)
-        return await asyncio.gather(one(batcher, "a"), one(batcher, "forgotten"), return_exceptions=True)
+        return list(await asyncio.gather(one(batcher, "a"), one(batcher, "forgotten"), return_exceptions=True))
 
     first, second = asyncio.run(run())
     assert first == "a"
@@ -117,7 +117,7 @@ def test_a_bug_reaches_who_asked() -> None:
 def test_one_repository_is_asked_for_once() -> None:
     async def run() -> list[str]:
         batcher: Batcher[str] = Batcher(asked, never)
-        return await asyncio.gather(one(batcher, "a"), one(batcher, "a"))
+        return list(await asyncio.gather(one(batcher, "a"), one(batcher, "a")))
 
     asked = Asked()
     assert asyncio.run(run()) == ["a", "a"]
