@@ -1,0 +1,37 @@
+"""How the tests read an archive in this process."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from crawler.collectors.source.reading import read
+from crawler.collectors.source.task import Reading, Task
+from evidence.derive.secrets import Scanner, own_rules
+from tests.crawler.archives.building import files
+
+TOKEN = "ghp_" + "wQ7rT2yU9iO4pA6sD1fG8hJ3kL5zX0cV" + "bN7m"
+
+
+@cache
+def scanner() -> Scanner:
+    """The scanner of our own rules."""
+    return Scanner(own_rules())
+
+
+def archive(contents: Mapping[str, str | bytes]) -> bytes:
+    """A tarball of files."""
+    return files((path, text if isinstance(text, bytes) else text.encode()) for path, text in contents.items())
+
+
+def reading(contents: Mapping[str, str | bytes], **task: Any) -> Reading:
+    """What is read of a tarball of files."""
+    given = {"origin": "github", "name": "acme/servers", "ref": "c0ffee", **task}
+    return read(io.BytesIO(archive(contents)), Task(**given), scanner(), b"salt")
+
+
+def source(contents: Mapping[str, str | bytes], **task: Any) -> Any:
+    """The source body of a tarball of files."""
+    return reading(contents, **task).source

@@ -1,0 +1,305 @@
+"""The source of a server is the archive of its repository's head, else of its package; what is known costs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, BinaryIO
+
+import pytest
+
+from crawler.collectors.package.archives import Archive
+from crawler.collectors.repository.ports import Part
+from crawler.collectors.source import SourceCollector, SourceLimits
+from crawler.collectors.source.origin import FetchLimits
+from crawler.collectors.source.reading import read
+from crawler.collectors.source.task import NoFolder, Reading, Task, Unreadable
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from crawler.wire.resolve import SystemResolver
+from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex
+from crawler.wire.sandbox.installed_tree import InstalledPackage, InstalledTree
+from evidence.canonical import Json, canonical_json
+from evidence.kinds.dependencies import Dependencies
+from evidence.kinds.source import Source
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from tests.crawler.archives.building import files
+from tests.crawler.collectors.source.reading import scanner
+from tests.servers.indexes import Answer, PackageIndex
+
+NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+NPM = Target(type=TargetType.NPM, identifier="one", version="1.0.0")
+LOCK = json.dumps({"lockfileVersion": 3, "packages": {"": {}, "node_modules/zod": {"version": "3.25.0"}}})
+
+
+@dataclass
+class World:
+    """A loopback server with archives, and everybody the collector asks. Also the collector's ports."""
+
+    http: PackageIndex
+    now: datetime = NOON
+    archive_digest: str | None = None
+    address: str | Absent = ""
+    parts: tuple[Part, ...] | Absent = field(default_factory=lambda: Absent(Reason.RATE_LIMITED, "quota"))
+    tree: InstalledTree | Absent = field(default_factory=lambda: Absent(Reason.INSTALL_FAILED, "no"))
+    limits: SourceLimits | None = None
+    rules: str = field(default_factory=lambda: scanner().digest)
+    readings: int = 0
+    installs: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    async def npm(self) -> NpmIndex:
+        return NpmIndex(self.http.url + "/npm/")
+
+    async def python(self) -> PythonIndex:
+        return PythonIndex(self.http.url + "/simple")
+
+    async def tarball_address(self, name: str, ref: str) -> str | Absent:
+        self.asked.append(f"{name}@{ref}")
+        return self.address or f"{self.http.url}/files/{ref}.tgz"
+
+    async def sbom(self, name: str) -> tuple[Part, ...] | Absent:
+        return self.parts
+
+    async def installed(self, target: Target) -> InstalledTree | Absent:
+        self.installs += 1
+        return self.tree
+
+    async def archive(self, target: Target) -> Archive | Absent:
+        digest = ("sha512", self.archive_digest) if self.archive_digest else None
+        return Archive(
+            ecosystem="npm", name=target.identifier, version="1.0.0", kind="tgz", filename="one-1.0.0.tgz",
+            address=f"{self.http.url}/files/one-1.0.0.tgz", digest=digest,
+        )  # fmt: skip
+
+    async def read(self, file: BinaryIO, task: Task) -> Reading | Absent:
+        self.readings += 1
+        try:
+            return read(file, task, scanner(), b"salt")
+        except NoFolder as error:
+            return Absent(Reason.NO_REPOSITORY, str(error))
+        except Unreadable as error:
+            return Absent(Reason.INSTALL_FAILED, str(error))
+
+    def collector(self) -> SourceCollector:
+        guard = Guard(allow_private=True)
+        engine = Engine(user_agent="hallmark-test", guard=guard, resolver=SystemResolver())
+        return SourceCollector(
+            engine, self, self, self, lambda: self.now,
+            rules=self.rules, limits=self.limits, tarballs=self, boms=self, installs=self,
+        )  # fmt: skip
+
+    def follow(self, found: Dossier, earlier: Dossier | None = None) -> dict[str, Record]:
+        records = asyncio.run(self.collector().follow(found, earlier or replace(found, records={})))
+        assert [record.kind for record in records] == ["source", "dependencies", "secrets"]
+        return {record.kind: record for record in records}
+
+    def downloads(self) -> list[str]:
+        return [asked.path for asked in self.http.asked if asked.path.startswith("/files/")]
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with PackageIndex() as http:
+        http.files["/files/c0ffee.tgz"] = files(
+            [("a.py", b"x"), ("src/one/b.py", b"y"), ("package-lock.json", LOCK.encode())]
+        )
+        http.files["/files/one-1.0.0.tgz"] = files([("index.js", b"1"), ("package.json", b"{}")], folder="package")
+        yield World(http)
+
+
+def server(*targets: Target, repository: Any = None, **body: Json) -> Dossier:
+    one = Server(ref="npm:one", name="one", targets=targets)
+    content: Observed | Absent
+    if isinstance(repository, Absent):
+        content = repository
+    else:
+        content = Observed(canonical_json({"name": "acme/one", "head": "c0ffee", "subfolder": None, **body}))
+    record = Record(
+        server=one.id,
+        kind="repository",
+        schema=1,
+        collector="repository",
+        collector_version=1,
+        observed_at=NOON,
+        content=content,
+    )
+    return Dossier(server=one, as_of=NOON, records={"repository": record})
+
+
+def body(record: Record) -> Source:
+    assert isinstance(record.content, Observed), record.content
+    return Source.parse(record.content.body)
+
+
+def needs(record: Record) -> Dependencies:
+    assert isinstance(record.content, Observed), record.content
+    return Dependencies.parse(record.content.body)
+
+
+def reason(record: Record) -> Reason:
+    assert isinstance(record.content, Absent), record.content
+    return record.content.reason
+
+
+def test_the_head_of_the_repository_is_read(world: World) -> None:
+    records = world.follow(server(NPM))
+    view = body(records["source"])
+    assert (view.origin, view.name, view.ref, view.count("files")) == ("github", "acme/one", "c0ffee", 3)
+    assert needs(records["dependencies"]).taken_from == "lockfile"
+    assert records["source"].observation == {"looked_at": NOON.isoformat()}
+    assert world.asked == ["acme/one@c0ffee"]
+
+
+def test_servers_of_one_repository_share_one_download(world: World) -> None:
+    async def run() -> list[list[Record]]:
+        collector = world.collector()
+        found = [server(NPM, subfolder="src/one"), server(NPM), server(NPM, subfolder="src/one")]
+        return await asyncio.gather(*(collector.follow(one, replace(one, records={})) for one in found))
+
+    views = [body(records[0]) for records in asyncio.run(run())]
+    assert [(view.subfolder, view.count("files")) for view in views] == [("src/one", 1), ("", 3), ("src/one", 1)]
+    assert (len(world.downloads()), world.readings) == (1, 2)
+
+
+def test_an_unchanged_commit_costs_no_download(world: World) -> None:
+    first = world.follow(server(NPM))
+    world.now += timedelta(days=40)
+    again = world.follow(server(NPM), replace(server(NPM), records=first))
+    assert len(world.downloads()) == 1
+    assert [again[kind].content for kind in again] == [first[kind].content for kind in again]
+    assert again["source"].observation == {"looked_at": world.now.isoformat(), "carried": True}
+
+
+@pytest.mark.parametrize("member", ["head", "subfolder", "rules", "version"])
+def test_what_has_changed_is_read_again(world: World, member: str) -> None:
+    first = world.follow(server(NPM))
+    found = server(NPM)
+    if member == "head":
+        world.http.files["/files/beef.tgz"] = world.http.files["/files/c0ffee.tgz"]
+        found = server(NPM, head="beef")
+    elif member == "subfolder":
+        found = server(NPM, subfolder="src/one")
+    elif member == "version":
+        first["source"] = replace(first["source"], collector_version=0)
+    else:
+        world.rules = "others"
+    world.follow(found, replace(found, records=first))
+    assert len(world.downloads()) == 2
+
+
+def test_without_a_repository_the_package_is_read(world: World) -> None:
+    world.archive_digest = hashlib.sha512(world.http.files["/files/one-1.0.0.tgz"]).hexdigest()
+    view = body(world.follow(server(NPM, repository=Absent(Reason.NO_REPOSITORY, "none")))["source"])
+    assert (view.origin, view.name, view.ref, view.paths("manifests")) == ("npm", "one", "1.0.0", ("package.json",))
+
+
+def test_a_folder_that_is_not_there_gives_way_to_the_package(world: World) -> None:
+    assert body(world.follow(server(NPM, subfolder="src/gone"))["source"]).origin == "npm"
+    records = world.follow(server(subfolder="src/gone"))
+    assert (reason(records["source"]), reason(records["secrets"])) == (Reason.NO_REPOSITORY, Reason.NO_REPOSITORY)
+
+
+def test_another_file_than_the_index_says_is_refused(world: World) -> None:
+    world.archive_digest = "00" * 64
+    records = world.follow(server(NPM, repository=Absent(Reason.NO_REPOSITORY, "none")))
+    assert reason(records["source"]) is Reason.INSTALL_FAILED
+
+
+def scripted(answer: Answer, *others: Answer) -> Callable[[World], None]:
+    return lambda world: world.http.script("/files/c0ffee.tgz", answer, *others)
+
+
+def small(world: World) -> None:
+    world.limits = SourceLimits(fetching=FetchLimits(packed=50))
+
+
+@pytest.mark.parametrize(
+    ("happens", "expected"),
+    [
+        (scripted(Answer(404)), Reason.NO_REPOSITORY),
+        (scripted(Answer(403)), Reason.FORBIDDEN),
+        (scripted(Answer(429)), Reason.RATE_LIMITED),
+        (scripted(Answer(503)), Reason.UNREACHABLE),
+        (scripted(Answer(302, headers={"Location": "/files/c0ffee.tgz"})), Reason.UNREACHABLE),
+        (scripted(Answer(200, b"no archive")), Reason.INSTALL_FAILED),
+        (scripted(Answer(200, b"")), Reason.INSTALL_FAILED),
+        (small, Reason.TOO_LARGE),
+    ],
+    ids=["404", "403", "429", "503", "redirects", "text", "empty", "large"],
+)
+def test_what_the_world_refuses_is_absent_with_its_reason(
+    world: World, happens: Callable[[World], None], expected: Reason
+) -> None:
+    happens(world)
+    records = world.follow(server())
+    assert [reason(records[kind]) for kind in ("source", "secrets")] == [expected, expected]
+
+
+def test_a_redirect_is_followed(world: World) -> None:
+    world.http.files["/files/moved.tgz"] = world.http.files["/files/c0ffee.tgz"]
+    world.http.script("/files/c0ffee.tgz", Answer(302, headers={"Location": "/files/moved.tgz"}))
+    assert body(world.follow(server())["source"]).count("files") == 3
+
+
+def test_our_failure_does_not_move_what_was_seen(world: World) -> None:
+    first = world.follow(server(NPM))
+    world.address = Absent(Reason.RATE_LIMITED, "quota")
+    found = server(NPM, head="beef")
+    for days, stands in ((13, True), (2, False)):
+        world.now += timedelta(days=days)
+        again = world.follow(found, replace(found, records=first))
+        assert (again["source"].content == first["source"].content) is stands
+        assert again["source"].observation == (first["source"].observation if stands else {})
+
+
+def test_a_repository_that_we_could_not_ask_is_not_replaced_by_its_package(world: World) -> None:
+    first = world.follow(server(NPM))
+    found = server(NPM, repository=Absent(Reason.RATE_LIMITED, "quota"))
+    assert world.follow(found, replace(found, records=first))["source"].content == first["source"].content
+    assert body(world.follow(found)["source"]).origin == "npm"
+
+
+def test_without_a_lockfile_the_repository_s_list_is_taken(world: World) -> None:
+    world.http.files["/files/c0ffee.tgz"] = files([("a.py", b"x")])
+    world.parts = (Part(ecosystem="npm", name="zod", version="3.1.0"), Part(ecosystem="npm", name="ms", version=None))
+    found = needs(world.follow(server(NPM))["dependencies"])
+    assert (found.taken_from, found.lockfile, found.complete) == ("sbom", False, True)
+    assert [(one.name, one.version, one.relation) for one in found.dependencies] == [
+        ("ms", None, "unknown"), ("zod", "3.1.0", "unknown"),
+    ]  # fmt: skip
+    assert world.installs == 0
+
+
+def test_else_the_installed_tree_is_taken(world: World) -> None:
+    world.http.files["/files/c0ffee.tgz"] = files([("src/one/b.py", b"x")])
+    world.parts = (Part(ecosystem="npm", name="of-another-server", version="1"),)
+    package = InstalledPackage(ecosystem="npm", name="zod", version="3.1.0", relation="direct", path="zod")
+    world.tree = InstalledTree(ecosystem="npm", name="one", version="1.0.0", packages=(package,))
+    found = needs(world.follow(server(NPM, subfolder="src/one"))["dependencies"])
+    assert (found.taken_from, [one.name for one in found.dependencies]) == ("installed", ["zod"])
+
+
+def test_nothing_to_install_is_an_absence(world: World) -> None:
+    world.http.files["/files/c0ffee.tgz"] = files([("a.py", b"x")])
+    world.parts = ()
+    assert reason(world.follow(server())["dependencies"]) is Reason.NO_PACKAGE
+    assert reason(world.follow(server(NPM))["dependencies"]) is Reason.INSTALL_FAILED
+
+
+def test_a_server_without_source_says_why(world: World) -> None:
+    remote = Target(type=TargetType.STREAMABLE_HTTP, identifier="https://a.example/mcp")
+    records = world.follow(server(remote, repository=Absent(Reason.NO_REPOSITORY, "the repository is on GitLab")))
+    assert records["source"].content == Absent(Reason.NO_REPOSITORY, "the repository is on GitLab")
+
+
+def test_no_detail_names_an_address(world: World) -> None:
+    world.address = f"{world.http.url}/files/gone.tgz?token=abc"
+    content = world.follow(server())["source"].content
+    assert isinstance(content, Absent)
+    assert "127.0.0.1" not in content.detail
+    assert "abc" not in content.detail
