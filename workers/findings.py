@@ -1,4 +1,4 @@
-"""Findings of our own scans: noted when receipts are made, and how their disclosure may go on."""
+"""Findings of our own scans: noted when receipts are made, and which change of their disclosure may follow."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ def note(store: Store, run_id: str, cards: Sequence[StoredCard]) -> int:
     return store.put_findings(found, dossiers[0].as_of) if found else 0
 
 
-def triage(store: Store, row: FindingRow, *, at: datetime, who: str, note: str) -> FindingRow:
+def triage(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:
     """Note who looks at a finding, or what was found out; it stays in triage."""
     if row.state is not FindingState.PRIVATE_TRIAGE:
         raise NotAllowed(f"{row.finding.id} is {row.state}, private_triage expected; `reopen` takes it back there")
-    return _move(store, row, FindingState.PRIVATE_TRIAGE, at=at, who=who, note=note)
+    return _change(row, FindingState.PRIVATE_TRIAGE, at=at, who=who, note=note)
 
 
-def disclose(store: Store, row: FindingRow, *, at: datetime, who: str, note: str, recipient: str) -> FindingRow:
+def disclose(row: FindingRow, *, at: datetime, who: str, note: str, recipient: str) -> Disclosure:
     """Record that its vendor was told, whom and when; the embargo begins with the first time."""
     if row.state not in {FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED}:
         raise NotAllowed(f"{row.finding.id} is {row.state}, private_triage expected; `reopen` takes it back there")
     if not recipient.strip():
         raise NotAllowed("expected --to with whom the vendor was told, such as an address or a form")
-    return _move(store, row, FindingState.PRIVATE_DISCLOSED, at=at, who=who, note=note, recipient=recipient)
+    return _change(row, FindingState.PRIVATE_DISCLOSED, at=at, who=who, note=note, recipient=recipient)
 
 
-def publish(store: Store, row: FindingRow, *, at: datetime, who: str, note: str, reason: str = "") -> FindingRow:
+def publish(row: FindingRow, *, at: datetime, who: str, note: str, reason: str = "") -> Disclosure:
     """Let everybody read a finding from now on; a reason is needed where its vendor was not told before."""
     if row.state is FindingState.PRIVATE_TRIAGE and not reason.strip():
         raise NotAllowed(
@@ -68,10 +68,10 @@ def publish(store: Store, row: FindingRow, *, at: datetime, who: str, note: str,
     if row.state not in {FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED}:
         raise NotAllowed(f"{row.finding.id} is {row.state}, private_disclosed expected")
     told = ". ".join(part for part in (reason.strip(), note.strip()) if part)
-    return _move(store, row, FindingState.PUBLIC_DISCLOSED, at=at, who=who, note=told)
+    return _change(row, FindingState.PUBLIC_DISCLOSED, at=at, who=who, note=told)
 
 
-def dismiss(store: Store, row: FindingRow, *, at: datetime, who: str, note: str) -> FindingRow:
+def dismiss(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:
     """Set a finding aside: a false alarm, or accepted. It still counts, and its note says why it was set aside."""
     if row.state not in {FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED}:
         raise NotAllowed(f"{row.finding.id} is {row.state}, private_triage or private_disclosed expected")
@@ -79,14 +79,14 @@ def dismiss(store: Store, row: FindingRow, *, at: datetime, who: str, note: str)
         raise NotAllowed(
             "expected --note with why it is set aside: a false alarm, and what fooled the rule, or accepted"
         )
-    return _move(store, row, FindingState.DISMISSED, at=at, who=who, note=note)
+    return _change(row, FindingState.DISMISSED, at=at, who=who, note=note)
 
 
-def reopen(store: Store, row: FindingRow, *, at: datetime, who: str, note: str) -> FindingRow:
+def reopen(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:
     """Take a finding back into triage; one that was public is no longer shown."""
     if row.state is FindingState.PRIVATE_TRIAGE:
         raise NotAllowed(f"{row.finding.id} is in triage already")
-    return _move(store, row, FindingState.PRIVATE_TRIAGE, at=at, who=who, note=note)
+    return _change(row, FindingState.PRIVATE_TRIAGE, at=at, who=who, note=note)
 
 
 def deadline(row: FindingRow, embargo: timedelta = EMBARGO) -> datetime | None:
@@ -107,15 +107,7 @@ def operating_user() -> str:
         return ""
 
 
-def _move(
-    store: Store,
-    row: FindingRow,
-    after: FindingState,
-    *,
-    at: datetime,
-    who: str,
-    note: str,
-    recipient: str | None = None,
-) -> FindingRow:
-    change = Disclosure(at=at, who=who, before=row.state, after=after, note=note, recipient=recipient)
-    return store.move_finding(row.finding.id, change)
+def _change(
+    row: FindingRow, after: FindingState, *, at: datetime, who: str, note: str, recipient: str | None = None
+) -> Disclosure:
+    return Disclosure(at=at, who=who, before=row.state, after=after, note=note, recipient=recipient)

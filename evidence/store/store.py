@@ -306,8 +306,12 @@ class Store:
 
     def move_finding(self, finding: str, change: Disclosure) -> FindingRow:
         """Change a finding's state, with its entry in the audit trail; raise IllegalTransition or UnknownFinding."""
+        return self.move_findings({finding: change})[0]
+
+    def move_findings(self, changes: Mapping[str, Disclosure]) -> list[FindingRow]:
+        """The same for several findings, in their order: all are changed, or none."""
         with self._database.writing() as connection:
-            return own_findings.move_finding(connection, finding, change)
+            return [own_findings.move_finding(connection, finding, change) for finding, change in changes.items()]
 
     def trail(self, findings: Sequence[str]) -> dict[str, list[Disclosure]]:
         """Every change of these findings, oldest first."""

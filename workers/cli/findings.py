@@ -34,7 +34,7 @@ Ids: TypeAlias = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids 
 Note = Annotated[str, typer.Option("--note", help="What was found out, or why; kept in the audit trail.")]
 By = Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")]
 
-Change: TypeAlias = Callable[[Store, FindingRow, datetime, str], FindingRow]
+Change: TypeAlias = Callable[[FindingRow, datetime, str], Disclosure]
 
 
 @app.callback()
@@ -96,6 +96,8 @@ def list_findings(
                 emit(_json(row, servers))
         elif rows:
             show(_table(rows, servers, now))
+        else:
+            note("no such finding")
         _remind(rows, now)
 
 
@@ -118,7 +120,7 @@ def show_finding(
 @app.command()
 def triage(ids: Ids, note: Note = "", by: By = "") -> None:
     """Note who looks at findings, or what was found out about them; they stay in private_triage."""
-    _change(ids, by, lambda store, row, at, who: disclosure.triage(store, row, at=at, who=who, note=note))
+    _change(ids, by, lambda row, at, who: disclosure.triage(row, at=at, who=who, note=note))
 
 
 @app.command()
@@ -133,8 +135,8 @@ def disclose(
     The report is on stdout and nothing else is; the embargo of 90 days begins now.
     """
 
-    def tell(store: Store, row: FindingRow, at: datetime, who: str) -> FindingRow:
-        return disclosure.disclose(store, row, at=at, who=who, note=note, recipient=to)
+    def tell(row: FindingRow, at: datetime, who: str) -> Disclosure:
+        return disclosure.disclose(row, at=at, who=who, note=note, recipient=to)
 
     def check(rows: Sequence[FindingRow]) -> None:
         if len({row.finding.server for row in rows}) > 1:
@@ -155,8 +157,8 @@ def publish(
 ) -> None:
     """Let everybody read findings: on pages, and in datasets of runs that are published from now on."""
 
-    def let_read(store: Store, row: FindingRow, at: datetime, who: str) -> FindingRow:
-        return disclosure.publish(store, row, at=at, who=who, note=note, reason=reason)
+    def let_read(row: FindingRow, at: datetime, who: str) -> Disclosure:
+        return disclosure.publish(row, at=at, who=who, note=note, reason=reason)
 
     _change(ids, by, let_read)
 
@@ -164,13 +166,13 @@ def publish(
 @app.command()
 def dismiss(ids: Ids, note: Note = "", by: By = "") -> None:
     """Set findings aside: false alarms, or accepted. They stay private, and count until the rule is corrected."""
-    _change(ids, by, lambda store, row, at, who: disclosure.dismiss(store, row, at=at, who=who, note=note))
+    _change(ids, by, lambda row, at, who: disclosure.dismiss(row, at=at, who=who, note=note))
 
 
 @app.command()
 def reopen(ids: Ids, note: Note = "", by: By = "") -> None:
     """Take findings back into private_triage; those that were public are not shown any more."""
-    _change(ids, by, lambda store, row, at, who: disclosure.reopen(store, row, at=at, who=who, note=note))
+    _change(ids, by, lambda row, at, who: disclosure.reopen(row, at=at, who=who, note=note))
 
 
 def _change(ids: Sequence[str], by: str, change: Change) -> None:
@@ -183,7 +185,7 @@ def _change(ids: Sequence[str], by: str, change: Change) -> None:
 def _changing(
     ids: Sequence[str], by: str, change: Change, check: Callable[[Sequence[FindingRow]], None] = lambda _: None
 ) -> Iterator[tuple[Store, list[FindingRow]]]:
-    """Change every finding that is named; nothing is changed when one of the names fits none or several."""
+    """Change every finding that is named; nothing is changed when one name fits none or several, or may not change."""
     who = by.strip() or operating_user()
     if not who:
         fail("expected --by with who decides: the account that runs this says nobody", Exit.USAGE)
@@ -192,9 +194,10 @@ def _changing(
         check(rows)
         at = _clock().wall()
         try:
-            yield store, [change(store, row, at, who) for row in rows]
+            changes = {row.finding.id: change(row, at, who) for row in rows}
         except NotAllowed as error:
             fail(str(error), Exit.USAGE)
+        yield store, store.move_findings(changes)
 
 
 def _find(store: Store, text: str) -> FindingRow:

@@ -127,6 +127,16 @@ def test_of_two_who_decide_at_once_the_second_is_told(store: Store, known: str) 
         store.move_finding(finding, change(TRIAGE, TOLD))
 
 
+def test_of_several_changes_all_are_made_or_none(store: Store, known: str) -> None:
+    first, second = spotted(known, 1).id, spotted(known, 2).id
+    with pytest.raises(IllegalTransition):
+        store.move_findings({first: change(TRIAGE, TOLD), second: change(DISMISSED, TRIAGE)})
+    assert {row.state for row in store.findings()} == {TRIAGE}
+    assert store.trail([first, second]) == {}
+    moved = store.move_findings({second: change(TRIAGE, TOLD), first: change(TRIAGE, DISMISSED)})
+    assert [(row.finding.id, row.state) for row in moved] == [(second, TOLD), (first, DISMISSED)]
+
+
 def test_unknown_findings_and_servers_are_named(store: Store, known: str) -> None:
     with pytest.raises(UnknownFinding, match="fnd_none"):
         store.move_finding("fnd_none", change(TRIAGE, TOLD))

@@ -198,6 +198,14 @@ def test_an_unknown_or_ambiguous_id_changes_nothing(hallmark: Hallmark, shelf: S
     assert {row.state for row in shelf.findings()} == {FindingState.PRIVATE_TRIAGE}
 
 
+def test_of_several_findings_all_are_changed_or_none(hallmark: Hallmark, shelf: Store, finding: str) -> None:
+    other = _another(shelf)
+    shelf.put_findings([other], samples.AS_OF)
+    assert hallmark("findings", "dismiss", other.id, "--note", "x", *BY).code == 0
+    assert hallmark("findings", "dismiss", finding, other.id, "--note", "x", *BY).code == 2
+    assert shelf.findings(prefix=finding)[0].state is FindingState.PRIVATE_TRIAGE
+
+
 def test_each_vendor_gets_a_report_of_its_own(hallmark: Hallmark, shelf: Store, finding: str) -> None:
     other = _another(shelf)
     shelf.put_findings([other], samples.AS_OF)
