@@ -135,7 +135,7 @@ def _lines(look: _Look, *, share: Decimal, cites: str) -> tuple[Line, ...]:
     failed = _failed([finding for _, finding in found])
     total = sum(failed, Decimal(0))
     loss = arithmetic.on_quantum(weighing.FULL * share * total / look.checked)
-    parts = arithmetic.apportion(loss, failed) if total else failed
+    parts = arithmetic.apportion(loss, failed) if loss else [Decimal(0)] * len(failed)
     lines = (_line(criterion, finding, -part, cites) for (criterion, finding), part in zip(found, parts, strict=True))
     return fold(lines, MAX_LINES)
 

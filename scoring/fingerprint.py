@@ -19,11 +19,7 @@ from scoring.rule import Rule
 ENGINE_MODULES: Final = (
     "evidence.authority",
     "evidence.derive.orders",
-    "evidence.derive.poisoning.decoding",
-    "evidence.derive.poisoning.folding",
-    "evidence.derive.poisoning.hidden",
-    "evidence.derive.poisoning.said",
-    "evidence.derive.poisoning.scan",
+    "evidence.derive.poisoning",
     "evidence.kinds.access",
     "evidence.kinds.advisories",
     "evidence.kinds.dependencies",
@@ -37,15 +33,6 @@ ENGINE_MODULES: Final = (
     "evidence.kinds.source",
     "evidence.kinds.trials",
     "evidence.patterns.poisoning",
-    "evidence.patterns.poisoning.concealment",
-    "evidence.patterns.poisoning.credentials",
-    "evidence.patterns.poisoning.encoding",
-    "evidence.patterns.poisoning.exfiltration",
-    "evidence.patterns.poisoning.hidden",
-    "evidence.patterns.poisoning.instructions",
-    "evidence.patterns.poisoning.pattern",
-    "evidence.patterns.poisoning.preference",
-    "evidence.patterns.poisoning.shadowing",
     "scoring.access_scope",
     "scoring.addresses",
     "scoring.arithmetic",
@@ -97,7 +84,7 @@ ENGINE_MODULES: Final = (
     "scoring.weighing",
     "scoring.words",
 )
-"""Code shared by rules and rubrics. `scoring.walk.ENGINE` is its version."""
+"""Code shared by rules and rubrics, packages with everything in them. `scoring.walk.ENGINE` is its version."""
 
 _WORDS: Final = frozenset(
     {"title", "good", "bad", "unjudged", "since", "version", "spec", "summary", "settled", "source"}

@@ -40,7 +40,7 @@ _SETTLED: Final = (
     "HTTP-02 and HTTP-03, which most servers in the field do not keep, weigh as much as a SHOULD.",
     "Dependencies: nine points for known flaws by severity, reach, scope and age of the fix, one for a lockfile.",
     "Secrets: one credential in a provider's format that counts costs 8 of 10 points, a second the rest.",
-    "What changed since a listing was approved is told and costs nothing: what it says now is judged.",
+    "What changed since an approval, mere suspicion and orders in what a tool answers are told and cost nothing.",
     "README and setup guides are read in the source, as far as text tells; of a README that is missing every part is.",
     "Tool descriptions and parameters are read in the source when nothing is listed; floor and ceiling stay open then.",
     "Package: one check for existing as declared, one for being current and linked back, one for install scripts.",
