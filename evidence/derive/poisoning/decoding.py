@@ -76,6 +76,8 @@ def _is_prose(text: str) -> bool:
 
 
 def _base64(run: str) -> str:
+    if not _ENCODED.search(run):
+        return ""
     plain = run.rstrip("=").translate(_URL_SAFE)
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8")
@@ -108,6 +110,8 @@ def _utf8(digits: str) -> str:
         return ""
 
 
+_ENCODED: Final = re.compile(r"[A-Z][^/_-]{0,40}[a-z0-9]|[a-z0-9][^/_-]{0,40}[A-Z]")
+"""Letters of both cases within one part, as encoded text has them and most paths and names have not."""
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 _HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F]{2}")
 _PERCENT_UNIT: Final = re.compile(r"%([0-9a-fA-F]{2})")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
+
+from ahocorasick_rs import AhoCorasick, MatchKind
 
 from evidence.derive.orders import holds_each, places
 from evidence.patterns.poisoning import PATTERNS, SECRETS, Pattern
@@ -18,6 +21,14 @@ _STEMS: Final = {need: max(need.split(), key=len) for pattern in (*PATTERNS, *SE
 """The longest word of each need: where it is missing in all words, the need is."""
 
 
+_ALL_STEMS: Final = tuple(sorted(set(_STEMS.values())))
+
+
+@lru_cache(maxsize=1)
+def _finder() -> AhoCorasick:
+    return AhoCorasick(_ALL_STEMS, matchkind=MatchKind.Standard)
+
+
 class Texts:
     """Distinct texts one after the other, in which a word of any of them is found at once."""
 
@@ -26,7 +37,7 @@ class Texts:
         self.whole = BETWEEN.join(texts)
         self._distinct = set(words)
         self._words = " ".join(self._distinct) or self.whole
-        self._known: dict[str, bool] = {}
+        self._present: frozenset[str] | None = None
         self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def holding(self, pattern: Pattern) -> Iterator[int]:
@@ -54,10 +65,10 @@ class Texts:
         return max(map(len, long), default=0)
 
     def _holds(self, stem: str) -> bool:
-        known = self._known.get(stem)
-        if known is None:
-            known = self._known[stem] = stem in self._words
-        return known
+        if self._present is None:
+            found = _finder().find_matches_as_indexes(_without_surrogates(self._words), overlapping=True)
+            self._present = frozenset(_ALL_STEMS[at] for at in {at for at, _, _ in found})
+        return stem in self._present
 
     def _near(self, need: str, others: Sequence[Sequence[str]], reach: int) -> Iterator[int]:
         at = self.whole.find(need)
@@ -68,6 +79,10 @@ class Texts:
             if near:
                 yield text
             at = self.whole.find(need, end if near else at + 1)
+
+
+def _without_surrogates(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _is_unbroken(text: str, length: int) -> bool:

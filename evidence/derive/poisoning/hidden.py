@@ -12,8 +12,8 @@ MAX_LOOSE: Final = 3
 
 
 def may_hide(whole: str) -> bool:
-    """Whether it is worth looking, cheaply: texts joined by NUL that are not plain ASCII, or hold what hides."""
-    return not whole.isascii() or "]:" in whole or shapes.MAY_HIDE.search(whole) is not None
+    """Whether it is worth looking at ASCII texts, cheaply: joined by NUL they hold what hides."""
+    return "]:" in whole or shapes.MAY_HIDE.search(whole) is not None
 
 
 def hidden_in(text: str) -> Iterator[str]:

@@ -127,8 +127,9 @@ def _heard(sent: Sequence[str], plain: Texts) -> list[list[_Heard]]:
     """What each text says wherever it stands."""
     heard: list[list[_Heard]] = [[] for _ in sent]
     as_sent = Texts(sent)
-    if may_hide(as_sent.whole):
-        for at, text in enumerate(sent):
+    plain_may_hide = may_hide(as_sent.whole)
+    for at, text in enumerate(sent):
+        if plain_may_hide or not text.isascii():
             heard[at] += _unseen(text)
     for at in encoded_in(sent, as_sent.whole):
         heard[at] += _encoded(sent[at])

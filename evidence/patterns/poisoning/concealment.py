@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.poisoning.pattern import Category, Confidence, pattern
+from evidence.patterns.poisoning.pattern import Category, pattern
 
 _NEVER = (
     r"(?:do\snot|don'?t|never|must\snot|should\snot|mustn'?t|shouldn'?t|avoid|without|no\sneed\sto|refrain\sfrom|"
@@ -61,27 +61,5 @@ PATTERNS: Final = (
             "keep this secret safe",
         ),
         mentionable=True,
-    ),
-    pattern(
-        Category.CONCEALMENT,
-        "quiet",
-        "Has the model say less to the user than happens",
-        rf"""\b{_NEVER}\s(?:ever\s)?(?:tell|mention|inform|notify|reveal|disclos|alert|warn|explain|discuss|confirm)\w{{0,6}}
-            (?:\s[\w'"/-]{{1,16}}){{0,8}}\s?(?:\bto\s|\bwith\s|\bfrom\s|\s)?\b(?:the\s|any\s|its\s)?(?:users?|humans?|operators?|customers?|anyone|anybody)\b
-            |\b(?:silently|quietly|discreetly)\s(?:\w{{1,12}}\s){{0,2}}(?:call|read|send|post|run|execut|invok|log|record)
-            |\bwithout\s(?:the\s)?users?'?s?\s(?:consent|permission|approval)""",
-        unless=r"\bif\s(?:true|set|false|enabled)|\bwhether\b|\b(?:not|never|n't)\s(?:\w{1,12}\s){0,4}without\b",
-        needs=(
-            f"{_NEVERS}|silently|quietly|discreetly",
-            (
-                "tell|mention|inform|notify|reveal|disclos|alert|warn|explain|discuss|confirm|silently|quietly|discreetly|"
-                "without"
-            ),
-            "user|human|operator|customer|anyone|anybody|silently|quietly|discreetly",
-        ),
-        reach=190,
-        confidence=Confidence.LOW,
-        bad=("do not explain the result to the user", "silently call the hook"),
-        good=("if true, do not notify the users", "shows the user's profile"),
     ),
 )

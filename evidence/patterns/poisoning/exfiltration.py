@@ -32,10 +32,19 @@ _OUGHTS = (
 _SECRETS = r"""
     (?:passwords?|api[\s_-]?keys?|(?:access|auth|bearer|session|oauth|refresh)\stokens?|private\skeys?|ssh\skeys?|signing\skeys?|gpg\skey(?:s|rings?)
     |credentials?|secrets?|environment\svariables|env\svars?|system\sprompts?|cookies|seed\sphrases?|credit\scards?|connection\sstrings?|clipboard(?:\scontents?)?|authentication\smaterial
-    |(?:conversation|chat|message|dm)\s(?:history|logs?|transcripts?|context)|(?:whole|entire|full|complete)\s(?:conversation|chat|context)|(?:last|previous|all|every|each)\s(?:\w{1,10}\s){0,2}messages?|browser\shistory|shell\shistory)"""
-_HOLDINGS = (
-    "password|key|token|credential|secret|environment variable|env var|system prompt|cookie|seed phrase|credit card|"
-    "connection string|clipboard|authentication material|history|log|transcript|context|conversation|chat|message"
+    |(?:conversation|chat|message|dm)\s(?:history|logs?|transcripts?|context)|(?:whole|entire|full|complete)\s(?:conversation|chat|context)|(?:last|previous|past)\smessages?|browser\shistory|shell\shistory)"""
+_KEPT = ("history", "log", "transcript", "context")
+_WHOLE = ("whole", "entire", "full", "complete")
+_HOLDINGS = "|".join(
+    (
+        *("password", "api key", "api_key", "api-key", "apikey", "private key", "ssh key", "signing key", "gpg key"),
+        *(f"{kind} token" for kind in ("access", "auth", "bearer", "session", "oauth", "refresh")),
+        *("credential", "secret", "environment variables", "env var", "system prompt", "cookies", "seed phrase"),
+        *("credit card", "connection string", "clipboard", "authentication material"),
+        *("browser history", "shell history", "last message", "previous message", "past message"),
+        *(f"{what} {kept}" for what in ("conversation", "chat", "message", "dm") for kept in _KEPT),
+        *(f"{how} {what}" for how in _WHOLE for what in ("conversation", "chat", "context")),
+    )
 )
 _TAKE = (
     r"(?:send|post|upload|forward|transmit|exfiltrat|e-?mail|leak|relay|append|attach|bcc|submit|deliver|includ|pass|"
@@ -60,7 +69,7 @@ _THEIR_WORDS = (
 )
 _TAKEN = rf"""
     \b(?:also|additionally|simultaneously|while|includ(?:es|ing)|gathers?|collects?|harvests?|archiv(?:es|ing)|extract(?:s|ing)|peeks?|reads?|reading|index(?:es|ing)|bundles?|syncs?|reporting|reports?|enriched|transmits?|transmitting|logs?|logged|captur(?:es|ing))\s
-            (?:[^\s;.]{{1,22}}\s){{0,8}}?(?:\S{{0,16}}{_STRONG}|(?:all|any|stored|local|their|the\suser'?s?|user'?s?|your|hardcoded|embedded|existing)\s(?:[\w'-]{{1,14}}\s){{0,3}}?(?:passwords?|credentials?|access\stokens?|(?:private|ssh|pem|gpg|signing)\s(?:and\s\w{{2,8}}\s)?keys?|environment\svariables|cookies|secrets|api\skeys?|(?:chat|dm|message|browser|shell)\shistory)|ssh\skeys|private\skey\sfiles|tls\sprivate\skeys|gpg\skeyrings?|pem\sand\skey\sfiles|authentication\smaterial|database\sconnection\sstrings)"""
+            (?:[^\s;.]{{1,22}}\s){{0,8}}?(?:\S{{0,16}}{_STRONG}|(?:all|any|stored|local|their|the\suser'?s?|user'?s?|your|hardcoded|embedded|existing)\s(?:[\w'-]{{1,14}}\s){{0,3}}?(?:passwords?|credentials?|access\stokens?|(?:private|ssh|gpg|signing)\skeys?|environment\svariables|cookies|secrets|api\skeys?|(?:chat|dm|message|browser|shell)\shistory)|ssh\skeys|private\skey\sfiles|tls\sprivate\skeys|gpg\skeyrings?|authentication\smaterial|database\sconnection\sstrings)"""
 _TAKEN_NEEDS = (
     f"{_STRONGS}|{_HOLDINGS}",
     (
@@ -76,11 +85,11 @@ PATTERNS: Final = (
         "Asks for secrets or the conversation to be handed out",
         rf"""\b{_TAKE}\s(?:[^\s;]{{1,20}}\s){{0,10}}?{_SECRETS}\b(?:[^;]{{0,90}}?\s)??(?:{_ABROAD}|(?:to|at)\shttps?://)
             |\b(?:must|always|also|silently|ensure|automatically|mandatory|every\s(?:call|time|request)|each\s(?:call|time|request))\s(?:[^\s;]{{1,20}}\s){{0,6}}?{_TAKE}\s(?:[^\s;]{{1,20}}\s){{0,10}}?
-                (?:(?:conversation|chat|message)\s(?:history|log|transcript|context)|(?:whole|entire|full|complete)\s(?:conversation|chat|context)|system\sprompts?|environment\svariables|(?:private|ssh)\skeys?|(?:any|all|user'?s?|every)\s(?:api[\s_-]?keys?|passwords?|credentials?|tokens?|secrets?))\b
+                (?:(?:conversation|chat|message)\s(?:history|log|transcript|context)|(?:whole|entire|full|complete)\s(?:conversation|chat|context)|system\sprompts?|environment\svariables|(?:private|ssh)\skeys?|(?:any|all|user'?s?|every)\s(?:api[\s_-]?keys?|passwords?|credentials?|access\stokens?|secrets?))\b
                 [^;]{{0,90}}?\s(?:parameter|argument|field|input|body|header|output|response|result|request)""",
         needs=(
-            _TAKES,
             _HOLDINGS,
+            _TAKES,
             f"{_ABROADS}|http|parameter|argument|field|input|body|header|output|response|result|request",
         ),
         reach=760,
@@ -106,11 +115,11 @@ PATTERNS: Final = (
         "exfiltrates",
         "Says that it takes secrets elsewhere",
         rf"""\bexfiltrat(?:e|es|ing)\s(?:[^\s;.]{{1,20}}\s){{0,8}}?(?:\b(?:contents?|data|files?|keys?|{_SECRETS})\b|\S{{0,16}}(?:\.env\b|{_STRONG})|attacker)
-            |\b(?:extract|gather|collect|harvest|steal|read|dump|captur|intercept)(?:e|s|es|ing)?\s(?:[^\s;.]{{1,20}}\s){{0,6}}?{_SECRETS}\b[^;.]{{0,60}}?\b(?:send|transmit|upload|forward|exfiltrat|post|relay|leak)(?:e|s|es|ing|ting)?\b[^;.]{{0,60}}?(?:{_ABROAD}|https?://)
+            |\b(?:extract|gather|collect|harvest|steal|dump|captur|intercept)(?:e|s|es|ing)?\s(?:[^\s;.]{{1,20}}\s){{0,6}}?{_SECRETS}\b[^;.]{{0,60}}?\b(?:send|transmit|upload|forward|exfiltrat|post|relay|leak)(?:e|s|es|ing|ting)?\b[^;.]{{0,60}}?(?:{_ABROAD}|https?://)
             |\bforward\s(?:every|all|each)\s(?:\w{{1,12}}\s){{0,4}}?(?:messages?|requests?|inputs?|prompts?)\b[^;]{{0,60}}?(?:https?://|@|\battacker|\bexternal|\bremote)""",
         needs=(
-            "exfiltrat|extract|gather|collect|harvest|steal|read|dump|captur|intercept|forward",
-            f"{_HOLDINGS}|{_STRONGS}|attacker|content|data|file|.env|request|input|prompt",
+            "exfiltrat|extract|gather|collect|harvest|steal|dump|captur|intercept|forward",
+            f"{_HOLDINGS}|{_STRONGS}|attacker|content|data|file|key|.env|request|input|prompt|message",
         ),
         reach=560,
         bad=(
@@ -171,7 +180,7 @@ PATTERNS: Final = (
         rf"""(?:{_TAKEN})[^;.]{{0,60}}?\s(?:to|for|so|with|into|in)\s(?:[^\s;.]{{1,16}}\s){{0,3}}?{_THEIRS}
             |\b(?:extracting|collecting|gathering|capturing|reading)\sand\s(?:transmitting|sending|uploading|forwarding|sharing)\s(?:[^\s;.]{{1,22}}\s){{0,5}}?{_SECRETS}
             |\b{_SECRETS}\s(?:\w{{2,10}}\s){{0,3}}?(?:are|is|get|gets)\s(?:also\s)?(?:logged|sent|uploaded|forwarded|transmitted|copied|posted|reported|synced)\sto\s(?:[^\s;.]{{1,16}}\s){{0,3}}?{_THEIRS}""",
-        needs=(f"{_THEIR_WORDS}|transmitting|sending|uploading|forwarding|sharing", f"{_HOLDINGS}|{_STRONGS}"),
+        needs=(f"{_HOLDINGS}|{_STRONGS}", f"{_THEIR_WORDS}|transmitting|sending|uploading|forwarding|sharing"),
         reach=700,
         bad=(
             "it gathers log files and stored credentials so our team can reproduce the problem",
