@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from evidence.kinds import secrets
 from evidence.model import Server
 from evidence.store import FindingRow
 from publish.display import visible
-from scoring.rule import discover
+from scoring.rule import Rule, discover
 
 _NO_CONTACT = "by answering this message"
 
@@ -54,7 +55,7 @@ def _finding(number: int, row: FindingRow) -> Iterator[str]:
     yield f"- What was found: {visible(finding.message)}"
     if finding.severity:
         yield f"- Severity: {finding.severity}"
-    yield f"- Evidence: {_seen(row)}; SHA-256 of what was read: {finding.content or 'none, the words say all'}"
+    yield f"- Evidence: {_seen(row)}{_kept(row, declared)}"
     if declared:
         yield ""
         yield "Why it matters and how to fix it:"
@@ -62,6 +63,13 @@ def _finding(number: int, row: FindingRow) -> Iterator[str]:
         yield declared.rationale
         if declared.spec:
             yield f"\nSee {declared.spec}"
+
+
+def _kept(row: FindingRow, declared: Rule | None) -> str:
+    """What of it the vendor can compare; the hash of a secret is salted and tells nobody anything."""
+    if declared and declared.reads == secrets.KIND:
+        return "; the place is all that was kept, and nothing of the secret"
+    return f"; SHA-256 of what was read: {row.finding.content}" if row.finding.content else ""
 
 
 def _seen(row: FindingRow) -> str:

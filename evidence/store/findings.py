@@ -22,7 +22,8 @@ _COLUMNS = ("id", "server_key", *_SPOTTED, "first_seen", "last_seen", "state", "
 def put_findings(connection: Connection, found: Sequence[Spotted], seen: datetime) -> int:
     """Store what is new in private triage, and note of the others that they were seen; how many are new.
 
-    State, words and first date of a known finding stay, and `last_seen` never moves back.
+    State and first date of a known finding stay. Place and words are those of the newest night, since a secret moves
+    with the lines above it; `last_seen` never moves back.
     """
     keys = server_keys(connection, {one.server for one in found})
     known = _last_seen(connection, [one.id for one in found])
@@ -32,7 +33,7 @@ def put_findings(connection: Connection, found: Sequence[Spotted], seen: datetim
         for one in found
         if (last := max(seen, known.get(one.id, seen))) != known.get(one.id)
     ]
-    bulk.insert(connection, FINDING, _COLUMNS, rows, unique=["id"], update=["last_seen"])
+    bulk.insert(connection, FINDING, _COLUMNS, rows, unique=["id"], update=["at", "message", "last_seen"])
     return len({one.id for one in found} - known.keys())
 
 

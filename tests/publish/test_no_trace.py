@@ -14,12 +14,12 @@ from evidence.kinds import listing
 from evidence.model import Dossier
 from evidence.store import Store
 from publish import dataset, junit, sarif, snapshot
-from publish.disclosure import PRIVATE_KINDS, Shown, disclose, private_rules, public_form
+from publish.disclosure import PRIVATE_KINDS, Shown, disclose, private_rules, public_body, public_form
 from publish.findings import spotted
 from publish.report import write_report
 from publish.scan_document import document
 from publish.verdicts import verdicts
-from scoring import receipt
+from scoring import catalogue, receipt
 from scoring.assess import assess
 from scoring.explain import explain_card
 from scoring.rubrics.sdk_tier import SDK_TIER_1
@@ -32,7 +32,7 @@ MARKER = "zzmarkerzz"
 TRACES = (
     MARKER,
     "index.internal",
-    *(f'"{kind}"' for kind in sorted(PRIVATE_KINDS)),
+    *(f'"{kind}":' for kind in sorted(PRIVATE_KINDS)),
     *(f'"{kind}/' for kind in sorted(PRIVATE_KINDS)),
 )
 Make = Callable[..., Store]
@@ -127,6 +127,18 @@ def test_what_is_made_of_the_public_forms_has_no_trace() -> None:
         *(repr(explain_card(card)) for card in cards),
     ]
     assert [traces(product) for product in products] == [[]] * len(products)
+
+
+def test_the_real_receipts_over_private_evidence_have_no_trace() -> None:
+    dossier = marked()
+    assessment = assess(dossier)
+    cards = [rubric.score(assessment) for rubric in catalogue.rubrics()]
+    assert any(MARKER in repr(card.dimensions) for card in cards)
+    for card in cards:
+        body = public_body(receipt.encode(card)).decode()
+        assert traces(body) == []
+        assert body == receipt.encode(public_form(card)).decode()
+        assert traces(repr(explain_card(public_form(card)))) == []
 
 
 def test_a_saved_dossier_has_no_trace_and_can_be_judged_again() -> None:

@@ -62,17 +62,19 @@ def test_a_new_finding_is_in_private_triage(store: Store, known: str) -> None:
     assert store.trail([row.finding.id for row in rows]) == {}
 
 
-def test_seen_again_it_keeps_its_state_its_words_and_its_first_date(store: Store, known: str) -> None:
+def test_seen_again_it_keeps_its_state_and_first_date_and_has_the_newest_place(store: Store, known: str) -> None:
     first = spotted(known, 1)
     store.move_finding(first.id, change(TRIAGE, DISMISSED))
-    assert store.put_findings([replace(first, message="other words"), spotted(known, 3)], AS_OF + DAY) == 1
+    moved = replace(first, at="src/a.py:9", message="line 9")
+    assert store.put_findings([moved, spotted(known, 3)], AS_OF + DAY) == 1
     row = store.findings(prefix=first.id)[0]
-    assert (row.finding, row.state, row.first_seen, row.last_seen) == (first, DISMISSED, AS_OF, AS_OF + DAY)
+    assert (row.finding, row.state, row.first_seen, row.last_seen) == (moved, DISMISSED, AS_OF, AS_OF + DAY)
 
 
 def test_an_older_night_scored_again_does_not_move_the_last_date_back(store: Store, known: str) -> None:
-    assert store.put_findings([spotted(known, 1)], AS_OF - DAY) == 0
-    assert store.findings(prefix=spotted(known, 1).id)[0].last_seen == AS_OF
+    assert store.put_findings([spotted(known, 1, at="an old place")], AS_OF - DAY) == 0
+    row = store.findings(prefix=spotted(known, 1).id)[0]
+    assert (row.last_seen, row.finding.at) == (AS_OF, "tools/1")
 
 
 def test_a_finding_told_twice_in_one_batch_is_one(store: Store, known: str) -> None:
