@@ -190,7 +190,8 @@ def _files(pages: Pages) -> dict[str, Json]:
             "code_of_conduct": there("code_of_conduct", stated.get("code_of_conduct")),
             "issue_template": there("issue_template", stated.get("issue_template")),
             "pull_template": there("pull_template", stated.get("pull_request_template")),
-            "security": there("security"),
+            # The owner's policy for all repositories is not to be seen here.
+            "security": there("security") or None,
         },
         "ci": there("ci"),
         "changelog": there("changelog"),
