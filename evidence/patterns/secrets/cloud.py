@@ -139,7 +139,7 @@ PATTERNS: Final = (
     bare("vault-token", "HashiCorp", "Vault token", r"hv[sbr]\.[\w\-]{24,400}", "hvs. hvb. hvr.", ("hvs.<s91>",
         "hvb.<s150>"), "hvs.<s9>", far=500),
     named("vault-older-token", "HashiCorp", "Vault token of older versions", r"(?:vault|x-vault)[\w\-. ]{0,10}token",
-        r"[sbr]\.[A-Za-z0-9]{24,200}", "vault", "VAULT_TOKEN=s.<w24>", "vault_token=s.<x24>"),
+        r"[sbr]\.[\w\-]{24,300}", "vault", ("VAULT_TOKEN=s.<w24>", "-vaultToken s.CAES<s90>"), "vault_token=s.<x24>"),
     named("vault-unseal-key", "HashiCorp", "Vault unseal key", r"unseal(?:[_ ]?key)?", r"[A-Za-z0-9+/]{43,44}=?",
         "unseal", "Unseal Key 1: <b44>", "unseal key: <b9>", entropy=4.0),
     bare("doppler-token", "Doppler", "Doppler token",

@@ -1,0 +1,107 @@
+"""Recall and precision of our patterns on the examples of a folder of rule files in the format of Nosey Parker.
+
+    python -m bench.secret_examples DIR [--missed] [--everything]
+
+Each `examples` text should be found and each `negative_examples` text should not; a family is a rule file. Counted is
+what a pattern of a provider finds, not what is generic. Left out are, unless everything is asked for, rules for what is
+no secret (names of buckets, client ids), for hashed passwords, and for any password with a name.
+
+Many examples are placeholders or one letter many times, which we leave out on purpose. They are counted apart, by
+looking again without the checks for placeholders and entropy.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from unittest.mock import patch
+
+import yaml
+
+from evidence.derive.secrets import RuleSet, Scanner, own_rules
+from evidence.derive.secrets import scan as scanning
+
+UNCLAIMED = frozenset({"generic", "hashed"})
+
+
+@dataclass
+class Family:
+    """What came of the examples of one rule file."""
+
+    name: str
+    counts: Counter[str] = field(default_factory=Counter)
+    missed: list[str] = field(default_factory=list)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--missed", action="store_true")
+    parser.add_argument("--everything", action="store_true")
+    options = parser.parse_args()
+    strict, loose = Scanner(own_rules(), fast=False), Scanner(_without_entropy(own_rules()), fast=False)
+    families = [
+        judge(path, strict, loose, everything=options.everything) for path in sorted(options.folder.rglob("*.yml"))
+    ]
+    total: Counter[str] = Counter()
+    print("| family | examples | found | generic | placeholder | missed | negatives | wrong |")
+    print("|---|---|---|---|---|---|---|---|")
+    for family in families:
+        total += family.counts
+        if family.counts:
+            print(row(family.name, family.counts))
+    print(row("all", total))
+    real = total["examples"] - total["placeholder"]
+    right, wrong = total["found"], total["wrong"]
+    print(f"\nrecall {right / real:.3f} of {real} that are no placeholder; precision {right / (right + wrong):.3f}")
+    if options.missed:
+        for family in families:
+            print(
+                *(f"{family.name}: {text!r:.160}" for text in family.missed),
+                sep="\n",
+                end="\n" if family.missed else "",
+            )
+
+
+def judge(path: Path, strict: Scanner, loose: Scanner, *, everything: bool) -> Family:
+    family = Family(path.stem)
+    for rule in yaml.safe_load(path.read_text())["rules"]:
+        kinds = set(rule.get("categories") or ())
+        if not everything and ("secret" not in kinds or kinds & UNCLAIMED):
+            continue
+        for text in rule.get("examples") or ():
+            family.counts["examples"] += 1
+            what = outcome(text, strict, loose)
+            family.counts[what] += 1
+            if what == "missed":
+                family.missed.append(text)
+        for text in rule.get("negative_examples") or ():
+            family.counts["negatives"] += 1
+            family.counts["wrong"] += outcome(text, strict, loose) == "found"
+    return family
+
+
+def outcome(text: str, strict: Scanner, loose: Scanner) -> str:
+    """What becomes of one example; `placeholder` is one that is found once placeholders are."""
+    found = strict.scan(text, "src/settings", salt=b"bench")
+    if any(not one.generic for one in found):
+        return "found"
+    if found:
+        return "generic"
+    with patch.object(scanning, "is_placeholder", lambda _: False):
+        return "placeholder" if loose.scan(text, "src/settings", salt=b"bench") else "missed"
+
+
+def _without_entropy(rules: RuleSet) -> RuleSet:
+    return replace(rules, rules=tuple(replace(rule, entropy=0, random=False) for rule in rules.rules))
+
+
+def row(name: str, counts: Counter[str]) -> str:
+    columns = ("examples", "found", "generic", "placeholder", "missed", "negatives", "wrong")
+    return f"| {name} | " + " | ".join(str(counts[column]) for column in columns) + " |"
+
+
+if __name__ == "__main__":
+    main()
