@@ -128,13 +128,13 @@ def test_a_set_with_a_card_missing_too_many_or_unreadable_is_not_copied(tmp_path
     first = collected(opened, night(1), DOSSIERS[:4])
     cards = {dossier.server.id: receipts.score_one(replace(dossier, as_of=first.as_of)) for dossier in DOSSIERS[:4]}
     extra = replace(cards[many.server.id][0], rubric="retired")
-    forged = replace(cards[odd.server.id][0], body=b"{}")
+    forged = replace(cards[odd.server.id][-1], body=b"{}")  # of one that is not dated, since others are made anew
     put = [
         *cards[few.server.id][1:],
         *cards[many.server.id],
         extra,
         forged,
-        *cards[odd.server.id][1:],
+        *cards[odd.server.id][:-1],
         *cards[whole.server.id],
     ]
     opened.put_scorecards(first.id, put, done=list(cards), at=first.as_of)
@@ -210,12 +210,16 @@ def test_the_source_that_judges_is_pinned() -> None:
     assert re.fullmatch("[0-9a-f]{16}", pins.current([])["source"])
 
 
-def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_night_of_the_pipeline_scores_only_what_is_dated_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     judged: list[str] = []
+    again: list[str] = []
     score_one = receipts.score_one
 
     def counting(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredCard]:
-        judged.append(dossier.server.id)
+        (judged if rubrics is None else again).append(dossier.server.id)
+        assert all(rubric.dated for rubric in rubrics or ())
         return score_one(dossier, rubrics)
 
     async def main() -> None:
@@ -227,7 +231,7 @@ def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monk
                 await pipeline.collect(ctx, run, ctx.store.planned(name))
                 await pipeline.score(ctx, run, ctx.store.planned(name))
                 await pipeline.publish(ctx, run)
-            assert len(judged) == len(set(judged)) == 3
+            assert len(judged) == len(set(judged)) == len(again) == 3
             first, second = (ctx.store.scorecards(name) for name in ("2026-1", "2026-2"))
             assert first == second, "the scripted clock stands still"
             assert len(second) == 3 * len(catalogue.rubrics())
