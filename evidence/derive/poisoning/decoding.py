@@ -36,11 +36,11 @@ _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 
 
 def decoded(text: str) -> Iterator[str]:
-    """Readable texts that stand encoded in a text, each layer of them; at most MAX_RUNS in a layer."""
+    """Texts of several words that stand encoded in a text, each layer of them; at most MAX_RUNS in a layer."""
     layer = [text]
     for _ in range(MAX_LAYERS):
         layer = list(dict.fromkeys(inner for outer in layer for inner in _inside(outer)))[:MAX_RUNS]
-        yield from layer
+        yield from filter(_is_prose, layer)
 
 
 def encoded_in(texts: Sequence[str], whole: str) -> Iterator[int]:
@@ -63,16 +63,20 @@ def _inside(text: str) -> Iterator[str]:
             if count == MAX_RUNS:
                 break
             plain = read(found[0])
-            if plain and _is_prose(plain):
+            if plain and _is_readable(plain):
                 yield plain
     if _is_rotated(text):
         yield codecs.decode(text, "rot13")
 
 
 def _is_prose(text: str) -> bool:
-    """Whether nearly all of it can be read and it holds several words."""
+    """Whether it holds several words."""
+    return len(_WORD.findall(text[:400])) >= 3
+
+
+def _is_readable(text: str) -> bool:
     part = text[:400]
-    return len(_READABLE.findall(part)) >= 0.95 * len(part) and len(_WORD.findall(part)) >= 3
+    return len(_READABLE.findall(part)) >= 0.95 * len(part)
 
 
 def _base64(run: str) -> str:
