@@ -37,10 +37,11 @@ PATTERNS: Final = (
         expression=r"\b(?i:postgres(?:ql)?|postgis|mysql|mariadb|mssql|sqlserver|cockroachdb|clickhouse|mongodb|redi"
         r"ss?|valkey|amqps?|kafka|mqtts?|nats|ldaps?|s?ftps?|ssh|smtps?|imaps?|couchdb|neo4j|bolt|elastic"
         r"|jdbc:[a-z]{2,12}|https?|git)(?:\+\w{2,12})?://[^\s:/@\"'<>{}$]{0,80}:([^\s:/@\"'<>"
-        r"{}$]{5,160})@[\w\-]", anchors=("://",), bad=("postgres://shop:<w18>@db.shop.dev:5432/shop",
+        r"{}$\[\]]{5,160})@[\w\-]", anchors=("://",), bad=("postgres://shop:<w18>@db.shop.dev:5432/shop",
         "mongodb+srv://app:<w16>@cluster0.net", "https://ci:<w20>@git.shop.dev/a.git"),
         good=("postgres://user:password@localhost/db", "redis://:${REDIS_VALUE}@cache:6379",
-        "https://example.net/a:b@c", "mysql://root:root@db/app"), entropy=2.4, near=24, far=300),
+        "https://example.net/a:b@c", "mysql://root:root@db/app", "redis://[[username]:[password]]@localhost:6379/0",
+        "sqla+mysql://scott:tigress@localhost/db"), entropy=2.4, random=True, near=24, far=300),
     SecretPattern(id="connection-string-password", provider="ODBC", title="Password in a connection string",
         expression=rf"(?i:server|data source|host|initial catalog|database|user id|uid|user|username)\s?=[^;\"'\n]"
         rf"{{1,120}};(?:[^\"'\n]{{0,240}};)?\s?(?i:password|pwd)\s?=\s?({_VALUE}{{6,80}})", anchors=("password",
@@ -63,7 +64,9 @@ PATTERNS: Final = (
         r"(?:django-insecure-)?[A-Za-z0-9!@#$%^&*()_+=\-]{50}", "secret_key", "SECRET_KEY = 'django-insecure-<a49>!'",
         "SECRET_KEY = environment['SECRET_KEY']", entropy=4.0),
     named("docker-registry-auth", "Docker", "Docker registry credentials", r"[\"']auth[\"']",
-        r"[A-Za-z0-9+/]{20,400}={0,2}", '"auth" \'auth\'', '"auth": "YXBwOn<w30>"', '"auth": "basic"', entropy=3.5),
+        r"[A-Za-z0-9+/]{20,400}={0,2}", '"auth" \'auth\'', '"auth": "YXBwOn<w30>"', ('"auth": "basic"',
+        "\"for 'auth' command\": AuthenticationFailedError,", 'assert "auth" in scope, "AuthenticationMiddleware"'),
+        entropy=3.5, random=True),
     SecretPattern(id="jwt-secret", provider="JWT", title="Secret that signs web tokens",
         expression=r"(?i:jwt(?:[_\-.]|:\s{1,12})?(?:secret|key|signing)(?:[_\-.]?(?:key|secret))?)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/=_"
         r"\-!@#%^&*]{16,200})(?:[\s\"',;)]|$)", anchors=("jwt",), bad=("JWT_SECRET=<w40>",),
