@@ -122,7 +122,12 @@ def of_repository(found: Dossier) -> Origin | Absent:
     seen = Repository.parse(content.body)
     if not seen.head or not seen.name:
         return Absent(Reason.NO_REPOSITORY, "the repository is empty")
-    return Origin(origin=GITHUB, name=seen.name, ref=seen.head, subfolder=(seen.subfolder or "").strip("/"))
+    return Origin(origin=GITHUB, name=seen.name, ref=seen.head, subfolder=_folder(seen.subfolder))
+
+
+def _folder(stated: str | None) -> str:
+    """A folder as archives name it; one that leads out of the repository is none of it."""
+    return "/".join(part for part in (stated or "").replace("\\", "/").split("/") if part not in {"", "."})
 
 
 async def of_package(found: Dossier, archives: Archives) -> Origin | Absent:

@@ -65,7 +65,7 @@ def _source(tree: Tree, walk: Walk) -> dict[str, Json]:
         "transports": {name: list(found) for name, found in tree.transports.items()},
         "oauth": list(tree.oauth),
         "environment": [
-            {"name": name, "at": at, "secret": one.secret, "required": one.required}
+            {"name": name, "at": at, "secret": one.secret, "required": one.required, "named": _is_named(tree, name)}
             for name, (one, at) in sorted(tree.variables.items())
         ],
         "tools": [_tool(tool) for tool in tools_of(tree)],
@@ -130,7 +130,13 @@ def _readme(tree: Tree) -> Json:
         return None
     path = min(tree.readmes, key=lambda path: (path.startswith("/"), path.count("/"), not path.endswith(".md"), path))
     parts = asdict(tree.readmes[path])
-    return {"path": path, **parts, "sections": list(parts["sections"])}
+    kept = {name: part for name, part in parts.items() if name != "identifiers"}
+    return {"path": path, **kept, "sections": list(parts["sections"])}
+
+
+def _is_named(tree: Tree, name: str) -> bool:
+    """Whether a README names a variable, in whatever part."""
+    return any(name in parts.identifiers for parts in tree.readmes.values())
 
 
 def _lockfiles(tree: Tree) -> list[Json]:

@@ -57,12 +57,20 @@ _CHOICE: Final = {
 _OAUTH: Final = re2.compile(
     r"\.well-known/(?:oauth-authorization-server|oauth-protected-resource|openid-configuration)"
     r"|\b(?:mcpAuthRouter|mcpAuthMetadataRouter|requireBearerAuth|ProxyOAuthServerProvider|OAuthServerProvider"
-    r"|OAuthAuthorizationServerProvider|OAuthProvider|OAuthProxy|OIDCProxy|RemoteAuthProvider|BearerAuthProvider"
-    r"|BearerAuthBackend|RequireAuthMiddleware|AuthSettings|JWTVerifier|TokenVerifier|IntrospectionTokenVerifier"
-    r"|create_auth_routes|create_protected_resource_routes|ProtectedResourceMetadata|withMcpAuth|experimental_withMcpAuth"
-    r"|protectedResourceHandler|oauthMetadataResponse|getOAuthProtectedResourceMetadataUrl|GitHubProvider|GoogleProvider"
-    r"|AzureProvider|WorkOSProvider|AuthKitProvider|Auth0Provider|DescopeProvider|ScalekitProvider|AddMcpAuthentication"
-    r"|McpAuthenticationDefaults|RequireBearerToken|ProtectedResourceMetadataHandler)\b"
+    r"|OAuthAuthorizationServerProvider|RequireAuthMiddleware|create_auth_routes|create_protected_resource_routes"
+    r"|ProtectedResourceMetadata|withMcpAuth|experimental_withMcpAuth|protectedResourceHandler|oauthMetadataResponse"
+    r"|getOAuthProtectedResourceMetadataUrl|AddMcpAuthentication|McpAuthenticationDefaults"
+    r"|ProtectedResourceMetadataHandler)\b"
+)
+_OAUTH_OF_MCP: Final = re2.compile(
+    r"\b(?:AuthSettings|OAuthProvider|OAuthProxy|OIDCProxy|RemoteAuthProvider|BearerAuthProvider|BearerAuthBackend|JWTVerifier"
+    r"|TokenVerifier|IntrospectionTokenVerifier|RequireBearerToken|GitHubProvider|GoogleProvider|AzureProvider"
+    r"|WorkOSProvider|AuthKitProvider|Auth0Provider|DescopeProvider|ScalekitProvider|AWSCognitoProvider)\b"
+)
+"""Names that other frameworks have too: they count in a file about MCP."""
+
+_ABOUT_MCP: Final = re2.compile(
+    r"fastmcp|FastMCP|mcp\.server|modelcontextprotocol|workers-oauth-provider|go-sdk/(?:mcp|auth)"
 )
 _IMPORT: Final = re.compile(r"^\s*(?:import\b|from\s+\S+\s+import\b|\}\s*from\s|export\s+(?:type|\*)|using\s|use\s)")
 
@@ -143,11 +151,13 @@ def transports(path: str, text: str) -> Iterator[Mark]:
 
 def oauth(path: str, text: str) -> Iterator[Mark]:
     """The parts of MCP's OAuth that code uses."""
-    if not _OAUTH.search(text):
+    patterns = [_OAUTH, *([_OAUTH_OF_MCP] if _ABOUT_MCP.search(text) else [])]
+    patterns = [pattern for pattern in patterns if pattern.search(text)]
+    if not patterns:
         return
     for number, line in _lines(path, text):
         if not _IMPORT.match(line):
-            yield from (Mark(found[0], number) for found in _OAUTH.finditer(line))
+            yield from (Mark(found[0], number) for pattern in patterns for found in pattern.finditer(line))
 
 
 def environment(path: str, text: str) -> Iterator[Read]:

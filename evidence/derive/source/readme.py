@@ -11,6 +11,7 @@ MAX_BYTES: Final = 512 * 1024
 MAX_SECTIONS: Final = 60
 MAX_TITLE: Final = 120
 MAX_PART: Final = 4_000
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,127}")
 """Characters that are kept of one part."""
 
 _NAMES: Final = re.compile(r"readme(?:\.(?:md|mdx|markdown|rst|txt|adoc))?", re.IGNORECASE)
@@ -66,6 +67,7 @@ class Parts:
     tools: str | None
     licence: bool
     mcp_name: str | None
+    identifiers: frozenset[str] = frozenset()
 
 
 def is_readme(name: str) -> bool:
@@ -89,6 +91,7 @@ def parts_of(text: str) -> Parts:
         tools=_part(sections, "tools"),
         licence=any(_LICENCE.search(title) for title in titles) or bool(re.search(r"(?i)\blicen[cs]ed? under\b", text)),
         mcp_name=name[1].rstrip(".") if name else None,
+        identifiers=frozenset(_IDENTIFIER.findall(text)),
     )
 
 

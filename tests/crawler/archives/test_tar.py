@@ -37,6 +37,13 @@ def test_what_tarfile_writes_is_read(form: int) -> None:
     assert walk.complete
 
 
+def test_what_git_archives_is_read() -> None:
+    # A global header with the commit stands in front of all (git-archive).
+    commit = block(b"pax_global_header", b"52 comment=" + b"c" * 40 + b"\n", flag=b"g")
+    found, walk = walked(tarball(commit, block(b"acme-x-c0ffee/", flag=b"5"), block(b"acme-x-c0ffee/a.py", b"1")))
+    assert (found, walk.complete) == ({"a.py": b"1"}, True)
+
+
 def test_an_archive_without_compression_is_read() -> None:
     assert walked(gzip.decompress(files([("a", b"1")])))[0] == {"a": b"1"}
 

@@ -61,6 +61,8 @@ def test_texts_about_code_are_no_code() -> None:
         ("provider = new ProxyOAuthServerProvider({", ["ProxyOAuthServerProvider"]),
         ("import { requireBearerAuth } from 'sdk'", []),
         ("from mcp.server.auth.settings import AuthSettings", []),
+        ("auth = GitHubProvider(client_id=ID)", []),
+        ("mcp = FastMCP('x', auth=GitHubProvider(client_id=ID))", ["GitHubProvider"]),
         ("authorization = 'bearer'", []),
     ],
 )

@@ -198,6 +198,15 @@ def test_without_a_repository_the_package_is_read(world: World) -> None:
     assert (view.origin, view.name, view.ref, view.paths("manifests")) == ("npm", "one", "1.0.0", ("package.json",))
 
 
+@pytest.mark.parametrize("stated", ["src/one", "/src/one/", "./src//one", "src\\one"])
+def test_a_folder_is_found_however_it_is_written(world: World, stated: str) -> None:
+    assert body(world.follow(server(NPM, subfolder=stated))["source"]).subfolder == "src/one"
+
+
+def test_a_folder_outside_of_the_repository_is_none(world: World) -> None:
+    assert reason(world.follow(server(subfolder="../.."))["source"]) is Reason.NO_REPOSITORY
+
+
 def test_a_folder_that_is_not_there_gives_way_to_the_package(world: World) -> None:
     assert body(world.follow(server(NPM, subfolder="src/gone"))["source"]).origin == "npm"
     records = world.follow(server(subfolder="src/gone"))
