@@ -7,7 +7,7 @@ from typing import Final
 from evidence.patterns.poisoning.pattern import Category, pattern
 
 _NEVER = (
-    r"(?:do\snot|don'?t|never|must\snot|should\snot|mustn'?t|shouldn'?t|avoid|without|no\sneed\sto|refrain\sfrom|"
+    r"(?:do\snot|don'?t|never|must\snot|should\snot|mustn'?t|shouldn'?t|avoid|without|no\sneed\sto|(?:not|don'?t)\s(?:need|have)\sto|refrain\sfrom|"
     r"not\sto)"
 )
 _USER = r"(?:the\s|any\s|its\s|your\s)?(?:users?|humans?|operators?|customers?|anyone|anybody|them|him|her)"
@@ -27,7 +27,7 @@ PATTERNS: Final = (
             |\bkeep\s(?:this|it|that|these)\s(?:\w{{1,12}}\s){{0,5}}(?:secret|hidden|private|quiet|confidential)\sfrom\s{_USER}\b
             |\b(?:the\s)?(?:user|human)s?\s(?:must|should|may|will|need)\s?(?:not|never)\s(?:be\s(?:told|made\saware|aware)|know|notice|find\sout|suspect|realiz|learn)
             |\bwithout\s(?:the\s)?(?:user|human)s?'?s?\s(?:knowledge|noticing|knowing|awareness|being\saware|realizing)
-            |\b(?:secretly|covertly|stealthily|surreptitiously)\s(?:\w{{1,12}}\s){{0,2}}(?:call|read|send|post|upload|forward|copy|append|add|includ|run|execut|invok|collect|log|transmit|record|exfiltrat|captur|modif|redirect)
+            |\b(?:secretly|covertly|stealthily|surreptitiously)\s(?:\w{{1,12}}\s){{0,2}}(?:call|read|send|post|upload|forward|copy|append|add|includ|run|execut|invok|collect|log|transmit|record|exfiltrat|captur|modif|redirect|copi|mirror)
             |\b(?:silently|quietly|discreetly)\s(?:\w{{1,12}}\s){{0,2}}(?:forward|upload|exfiltrat|transmit|bcc|leak|append|attach|harvest|captur|redirect|modif|embed|siphon|copy|add|collect|includ)""",
         needs=(
             (

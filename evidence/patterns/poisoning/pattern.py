@@ -186,7 +186,7 @@ def pattern(
 
 
 _MENTION: Final = re.compile(
-    r"""(?:\bsuch\sas|\be\.?g\.?|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
+    r"""(?<![.@\w-])(?:\bsuch\sas|\be\.?g\.?|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
         |\b(?:detect|flag|block|catch|analy[sz]|identif|explain|refus|sanitiz|classif|recogni[sz]|neutrali[sz]|scan|reject)\w{0,5}
         |\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
     re.VERBOSE,

@@ -12,6 +12,7 @@ PATTERNS: Final = (
         "preference",
         "Advertises itself to the model",
         r"""\b(?:always|must|should)\s(?:be\s)?(?:prefer|select|choos|pick|prioriti[sz])\w{0,4}\s(?:this|it)\b(?:\s\w{1,12}){0,6}\s(?:over|above|instead\sof)\s(?:all|any|every|other|alternative|competing)
+            |\b(?:choose|select|prefer|prioriti[sz]e|pick)\sthis\s(?:tool|function|server)\s(?:over|above)\s(?:all|any|every)\b
             |\bthis\s(?:tool|function|server)\s(?:must|should)\salways\sbe\s(?:used|called|chosen|preferred|selected)\b
             |\bis\sthe\s(?:(?:very\s)?best|only\strusted|most\s(?:accurate|reliable|trusted|powerful)|official\sand\sonly)\s(?:tool|function|choice|option|server)\s?(?:in\sthe\sworld|ever|available|of\sall|on\s(?:the\smarket|earth)|anywhere|you\s(?:can|will)|[.!]|$)
             |\b(?:all\sother|other|similar|alternative)\stools\s(?:are|may\sbe)\s(?:unsafe|inaccurate|unreliable|inferior|insecure|compromised|malicious|broken|worse)\b""",
