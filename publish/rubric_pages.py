@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from publish.figures import number
 from scoring.rubric import Check, Component, Criterion, Rubric
+from scoring.walk import Pages
 
 
 def rubric_page(members: Sequence[Rubric]) -> Iterator[str]:
@@ -43,8 +44,9 @@ def link(criterion: Criterion) -> str:
 
 
 def parameters(criterion: Criterion) -> str:
-    """The parameters of a criterion in one cell."""
-    return ", ".join(f"`{name}` = {value_text(value)}" for name, value in criterion.params.items())
+    """The parameters of a criterion in one cell, and that it is asked of the source."""
+    told = [f"`{name}` = {value_text(value)}" for name, value in criterion.params.items()]
+    return ", ".join([*told, "tools of the source"] if criterion.pages is Pages.SOURCE else told)
 
 
 def value_text(value: object) -> str:
@@ -111,7 +113,7 @@ def _checks(component: Component) -> str:
 
 def _asked(check: Check) -> str:
     """The rules of a check, and what is looked at when they have nothing to look at."""
-    asked = " + ".join(_named(part) for part in check.criteria)
+    asked = " + ".join(_named(part) for part in check.criteria) + (" (beside others)" if check.beside else "")
     if check.otherwise is None:
         return asked
     same = [part.rule for part in check.criteria] == [part.rule for part in check.otherwise.criteria]

@@ -47,9 +47,11 @@ def no_readme(*, complete: bool = True) -> Readme:
     return Readme(at="source/readme", seen=seen(readme=None, complete=complete))
 
 
-def variable(name: str, *, declared: frozenset[str] = frozenset(), **members: Any) -> Variable:
+def variable(
+    name: str, *, declared: frozenset[str] = frozenset(), named: bool | None = False, **members: Any
+) -> Variable:
     """A secret variable in code beside a README; keywords are members of the README."""
-    found = source.Variable(name=name, at="src/index.ts:3", secret=True, required=None)
+    found = source.Variable(name=name, at="src/index.ts:3", secret=True, required=None, named=named)
     return Variable(at=f"source/environment/{name}", seen=readme(**members).seen, variable=found, declared=declared)
 
 

@@ -73,9 +73,19 @@ class Variable(Scope):
     variable: source.Variable
     declared: frozenset[str] = frozenset()
 
+    @property
+    def is_explained(self) -> bool:
+        """Whether registration or README name it; Undecided where documents that nobody searched may do so."""
+        name = self.variable.name
+        if name in self.declared or self.variable.named or name in self._parts:
+            return True
+        if self.variable.named is None or self.seen.paths("guides"):
+            raise Undecided("a document that was not searched may name it")
+        return False
+
     @cached_property
-    def named(self) -> frozenset[str]:
-        """Everything in the README that may be the name of a variable."""
+    def _parts(self) -> frozenset[str]:
+        """Everything in the parts of the README that may be the name of a variable."""
         readme = self.seen.readme
         texts = (readme.environment, readme.snippet, readme.install, readme.examples, readme.tools) if readme else ()
         return frozenset(name for text in texts for name in _SETTING.findall(text))

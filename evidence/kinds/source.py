@@ -12,7 +12,7 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
      "lockfiles": [{"path": PATH, "format": ID, "packages": INT | null, "error": TEXT | null}, ...],
      "transports": {"stdio": [AT, ...], "sse": [AT, ...], "streamable-http": [AT, ...]},
      "oauth": [{"marker": STRING, "at": AT}, ...],
-     "environment": [{"name": STRING, "at": AT, "secret": BOOL, "required": BOOL | null}, ...],
+     "environment": [{"name": STRING, "at": AT, "secret": BOOL, "required": BOOL | null, "named": BOOL}, ...],
      "tools": [{"name": STRING, "description": TEXT | null, "input": SCHEMA | null, "annotations": {...} | null,
                 "at": AT, "by": "python" | "typescript" | "javascript"}, ...],
      "changelog": PATH | null, "tests": INT, "ci": [PATH, ...], "dockerfile": PATH | null,
@@ -21,7 +21,8 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
 
 `complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is only too large
 to be read, or is no text, is skipped without making it incomplete. Transports, OAuth markers, environment and tools are
-of code only: not of documents, tests, examples and vendored folders. In `tools`, what code computes is null and never
+of code only: not of documents, tests, examples and vendored folders. `named` tells whether a README, in whatever part,
+names the variable. In `tools`, what code computes is null and never
 guessed: `description` null may mean that there is none or that it cannot be told. A licence, a security policy, a
 guide for contributors, the CI and a changelog are looked for in the subfolder first and then in the root; such a path
 begins with "/". Texts are scrubbed of secrets.
@@ -82,12 +83,16 @@ class Marker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """An environment variable that code reads. `required` is None where the code does not say."""
+    """An environment variable that code reads. `required` is None where the code does not say.
+
+    `named` tells whether a README names it, None where nobody looked.
+    """
 
     name: str
     at: str
     secret: bool
     required: bool | None
+    named: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +195,7 @@ class Source:
                 at=_text(raw.get("at")),
                 secret=raw.get("secret") is True,
                 required=required if isinstance(required := raw.get("required"), bool) else None,
+                named=named if isinstance(named := raw.get("named"), bool) else None,
             )
             for raw in _objects(self.body.get("environment"))
         )

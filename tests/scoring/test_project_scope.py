@@ -73,7 +73,7 @@ def test_the_newest_release_is_that_of_repository_or_package() -> None:
 
 
 def test_a_name_inside_another_explains_nothing() -> None:
-    assert "NOTES_API" not in variable("x", environment="NOTES_API_KEY: key").named
+    assert not variable("NOTES_API", environment="NOTES_API_KEY: key").is_explained
     assert readme().seen.readme is not None
 
 

@@ -21,11 +21,16 @@ from scoring.source_scope import Variable
     version=1,
     good=[
         variable("NOTES_API_KEY"),
+        variable("NOTES_TOKEN", named=True),
         variable("NOTES_TOKEN", declared=frozenset({"NOTES_TOKEN"})),
     ],
     bad=[
         variable("NOTES_TOKEN"),
         variable("NOTES_API", environment="NOTES_API_KEY: key"),
+    ],
+    unjudged=[
+        variable("NOTES_TOKEN", named=None),
+        variable("NOTES_TOKEN", guides=["docs/setup.md"]),
     ],
 )
 def variable_unexplained(variable: Variable) -> Iterator[str]:
@@ -34,6 +39,6 @@ def variable_unexplained(variable: Variable) -> Iterator[str]:
     Name every variable that holds a secret or has to be set, in the README or in the registration, and say where its
     value comes from.
     """
-    name = variable.variable.name
-    if name not in variable.declared and name not in variable.named:
-        yield f"{clip(name)}, read at {clip(variable.variable.at)}, is in neither README nor registration"
+    if not variable.is_explained:
+        found = variable.variable
+        yield f"{clip(found.name)}, read at {clip(found.at)}, is in neither README nor registration"

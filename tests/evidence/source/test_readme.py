@@ -120,3 +120,9 @@ def test_names_of_readmes_are_known() -> None:
     assert [is_readme(name) for name in ("README.md", "readme", "Readme.rst", "README-de.md", "readme.py")] == [
         True, True, True, False, False,
     ]  # fmt: skip
+
+
+def test_what_may_be_a_variable_is_found_in_whatever_part() -> None:
+    parts = parts_of("# Acme\n\nNeeds `ACME_KEY`.\n\n## Deploying\n\nSet ACME_REGION=eu first.\n")
+    assert {"ACME_KEY", "ACME_REGION"} <= parts.identifiers
+    assert "ACME" not in parts.identifiers
