@@ -10,7 +10,18 @@ from evidence.canonical import Json
 from evidence.derive.secrets.finding import Discount
 from evidence.derive.secrets.places import discount
 from evidence.kinds.dependencies import LOCKFILE, MAX_DEPENDENCIES
-from evidence.lockfiles import Dependency, Format, Lockfile, Relation, Source, Unknown, Unreadable, format_of, parse
+from evidence.lockfiles import (
+    FORMATS,
+    Dependency,
+    Format,
+    Lockfile,
+    Relation,
+    Source,
+    Unknown,
+    Unreadable,
+    format_of,
+    parse,
+)
 
 MAX_FILES: Final = 30
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -18,6 +29,7 @@ MAX_TOTAL: Final = 96 * 1024 * 1024
 MAX_UNREAD: Final = 50
 
 _NOT_OURS: Final = frozenset({Discount.TEST, Discount.EXAMPLE, Discount.VENDORED})
+_ENDINGS: Final = tuple({"." + name.rpartition(".")[2] for form in FORMATS.values() for name in form.names})
 _LOOSE: Final = "requirements"
 
 
@@ -99,6 +111,8 @@ class Locks:
 
 def lock_format(path: str) -> Format | None:
     """The format of a lockfile of the project; None for other files and those of tests, examples and vendored code."""
+    if not path.endswith(_ENDINGS):
+        return None
     form = format_of(path)
     folder = path.rpartition("/")[0]
     return None if form is None or discount(f"{folder}/x") in _NOT_OURS else form

@@ -60,7 +60,8 @@ class Readers:
                 async with asyncio.timeout(self._limits.wall):
                     answer = await asyncio.to_thread(process.ask, message, file.fileno())
         except TimeoutError:
-            return Absent(Reason.TOO_LARGE, f"reading it takes more than {self._limits.wall:g} seconds")
+            # Wall time is also what others on this machine take: a failure of ours, as far as can be told.
+            return Absent(Reason.TIMEOUT, f"reading it takes more than {self._limits.wall:g} seconds")
         except _Died as died:
             return Absent(Reason.TOO_LARGE, died.why(self._limits))
         finally:
@@ -73,6 +74,15 @@ class Readers:
         for process in idle:
             await asyncio.to_thread(process.end)
 
+    async def _start(self, process: _Process, message: dict[str, Any]) -> None:
+        try:
+            async with asyncio.timeout(_START):
+                await asyncio.to_thread(process.start, message)
+        except (TimeoutError, _Died) as error:
+            raise ReaderBroken(
+                f"expected a process that reads archives; it {error or 'did not start in time'}"
+            ) from error
+
     @asynccontextmanager
     async def _process(self) -> AsyncIterator[_Process]:
         """A process for one reading: it goes back when the reading went well, else it is ended."""
@@ -80,8 +90,7 @@ class Readers:
         try:
             if not process.started:
                 start = {"rules": self._rules, "memory": self._limits.memory}
-                async with asyncio.timeout(_START):
-                    await asyncio.to_thread(process.start, start)
+                await self._start(process, start)
             yield process
         except BaseException:
             process.kill()
@@ -91,6 +100,10 @@ class Readers:
             self._idle.append(process)
         else:
             await asyncio.to_thread(process.end)
+
+
+class ReaderBroken(RuntimeError):
+    """No process can be started that reads: our own infrastructure."""
 
 
 class _Died(Exception):

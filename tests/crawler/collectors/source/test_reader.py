@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pytest
 
-from crawler.collectors.source.reader import ReaderLimits, Readers
+from crawler.collectors.source.reader import ReaderBroken, ReaderLimits, Readers
 from crawler.collectors.source.task import Reading, Task
 from evidence.model import Absent, Reason
 from tests.crawler.archives.building import block, tarball
@@ -60,14 +60,18 @@ def test_what_is_no_archive_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "why"),
+    ("limits", "reason", "why"),
     [
-        pytest.param(ReaderLimits(cpu=1, slots=1), "1 seconds of processor time", marks=pytest.mark.soak),
-        (ReaderLimits(wall=0.5, slots=1), "0.5 seconds"),
+        pytest.param(
+            ReaderLimits(cpu=1, slots=1), Reason.TOO_LARGE, "1 seconds of processor time", marks=pytest.mark.soak
+        ),
+        (ReaderLimits(wall=0.5, slots=1), Reason.TIMEOUT, "0.5 seconds"),
     ],
     ids=["processor", "wall"],
 )
-def test_a_reading_that_takes_too_long_ends_and_the_next_one_works(limits: ReaderLimits, why: str) -> None:
+def test_a_reading_that_takes_too_long_ends_and_the_next_one_works(
+    limits: ReaderLimits, reason: Reason, why: str
+) -> None:
     async def run() -> None:
         readers = Readers(salt=b"s", limits=limits)
         await readers.read(held(archive({"a": "1"})), TASK)
@@ -77,7 +81,7 @@ def test_a_reading_that_takes_too_long_ends_and_the_next_one_works(limits: Reade
         slow = "registerTool" + "'" * 1_900_000
         found = await readers.read(held(archive({f"{at}.js": slow for at in range(3)})), TASK)
         assert isinstance(found, Absent)
-        assert (found.reason, why in found.detail) == (Reason.TOO_LARGE, True)
+        assert (found.reason, why in found.detail) == (reason, True)
         assert time.perf_counter() - started < 8
         assert not children() & before
         assert isinstance(await readers.read(held(archive({"a": "1"})), TASK), Reading)
@@ -113,6 +117,15 @@ def test_a_reading_that_is_given_up_leaves_no_process() -> None:
         await readers.close()
         assert children() <= before
 
+    asyncio.run(run())
+
+
+def test_a_process_that_cannot_start_is_our_own_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        with pytest.raises(ReaderBroken, match="expected a process"):
+            await Readers(salt=b"s").read(held(archive({"a": "1"})), TASK)
+
+    monkeypatch.setattr("crawler.collectors.source.reader.sys.executable", "/bin/false")
     asyncio.run(run())
 
 
