@@ -125,7 +125,7 @@ class SourceCollector:
             return {
                 kind: _Content(record.content, carried)
                 for kind, record in earlier.records.items()
-                if kind in self.kinds and isinstance(record.content, Observed)
+                if kind in self.kinds and isinstance(record.content, Observed) and not _is_of_installation(record)
             }
         reading = await self._readings.get(
             (origin.origin, origin.name, origin.ref, origin.subfolder), lambda: self._reading(origin)
@@ -216,6 +216,11 @@ class SourceCollector:
             content=content.content,
             observation=content.observation,
         )
+
+
+def _is_of_installation(record: Record) -> bool:
+    """Whether dependencies are those of an installation, which changes without the source."""
+    return record.kind == dependencies.KIND and _members(record).get("from") == dependencies.INSTALLED
 
 
 def _lifetime(reading: Reading | Absent) -> timedelta:

@@ -293,6 +293,17 @@ def test_else_the_installed_tree_is_taken(world: World) -> None:
     assert (found.taken_from, [one.name for one in found.dependencies]) == ("installed", ["zod"])
 
 
+def test_an_installation_is_looked_at_again_though_its_source_is_known(world: World) -> None:
+    world.http.files["/files/c0ffee.tgz"] = files([("src/one/b.py", b"x")])
+    world.tree = InstalledTree(ecosystem="npm", name="one", version="1.0.0", packages=())
+    found = server(NPM, subfolder="src/one")
+    first = world.follow(found)
+    world.tree = replace(world.tree, version="1.0.1")
+    again = world.follow(found, replace(found, records=first))
+    assert needs(again["dependencies"]).body["ref"] == "1.0.1"
+    assert (world.installs, len(world.downloads())) == (2, 1)
+
+
 def test_nothing_to_install_is_an_absence(world: World) -> None:
     world.http.files["/files/c0ffee.tgz"] = files([("a.py", b"x")])
     world.parts = ()
