@@ -69,6 +69,10 @@ def test_bytes_beside_a_secret_stay_as_they_were() -> None:
     assert scrub_body(body) == b'{ "a" :1.0, "b":"[secret]" ,"c":"\\u00e9\\ud800" }'
 
 
+def test_the_last_of_many_secrets_is_masked_like_the_first() -> None:
+    assert TOKEN not in scrub_text(f"{TOKEN} " * 6_000)
+
+
 def test_what_a_server_counts_by_is_no_secret() -> None:
     body = b'{"params":{"progressToken":"k3J9d0QzX7p1Lm4R","cursor":"eyJwYWdlIjoyfQ=="},"id":"<u>"}'
     assert scrub_body(body) == body

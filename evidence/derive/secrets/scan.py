@@ -98,7 +98,7 @@ class Scanner:
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
         """Where secrets are, also those that would not count, in rising order and apart."""
-        return merged(hit.span for hit in self._hits(data, ""))
+        return merged(hit.span for hit in self._hits(data, "", bounded=False))
 
     def scrub(self, text: str) -> str:
         """The text with every secret in it masked, also those that would not count."""
@@ -128,14 +128,14 @@ class Scanner:
                     discount=discount(path),
                 )
 
-    def _hits(self, data: bytes, path: str) -> list[_Hit]:
+    def _hits(self, data: bytes, path: str, *, bounded: bool = True) -> list[_Hit]:
         if any(_is_path_allowed(one, path) for one in self._allowed_everywhere if not one.allowance.rules):
             return []
         return [
             hit
             for order, windows in self._anchors.windows(data, self._among(data)).items()
             if (path_of := self._paths[order]) is None or path_of.search(path)
-            for hit in islice(self._matches(order, data, path, windows), _MAX_MATCHES)
+            for hit in self._matches(order, data, path, windows, bounded=bounded)
         ]
 
     def _among(self, data: bytes) -> AbstractSet[int] | None:
@@ -152,17 +152,21 @@ class Scanner:
         except SieveUnfit:
             return None
 
-    def _matches(self, order: int, data: bytes, path: str, windows: Sequence[tuple[int, int]]) -> Iterator[_Hit]:
+    def _matches(
+        self, order: int, data: bytes, path: str, windows: Sequence[tuple[int, int]], *, bounded: bool
+    ) -> Iterator[_Hit]:
         rule, expression = self._rules[order], self._expressions[order]
         if expression is None:
             return
         everything = (
             match for left, right in windows for match in expression.finditer(data, left, min(right, len(data)))
         )
-        for match in islice(everything, _MAX_LOOKED_AT):
-            span = _secret(match, rule.group)
-            if span[0] < span[1] and self._is_secret(order, data, path, match, span):
-                yield _Hit(rule, order, span)
+        hits = (
+            _Hit(rule, order, span)
+            for match in islice(everything, _MAX_LOOKED_AT if bounded else None)
+            if (span := _secret(match, rule.group))[0] < span[1] and self._is_secret(order, data, path, match, span)
+        )
+        yield from islice(hits, _MAX_MATCHES if bounded else None)
 
     def _is_secret(self, order: int, data: bytes, path: str, match: Any, span: tuple[int, int]) -> bool:
         rule = self._rules[order]
