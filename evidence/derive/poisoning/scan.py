@@ -99,7 +99,13 @@ def _hits(
         hits = [hit for each in heard[text] for hit in _spoken(each, known.get(owner), text, place)]
         if owner and any(name != owner for name in ordered.get(text, ())):
             hits.append(
-                Hit(Category.SHADOWING, "named-tool", "Gives orders about another tool of the server", path(place))
+                Hit(
+                    Category.SHADOWING,
+                    "named-tool",
+                    "Gives orders about another tool of the server",
+                    path(place),
+                    Confidence.MEDIUM,
+                )
             )
         yield from hits
         yield from _combined(hits)
