@@ -64,34 +64,41 @@ class Project(Scope):
 
     def has(self, file: ProjectFile) -> bool:
         """Whether the project has a file; Undecided when neither its host nor a whole look at its files tells."""
-        told = [self._hosted_file(file), self._own_file(file)]
-        if True in told:
+        hosted = self._hosted_file(file)
+        own = self._own_file(file, beside_host=hosted is not None)
+        if hosted or own:
             return True
-        if False in told:
-            return False
-        raise Undecided("neither the host nor the source tells")
+        if hosted is None and own is None:
+            raise Undecided("neither the host nor the source tells")
+        return False
 
     def _hosted_file(self, file: ProjectFile) -> bool | None:
         hosted = self.repository
         if hosted is None:
             return None
-        if file == "licence":
-            return True if hosted.licence else None
+        if file == "licence":  # null is unknown, unless the host told of the other files
+            return bool(hosted.licence) if hosted.licence or hosted.readme is not None else None
         if file == "security_policy":
             return hosted.community.security
         if file == "contributing":
             return hosted.community.contributing
         return {"ci": hosted.ci, "changelog": hosted.changelog, "readme": hosted.readme}[file]
 
-    def _own_file(self, file: ProjectFile) -> bool | None:
-        """What the source tells; a package leaves out files that its repository holds, so there only a find counts."""
+    def _own_file(self, file: ProjectFile, *, beside_host: bool) -> bool | None:
+        """What source and package tell.
+
+        A package leaves out files that its repository holds. So from one a find counts only beside what the host says:
+        alone, what is found would count and what is missing would not. Its licence is told either way.
+        """
         if file == "licence" and self.package and self.package.licence:
             return True
         if self.source is None:
             return None
-        if _holds(self.source, file):
-            return True
-        return False if self.source.complete and self.source.origin == GITHUB else None
+        if self.source.origin == GITHUB:
+            return _holds(self.source, file) or (False if self.source.complete else None)
+        if file == "licence" and self.package and self.package.version_exists:
+            return _holds(self.source, file) or (False if self.source.complete else None)
+        return True if beside_host and _holds(self.source, file) else None
 
 
 def _holds(source: Source, file: ProjectFile) -> bool:

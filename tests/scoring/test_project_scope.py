@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -60,7 +61,26 @@ def test_a_file_that_either_the_host_or_the_source_shows_is_there(members: dict[
     assert project(**members).has("security_policy") is known
 
 
-@pytest.mark.parametrize("seen", [project(), sourced(origin="npm"), sourced(complete=False)])
+def test_a_package_tells_of_its_licence_and_of_no_file_that_packages_leave_out() -> None:
+    packed = {"origin": "npm", "complete": True, "changelog": "CHANGELOG.md", "licence": "LICENSE"}
+    alone = replace(project(source=packed, package={"version_exists": True}), repository=None)
+    assert alone.has("licence")
+    with pytest.raises(Undecided):
+        alone.has("changelog")
+    assert project(source=packed, changelog=False).has("changelog"), "the host may not know the name of the file"
+    bare = replace(project(source={**packed, "licence": None}, package={"version_exists": True}), repository=None)
+    assert not bare.has("licence")
+
+
+def test_a_host_that_told_of_the_files_told_of_the_licence() -> None:
+    assert not project(licence=None, readme=True).has("licence")
+    with pytest.raises(Undecided):
+        project(licence=None).has("licence")
+
+
+@pytest.mark.parametrize(
+    "seen", [project(), sourced(origin="npm"), sourced(origin="npm", ci=["x"]), sourced(complete=False)]
+)
 def test_a_file_of_which_nobody_tells_is_neither_there_nor_missing(seen: Any) -> None:
     with pytest.raises(Undecided):
         seen.has("ci")
