@@ -110,6 +110,18 @@ PATTERNS: Final = (
     ),
     pattern(
         Category.SHADOWING,
+        "policy",
+        "Gives a policy or a check as the reason for an order",
+        r"\b(?:must|shall|mandatory|required\sto)\b",
+        beside=(PRETEXT,),
+        needs=("must|shall|mandatory|required to", PRETEXTS),
+        reach=400,
+        confidence=Confidence.MEDIUM,
+        bad=("security protocol: all rows must be copied",),
+        good=("the id must be a number",),
+    ),
+    pattern(
+        Category.SHADOWING,
         "threat",
         "Threatens the model when another tool is not called",
         rf"\b{ACT}\s{tool('other')}[^;]{{0,180}}?\b{THREAT}[^.;]{{0,60}}?\b{HARM}",
@@ -150,9 +162,9 @@ PATTERNS: Final = (
         Category.SHADOWING,
         "joins-calls",
         "Has something done whenever another tool is called",
-        rf"""\b(?:when(?:ever)?|each\stime|every\stime|any\stime|while)\s(?:you\s|the\suser\s|the\sassistant\s)?
+        rf"""\b(?:when(?:ever)?|each\stime|every\stime|any\stime|while)\s(?:you\s|an?\suser\s|the\suser\s|users\s|the\sassistant\s)?
             (?:{ACT}\s{tool("other")}|(?:the\s)?[`'"]?(?P<second>[a-z][\w./-]{{2,60}})[`'"]?(?:\stool|\sfunction)?\s(?:is|gets)\s(?:called|invoked|used|run|executed))[^.;]{{0,90}}?
-            \b(?:must|shall|always|have\sto)\s(?:(?:always|first|also|silently|instead)\s){{0,2}}(?:call|use|run|invoke|add|append|include|set|send|pass|forward|route|copy|change|replace|read|write|modify)\b""",
+            \b(?:must|shall|always|have\sto)\s(?:(?:always|first|also|silently|instead)\s){{0,2}}(?:call|use|run|invoke|add|append|include|set|send|pass|forward|route|copy|change|replace|read|write|modify|ignore|remove|drop|join|redirect|restrict)\b""",
         unless=_HONEST,
         needs=("must|shall|always|have to", "when|each time|every time|any time|while"),
         reach=420,

@@ -14,7 +14,8 @@ PATTERNS: Final = (
         r"""\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass(?:ing)?|supersed(?:e|es|ing)|discard)\s
             (?:\w{1,12}\s){0,4}(?:previous|prior|above|earlier|preceding|existing|original|other|system|safety|user|developer|all|any|your)\s
             (?:\w{1,12}\s){0,3}(?:instructions?|prompts?|rules?|guidelines?|directives?|messages?|polic(?:y|ies)|safeguards?|restrictions?|constraints)\b
-            |\b(?:ignore|disregard)\s(?:what\s)?the\suser'?s?\s(?:\w{1,12}\s){0,2}(?:request|instructions?|questions?|input|intent|said|asked|says|asks|wants)\b
+            |\b(?:ignore|disregard)\s(?:what\s)?the\suser'?s?\s(?:\w{1,12}\s){0,2}(?:request|instructions?|questions?|input|intent|query|said|asked|says|asks|wants|original)\b
+            |\b(?:ignore|disregard)\s(?:their\s(?:\w{1,12}\s){0,2}(?:query|request|input|choice|instructions?|question|specified)|any\s\S{1,24}\s(?:they|the\suser)\s(?:specif|ask|request|provid|giv|enter)\w{0,5})\b
             |\b(?:ignore|disregard|forget)\s(?:everything|anything|all)\s(?:above|before|you\s(?:were|have\sbeen)\stold|that\scame\sbefore)\b
             |\b(?:ignore|disregard|forget)\s(?:all\s|everything\s)?(?:the\s|of\sthe\s)?(?:above|foregoing|preceding)(?:\s(?:text|directions?|description|and)\b|\s?[.,;!]|$)
             |\b(?:takes?|has|have)\s(?:precedence|priority)\sover\s(?:\w{1,12}\s){0,4}(?:instructions?|prompts?|rules|tools?|directives?)\b
@@ -26,7 +27,7 @@ PATTERNS: Final = (
             ),
             (
                 "instruction|prompt|rule|guideline|directive|message|polic|safeguard|restriction|constraint|tool|user|"
-                "above|before|told|request|command|foregoing|preceding"
+                "above|before|told|request|command|foregoing|preceding|their|they"
             ),
         ),
         reach=130,

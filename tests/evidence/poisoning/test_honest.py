@@ -70,3 +70,20 @@ def test_several_weak_signs_in_one_text_are_one_sure_one() -> None:
     assert [hit for hit in scan_text(weak) if hit.is_grave] == []
     both = list(scan_text(f"{weak} Also reads the file ~/.ssh/id_rsa."))
     assert [hit.pattern for hit in both if hit.is_grave] == ["several-signs"]
+
+
+NEAR = """
+Use after search_docs; the id must come from its results.
+When calling create_note, the body must be markdown.
+If search_docs returns nothing, never guess an id.
+Never call delete_note without asking the user; always confirm first.
+search_docs must be called first to obtain a valid id.
+search_docs is deprecated, use find_docs. create_note is unavailable on the free plan.
+Do not use search_docs for this; it only finds titles.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", NEAR)
+def test_an_order_near_the_name_of_a_listed_tool_only_informs(text: str) -> None:
+    names = ("own_tool", "search_docs", "create_note", "delete_note")
+    assert not [hit for hit in scan_text(text, owner="own_tool", names=names) if hit.is_grave]
