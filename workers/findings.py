@@ -15,9 +15,6 @@ from publish.findings import spotted
 from scoring import receipt
 from scoring.scorecard import Scorecard
 
-EMBARGO: Final = timedelta(days=90)
-"""How long a vendor has before a finding that it was told is due to be published."""
-
 _ROOT: Final = 0
 
 
@@ -89,7 +86,7 @@ def reopen(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:
     return _change(row, FindingState.PRIVATE_TRIAGE, at=at, who=who, note=note)
 
 
-def deadline(row: FindingRow, embargo: timedelta = EMBARGO) -> datetime | None:
+def deadline(row: FindingRow, embargo: timedelta) -> datetime | None:
     """When the embargo ends of a finding that waits for its vendor; None while nobody was told, and once decided."""
     if row.state is not FindingState.PRIVATE_DISCLOSED or row.told_at is None:
         return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import evidence.kinds
+from crawler.collectors.drift import DriftCollector
 from evidence.canonical import canonical_json, sha256
 from evidence.model import Run
 from publish.snapshot import FORMAT
@@ -48,6 +49,8 @@ class Pinned:
 
 # Composes the `registration` record from the stored registry entries.
 REGISTRAR = Pinned("registration", 1)
+# Derives the `drift` record from tonight's listing and the approved one.
+DERIVER = Pinned(DriftCollector.name, DriftCollector.version)
 
 
 class PinMismatch(Exception):
@@ -63,7 +66,7 @@ def current(collectors: Sequence[Versioned], commit: str = "") -> dict[str, str]
         "source": _source_digest(),
     }
     pins |= {f"evidence.{kind}": str(schema) for kind, schema in evidence_schemas().items()}
-    pins |= {f"collector.{collector.name}": str(collector.version) for collector in [REGISTRAR, *collectors]}
+    pins |= {f"collector.{collector.name}": str(collector.version) for collector in [REGISTRAR, *collectors, DERIVER]}
     pins |= catalogue.versions()
     return dict(sorted(pins.items()))
 

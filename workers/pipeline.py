@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from crawler.collector import Collector, Follower
+from crawler.collectors.drift import DriftCollector
 from crawler.identity import by_trust
 from crawler.patience import bounded
 from evidence.derive.scrubbing import scrubbed
@@ -20,6 +21,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Serve
 from evidence.store import Progress, RunState, Stage
 from publish import snapshot
 from workers import findings, pins, receipts, remembering
+from workers.approvals import approvals
 from workers.context import Context
 from workers.flow import Halt, flow
 from workers.light_checks import carried
@@ -104,7 +106,9 @@ async def collect_pulled(
     """Record evidence of whatever `pull` hands out until it hands out nothing, many servers at the same time."""
     pins.check(run, ctx.pins)
     tally = tally or _untold(ctx)
-    collectors, followers = await ctx.outside.collectors(), await ctx.outside.followers()
+    collectors = await ctx.outside.collectors()
+    approved = await asyncio.to_thread(approvals, ctx.store)
+    followers = (*await ctx.outside.followers(), DriftCollector(ctx.clock.now, approved))
 
     async def write(finished: Sequence[tuple[ServerId, list[Record]]]) -> None:
         records = [record for _, found in finished for record in found]

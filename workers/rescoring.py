@@ -6,11 +6,13 @@ The result is a run of its own beside the first one: same servers, same evidence
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evidence.canonical import canonical_json, sha256
-from evidence.model import Run, ServerId, Trigger
+from evidence.derive.drift import Approval, derive
+from evidence.kinds import drift
+from evidence.model import Dossier, Record, Run, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage, Store
 from publish import snapshot
 from publish.movement import Move, moves
@@ -18,10 +20,13 @@ from scoring import catalogue, receipt
 from scoring.rubric import Rubric
 from scoring.scorecard import Scorecard
 from workers import findings, pins, receipts
+from workers.approvals import approvals
 from workers.lineage import options_of, origin
 from workers.pipeline import CHUNK, is_publishable
 
 _EVIDENCE = ("collector.", "evidence.")
+# What is derived from evidence is derived again, so its pins are those of the code that does so.
+_DERIVED = frozenset({f"collector.{pins.DERIVER.name}", f"evidence.{drift.KIND}"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +58,9 @@ def rescore(
     servers = [server for server in store.planned(source.run.id) if server not in waiting]
     store.add_run(run, options=options_of(source, rubrics))
     store.plan(run.id, servers, wall())
-    scoring = _Scoring(store=store, source=source.run.id, run=run.id, rubrics=rubrics, wall=wall)
+    scoring = _Scoring(
+        store=store, source=source.run.id, run=run.id, rubrics=rubrics, approved=approvals(store), wall=wall
+    )
     failed: dict[ServerId, str] = {}
     for batch in _batches(store.pending(run.id, Stage.SCORE)):
         failed |= scoring.score(batch)
@@ -65,7 +72,11 @@ def plan(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run
     """The run that a request makes: what was collected stays pinned as it was, what judges is pinned as it is here."""
     kept = {name: version for name, version in source.pins.items() if name.startswith(_EVIDENCE)}
     here = pins.current([], commit)
-    judging = {name: version for name, version in here.items() if not name.startswith((*_EVIDENCE, "rubric."))}
+    judging = {
+        name: version
+        for name, version in here.items()
+        if name in _DERIVED or not name.startswith((*_EVIDENCE, "rubric."))
+    }
     names = [f"rubric.{rubric.name}" for rubric in rubrics or catalogue.rubrics()]
     pinned = dict(sorted({**kept, **judging, **{name: here[name] for name in names}}.items()))
     identity = {name: version for name, version in pinned.items() if name not in {"code", "commit", "source"}}
@@ -93,6 +104,7 @@ class _Scoring:
     source: str
     run: str
     rubrics: Sequence[Rubric]
+    approved: Approval
     wall: Callable[[], datetime]
 
     def score(self, batch: Sequence[ServerId]) -> dict[ServerId, str]:
@@ -100,7 +112,8 @@ class _Scoring:
 
         Bodies are shared with the first run by their digest: a server costs a small row per kind.
         """
-        dossiers = self.store.dossiers(self.source, batch)
+        before = self.store.earlier(self.source, batch)
+        dossiers = [_derived(dossier, before, self.approved) for dossier in self.store.dossiers(self.source, batch)]
         records = [record for dossier in dossiers for record in dossier.records.values()]
         self.store.put_records(self.run, records, done=batch, at=self.wall())
         cards, errors = receipts.score_all(dossiers, self.rubrics or None)
@@ -111,6 +124,24 @@ class _Scoring:
         for server, error in failed.items():
             self.store.fail(self.run, server, Stage.SCORE, error)
         return failed
+
+
+def _derived(dossier: Dossier, before: Mapping[ServerId, Dossier], approved: Approval) -> Dossier:
+    """The dossier with what changed in its listing told anew, by the patterns of this code.
+
+    A night before it that has no such record, because it is older than that kind, is compared by its listing.
+    """
+    earlier = before.get(dossier.server.id) or Dossier(server=dossier.server, as_of=dossier.as_of)
+    record = Record(
+        server=dossier.server.id,
+        kind=drift.KIND,
+        schema=drift.SCHEMA,
+        collector=pins.DERIVER.name,
+        collector_version=pins.DERIVER.version,
+        observed_at=dossier.as_of,
+        content=derive(dossier, earlier, approved),
+    )
+    return replace(dossier, records={**dossier.records, drift.KIND: record})
 
 
 def _publish(store: Store, run: Run, wall: Callable[[], datetime]) -> bool:

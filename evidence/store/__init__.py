@@ -11,6 +11,7 @@ from evidence.store.errors import (
     UnknownServer,
 )
 from evidence.store.rows import (
+    Approval,
     Disclosure,
     Failure,
     FindingRow,
@@ -26,6 +27,7 @@ from evidence.store.rows import (
 from evidence.store.store import Store, open_store
 
 __all__ = [
+    "Approval",
     "CorruptBlob",
     "Disclosure",
     "Failure",

@@ -20,6 +20,7 @@ from sqlalchemy import (
     MetaData,
     SmallInteger,
     Table,
+    UniqueConstraint,
 )
 from sqlmodel import Field, SQLModel
 
@@ -243,6 +244,21 @@ class DisclosureTable(Tables, table=True):
     recipient: str | None = Field(sa_column=Column(Words))
 
 
+class ApprovalTable(Tables, table=True):
+    """One approval of a listing by an operator, never altered; `listing` is the digest in the kind `drift`."""
+
+    __tablename__ = "approval"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False))
+    listing: str = Field(sa_column=Column(Words, nullable=False))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    who: str = Field(sa_column=Column(Words, nullable=False))
+    note: str = Field(sa_column=Column(Words, nullable=False))
+
+    __table_args__ = (UniqueConstraint("server_key", "listing"),)
+
+
 class SnapshotTable(Tables, table=True):
     """The manifest of a published run."""
 
@@ -272,6 +288,7 @@ SAMPLE = _table(SampleTable)
 SCORECARD = _table(ScorecardTable)
 FINDING = _table(FindingTable)
 DISCLOSURE = _table(DisclosureTable)
+APPROVAL = _table(ApprovalTable)
 SNAPSHOT = _table(SnapshotTable)
 
 # Leasing looks at what is not done yet, which must not cost more as more is done.

@@ -152,3 +152,14 @@ class Disclosure:
     after: FindingState
     note: str = ""
     recipient: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """An operator's word that a server's listing is as it should be; `listing` is its digest in the kind `drift`."""
+
+    server: ServerId
+    listing: str
+    at: datetime
+    who: str
+    note: str

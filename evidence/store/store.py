@@ -13,9 +13,11 @@ from evidence.store import findings as own_findings
 from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
 from evidence.store import servers as known_servers
+from evidence.store.approvals import put_approval, read_approvals
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.rows import (
+    Approval,
     Disclosure,
     Failure,
     FindingRow,
@@ -317,6 +319,16 @@ class Store:
         """Every change of these findings, oldest first."""
         with self._database.reading() as connection:
             return own_findings.read_trail(connection, findings)
+
+    def approve(self, approval: Approval) -> None:
+        """Store that an operator approved a listing."""
+        with self._database.writing() as connection:
+            put_approval(connection, approval)
+
+    def approvals(self, server: ServerId | None = None) -> list[Approval]:
+        """The approved listings of one server or all, oldest first."""
+        with self._database.reading() as connection:
+            return read_approvals(connection, server)
 
     def _is_current(self) -> bool:
         try:

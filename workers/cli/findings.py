@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeAlias
 
@@ -16,12 +17,13 @@ from publish.findings import PREFIX
 from publish.vendor_report import vendor_report
 from scoring.rule import discover
 from workers import findings as disclosure
+from workers.cli.approval import approve
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, facts, fail, note, out, plain, show, table
 from workers.cli.known import PUBLIC_KNOWN, emit_known
 from workers.cli.session import find_server, reading
 from workers.clock import Clock, clock_at
-from workers.findings import EMBARGO, NotAllowed, deadline, operating_user
+from workers.findings import NotAllowed, deadline, operating_user
 from workers.settings import Settings
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -54,7 +56,12 @@ def findings() -> None:
     hallmark findings disclose 3f2a --to security@example.com --by ana > report.txt
 
     hallmark findings publish 3f2a --by ana --note "fixed in 1.2.3"
+
+    hallmark findings approve io.example/server --by ana --note "read the release notes"
     """
+
+
+app.command()(approve)
 
 
 @app.command(name="list")
@@ -78,7 +85,7 @@ def list_findings(
     if rule is not None and rule not in discover():
         fail(f"no rule {rule!r}. `hallmark explain` lists them", Exit.USAGE)
     with reading() as store:
-        now = _clock().wall()
+        now = _now()
         only = [find_server(store, server)] if server else None
         if known:
             emit_known(store, run, only, as_json=as_json)
@@ -87,13 +94,13 @@ def list_findings(
         ids = None if only is None else [one.id for one in only]
         rows = store.findings(servers=ids, states=states or None, rule=rule)
         if older_than is not None:
-            rows = [row for row in rows if now - row.since >= timedelta(days=older_than)]
+            rows = [row for row in rows if now.wall - row.since >= timedelta(days=older_than)]
         if overdue:
-            rows = [row for row in rows if _is_overdue(row, now)]
+            rows = [row for row in rows if now.is_overdue(row)]
         servers = _servers(store, rows)
         if as_json:
             for row in rows:
-                emit(_json(row, servers))
+                emit(_json(row, servers, now))
         elif rows:
             show(_table(rows, servers, now))
         else:
@@ -112,9 +119,9 @@ def show_finding(
         servers = _servers(store, [row])
         trail = store.trail([row.finding.id]).get(row.finding.id, [])
         if as_json:
-            emit({**_json(row, servers), "trail": [_entry_json(entry) for entry in trail]})
+            emit({**_json(row, servers, _now()), "trail": [_entry_json(entry) for entry in trail]})
             return
-        _show(row, servers[row.finding.server], trail)
+        _show(row, servers[row.finding.server], trail, _now())
 
 
 @app.command()
@@ -132,7 +139,7 @@ def disclose(
 ) -> None:
     """Record that the vendor is told, and print the report to send. All findings have to be of one server.
 
-    The report is on stdout and nothing else is; the embargo of 90 days begins now.
+    The report is on stdout and nothing else is; the embargo (HALLMARK_EMBARGO, 90 days) begins now.
     """
 
     def tell(row: FindingRow, at: datetime, who: str) -> Disclosure:
@@ -144,7 +151,8 @@ def disclose(
 
     with _changing(ids, by, tell, check) as (store, rows):
         server = _servers(store, rows)[rows[0].finding.server]
-        until = max(end for row in rows if (end := deadline(row)))
+        now = _now()
+        until = max(end for row in rows if (end := now.deadline(row)))
         out().file.write(vendor_report(server, rows, deadline=until, contact=Settings().contact_url))
 
 
@@ -225,33 +233,47 @@ def _clock() -> Clock:
     return clock_at(Settings().clock)
 
 
-def _is_overdue(row: FindingRow, now: datetime) -> bool:
-    end = deadline(row)
-    return end is not None and end <= now
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """The moment of a command, and how long an embargo lasts."""
+
+    wall: datetime
+    embargo: timedelta
+
+    def deadline(self, row: FindingRow) -> datetime | None:
+        return deadline(row, self.embargo)
+
+    def is_overdue(self, row: FindingRow) -> bool:
+        end = self.deadline(row)
+        return end is not None and end <= self.wall
 
 
-def _remind(rows: Sequence[FindingRow], now: datetime) -> None:
+def _now() -> _Now:
+    return _Now(_clock().wall(), Settings().embargo)
+
+
+def _remind(rows: Sequence[FindingRow], now: _Now) -> None:
     """What waits for somebody, in one line; nothing when nothing does."""
     waiting = sum(row.state is FindingState.PRIVATE_TRIAGE for row in rows)
-    due = [row for row in rows if _is_overdue(row, now)]
+    due = [row for row in rows if now.is_overdue(row)]
     if waiting:
         note(f"{waiting} in private_triage: `hallmark findings disclose` or `dismiss` them")
     if due:
-        note(f"the embargo of {len(due)} is over ({EMBARGO.days} days): `hallmark findings publish` them")
+        note(f"the embargo of {len(due)} is over ({now.embargo.days} days): `hallmark findings publish` them")
 
 
 def _servers(store: Store, rows: Sequence[FindingRow]) -> Mapping[ServerId, Server]:
     return {server.id: server for server in store.servers(sorted({row.finding.server for row in rows}))}
 
 
-def _table(rows: Sequence[FindingRow], servers: Mapping[ServerId, Server], now: datetime) -> Any:
+def _table(rows: Sequence[FindingRow], servers: Mapping[ServerId, Server], now: _Now) -> Any:
     grid = table("Finding", "State", ("Days", "right"), "Server", "Rule", "Where", "What")
     for row in rows:
         finding = row.finding
         grid.add_row(
             finding.id[: len(PREFIX) + SHORT],
-            plain(row.state.value, "red" if _is_overdue(row, now) else ""),
-            str((now - row.since).days),
+            plain(row.state.value, "red" if now.is_overdue(row) else ""),
+            str((now.wall - row.since).days),
             plain(servers[finding.server].ref),
             plain(finding.rule),
             plain(finding.at or "whole server"),
@@ -260,8 +282,8 @@ def _table(rows: Sequence[FindingRow], servers: Mapping[ServerId, Server], now: 
     return grid
 
 
-def _show(row: FindingRow, server: Server, trail: Sequence[Disclosure]) -> None:
-    finding, end = row.finding, deadline(row)
+def _show(row: FindingRow, server: Server, trail: Sequence[Disclosure], now: _Now) -> None:
+    finding, end = row.finding, now.deadline(row)
     declared = discover().get(finding.rule)
     show(plain(declared.title if declared else finding.rule, "bold"))
     rows = [
@@ -286,8 +308,8 @@ def _day(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
-def _json(row: FindingRow, servers: Mapping[ServerId, Server]) -> dict[str, Any]:
-    finding, end = row.finding, deadline(row)
+def _json(row: FindingRow, servers: Mapping[ServerId, Server], now: _Now) -> dict[str, Any]:
+    finding, end = row.finding, now.deadline(row)
     return {
         "finding": finding.id,
         "state": row.state.value,
