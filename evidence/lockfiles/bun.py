@@ -12,6 +12,7 @@ from evidence.lockfiles.lockfile import (
     FaultKind,
     Finding,
     Invalid,
+    Relation,
     Source,
     Unknown,
     shown,
@@ -48,7 +49,7 @@ def _package(key: str, entry: Any, reach: Reach) -> Finding:
     if not place:
         return entry_fault(key, f"expected `name@version`, found {entry[0][:80]!r}")
     version = concrete(Ecosystem.NPM, place)
-    source, location = placed("" if isinstance(version, str) else place, place)
+    source, location = placed("", place)
     if isinstance(version, Unknown) and source is Source.REGISTRY:
         return entry_fault(key, f"neither a version nor a place: {place[:80]!r}")
     return Dependency(
@@ -56,7 +57,7 @@ def _package(key: str, entry: Any, reach: Reach) -> Finding:
         name=name,
         alias=_folders(key)[-1],
         version=version,
-        relation=reach.relation(key),
+        relation=Relation.DIRECT if source is Source.WORKSPACE else reach.relation(key),
         scopes=reach.scopes(key),
         source=source,
         location=location,

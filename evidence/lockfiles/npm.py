@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, FaultKind, Finding, Invalid, Relation, Scope, Source
@@ -11,6 +13,7 @@ from evidence.lockfiles.reading import Table, entry_fault, read_json, string, ta
 from evidence.lockfiles.versions import concrete
 
 _INSTALLED = "node_modules/"
+_PATH = re.compile(r"(?:file|link):|[.~]|/")
 _LISTS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
@@ -25,48 +28,90 @@ def read(data: bytes) -> Iterator[Finding]:
         yield from _nested(table(lock, "dependencies"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Folders:
+    """What a lock says of the folders outside node_modules: workspaces, other local packages, and what they name."""
+
+    links: dict[str, str]
+    """The place in node_modules that a folder is linked from."""
+    workspaces: frozenset[str]
+    direct: frozenset[str]
+    """The places of what the project and its workspaces name."""
+
+
 def _flat(packages: Table) -> Iterator[Finding]:
     """Locks 2 and 3: one entry for every folder."""
-    direct = _direct(packages)
+    folders = _folders(packages)
     for key, entry in packages.items():
         if not isinstance(entry, Mapping):
             yield entry_fault(key, "expected an object")
         elif key and not entry.get("link"):
-            yield _folder(key, entry, packages, direct)
+            yield _installed(key, entry, folders) if _INSTALLED in key else _linked(key, entry, folders)
 
 
-def _direct(packages: Table) -> set[str]:
-    """The folders of what the project and its workspaces name."""
-    found: set[str] = set()
+def _folders(packages: Table) -> _Folders:
+    """Workspaces are linked without being asked for by a path; `file:` folders are asked for, and are no project."""
+    outside = {key: entry for key, entry in packages.items() if _INSTALLED not in key and isinstance(entry, Mapping)}
+    by_path = {name for entry in outside.values() for name, spec in _specs(entry) if _PATH.match(spec)}
+    root = outside.get("")
+    has_workspaces = root is not None and bool(root.get("workspaces"))
+    links: dict[str, str] = {}
+    workspaces: set[str] = set()
     for key, entry in packages.items():
-        if _INSTALLED in key or not isinstance(entry, Mapping):
+        if not isinstance(entry, Mapping) or not entry.get("link"):
             continue
-        for name in (name for part in _LISTS for name in words(entry, part)):
+        target = string(entry.get("resolved"))
+        if target not in links or key.count(_INSTALLED) < links[target].count(_INSTALLED):
+            links[target] = key
+        if has_workspaces and not target.startswith("..") and key.rpartition(_INSTALLED)[2] not in by_path:
+            workspaces.add(target)
+    direct: set[str] = set()
+    for key in ("", *workspaces):
+        for name, _ in _specs(outside.get(key, {})):
             own = f"{key}/{_INSTALLED}{name}"
-            found.add(own if key and own in packages else _INSTALLED + name)
-    return found
+            direct.add(own if key and own in packages else _INSTALLED + name)
+    return _Folders(links, frozenset(workspaces), frozenset(direct))
 
 
-def _folder(key: str, entry: Table, packages: Table, direct: set[str]) -> Dependency:
-    below = key.rpartition(_INSTALLED)
-    folder = below[2] if below[1] else key.rstrip("/").rpartition("/")[2]
-    name = string(entry.get("name")) or folder
+def _specs(entry: Table) -> Iterator[tuple[str, str]]:
+    for part in _LISTS:
+        needs = entry.get(part)
+        for name, spec in needs.items() if isinstance(needs, Mapping) else ():
+            yield name, string(spec)
+
+
+def _installed(key: str, entry: Table, folders: _Folders) -> Dependency:
+    """A package in node_modules."""
+    folder = key.rpartition(_INSTALLED)[2]
     version = string(entry.get("version"))
-    if below[1]:
-        source, location = placed(string(entry.get("resolved")), version)
-    else:
-        root = packages.get("")
-        inside = isinstance(root, Mapping) and bool(root.get("workspaces"))
-        source, location = Source.WORKSPACE if inside and not key.startswith("..") else Source.PATH, key
+    source, location = placed(string(entry.get("resolved")), version)
     return Dependency(
         ecosystem=Ecosystem.NPM,
-        name=name,
+        name=string(entry.get("name")) or folder,
         alias=folder,
         version=concrete(Ecosystem.NPM, version),
-        relation=Relation.DIRECT if key in direct or not below[1] else Relation.TRANSITIVE,
+        relation=Relation.DIRECT if key in folders.direct else Relation.TRANSITIVE,
         scopes=_scopes(entry),
         source=source,
         location=location,
+    )
+
+
+def _linked(key: str, entry: Table, folders: _Folders) -> Dependency:
+    """A package in a folder of its own. npm leaves its name out when the folder has it."""
+    link = folders.links.get(key, "")
+    parts = key.rstrip("/").split("/")
+    folder = "/".join(parts[-2:]) if len(parts) > 1 and parts[-2].startswith("@") else parts[-1]
+    is_workspace = key in folders.workspaces
+    return Dependency(
+        ecosystem=Ecosystem.NPM,
+        name=string(entry.get("name")) or folder,
+        alias=link.rpartition(_INSTALLED)[2] or None,
+        version=concrete(Ecosystem.NPM, string(entry.get("version"))),
+        relation=Relation.DIRECT if is_workspace or link in folders.direct else Relation.TRANSITIVE,
+        scopes=_scopes(entry),
+        source=Source.WORKSPACE if is_workspace else Source.PATH,
+        location=key,
     )
 
 

@@ -20,7 +20,7 @@ _SHA1_MARK = re.compile(r"#[0-9a-f]{40}$")
 def placed(resolved: str, version: str = "") -> tuple[Source, str | None]:
     """The source and, when it is no registry, the location; from a resolved URL, else from what stands as version."""
     where = resolved or (version if isinstance(concrete(Ecosystem.NPM, version), Unknown) else "")
-    if not where or _REGISTRY.match(where):
+    if not where or (resolved and _REGISTRY.match(where)):
         return Source.REGISTRY, None
     if where.startswith(("workspace:", "root:")):
         return Source.WORKSPACE, where.partition(":")[2]

@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Invalid, Scope, Unknown, shown
+from evidence.lockfiles.lockfile import (
+    Dependency,
+    Ecosystem,
+    Fault,
+    FaultKind,
+    Finding,
+    Invalid,
+    Relation,
+    Scope,
+    Unknown,
+    shown,
+)
 from evidence.lockfiles.npm_places import aliased, placed
 from evidence.lockfiles.outline import dangling, documents
 from evidence.lockfiles.reach import Edges, Reach, Roots
@@ -101,18 +112,20 @@ def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
     name = string(details.get("name")) or path[0]
     if not name:
         return entry_fault(key, "no name, and the path holds none")
-    version = concrete(Ecosystem.NPM, string(details.get("version")) or path[1])
     resolution = details.get("resolution")
     source, location = placed(_location(resolution) if isinstance(resolution, Mapping) else "", path[1])
+    version = concrete(Ecosystem.NPM, string(details.get("version")) or path[1] or location or "")
     if isinstance(version, Unknown) and source.value == "registry":
         return entry_fault(key, "no version, and the path holds none")
+    # Before lock 9 pnpm flags what is needed in one way only: what is both for development and optional has no flag.
+    is_reached = major == "9" or reach.relation(key) is not Relation.UNSTATED
     scopes = {Scope.DEV: details.get("dev") == "true", Scope.OPTIONAL: details.get("optional") == "true"}
     return Dependency(
         ecosystem=Ecosystem.NPM,
         name=name,
         version=version,
         relation=reach.relation(key),
-        scopes=reach.scopes(key) if major == "9" else frozenset(scope for scope, is_set in scopes.items() if is_set),
+        scopes=reach.scopes(key) if is_reached else frozenset(scope for scope, is_set in scopes.items() if is_set),
         source=source,
         location=location,
     )

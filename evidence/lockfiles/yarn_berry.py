@@ -26,28 +26,30 @@ def read(data: bytes) -> Iterator[Finding]:
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
     if text.strip() and "__metadata:" in text and not any(_is_root(entry) for entry in entries.values()):
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
+    patterns = {pattern for key in entries for pattern in _patterns(key)}
     direct = {need for entry in entries.values() if _is_workspace(entry) for need in _needs(entry)}
+    resolved = {aliased(need)[0] for need in direct - patterns}  # `resolutions` put another range in place of theirs
     needed = {aliased(need)[0] for entry in entries.values() for need in _needs(entry)}
-    yield from missing(needed - {aliased(pattern)[0] for key in entries for pattern in key.split(", ")})
+    yield from missing(needed - {aliased(pattern)[0] for pattern in patterns})
     for key, entry in entries.items():
         resolution = string(entry.get("resolution")) if isinstance(entry, Mapping) else ""
         if not isinstance(entry, Mapping) or not resolution:
             yield entry_fault(key, "no resolution")
         elif not _is_root(entry):
-            yield _package(key, entry, resolution, direct, knows_roots=bool(direct))
+            named = not direct.isdisjoint(_patterns(key)) or not resolved.isdisjoint(_names(key))
+            yield _package(key, entry, resolution, named=named, knows_roots=bool(direct))
 
 
-def _package(key: str, entry: Table, resolution: str, direct: set[str], *, knows_roots: bool) -> Dependency:
-    patterns = [_with_protocol(pattern) for pattern in key.split(", ")]
+def _package(key: str, entry: Table, resolution: str, *, named: bool, knows_roots: bool) -> Dependency:
     name, place = aliased(resolution)
     source, location = _source(place)
     relation = Relation.TRANSITIVE if knows_roots else Relation.UNSTATED
     return Dependency(
         ecosystem=Ecosystem.NPM,
         name=name,
-        alias=aliased(patterns[0])[0],
+        alias=aliased(key)[0],
         version=concrete(Ecosystem.NPM, string(entry.get("version"))),
-        relation=Relation.DIRECT if source is Source.WORKSPACE or not direct.isdisjoint(patterns) else relation,
+        relation=Relation.DIRECT if source is Source.WORKSPACE or named else relation,
         source=source,
         location=location,
     )
@@ -57,7 +59,8 @@ def _source(place: str) -> tuple[Source, str | None]:
     """`npm:1.2.3`, `workspace:packages/a`, `patch:name@npm%3A1.2.3#...`: a patched package is its registry's."""
     if place.startswith(("npm:", "patch:", "virtual:")):
         return Source.REGISTRY, None
-    return placed(place.partition("::")[0])
+    where = place.partition("::")[0]
+    return placed(where.partition("#")[0] if where.startswith("file:") else where)
 
 
 def _is_root(entry: Any) -> bool:
@@ -74,6 +77,15 @@ def _needs(entry: Any) -> Iterator[str]:
         for name in words(entry, "dependencies"):
             spec = string(needs[name]) if isinstance(needs, Mapping) else ""
             yield _with_protocol(f"{name}@{spec}")
+
+
+def _patterns(key: str) -> list[str]:
+    """What a key stands for, without what Yarn binds it to: `a@file:./a::locator=...` is `a@file:./a`."""
+    return [_with_protocol(pattern.partition("::")[0]) for pattern in key.split(", ")]
+
+
+def _names(key: str) -> set[str]:
+    return {aliased(pattern)[0] for pattern in key.split(", ")}
 
 
 def _with_protocol(pattern: str) -> str:

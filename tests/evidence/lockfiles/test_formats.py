@@ -78,7 +78,6 @@ def test_an_alias_is_told_beside_the_package_that_it_stands_for() -> None:
     found = read("package-lock", SAMPLES["package-lock 3"].text)
     assert isinstance(found, Lockfile)
     assert [(item.alias, item.name) for item in found.dependencies if item.alias] == [
-        ("own", "@sample/own"),
         ("plum", "prune"),
     ]
 
