@@ -21,7 +21,8 @@ STANDS: Final = timedelta(days=14)
 LOOKED_AT: Final = "looked_at"
 _FULL_AT: Final = "full_at"
 _ETAGS: Final = "etags"
-_OF_THE_SERVER: Final = ("asked", "subfolder")
+_ASKED: Final = "asked"
+_OF_THE_SERVER: Final = (_ASKED, "subfolder")
 _SCHEMAS: Final = {repository.KIND: repository.SCHEMA, alerts.KIND: alerts.SCHEMA}
 
 
@@ -48,7 +49,8 @@ class RepositoryCollector:
         try:
             look = await self._github.look(place.name, self._known(known, place))
         except Gone as error:
-            return [self._record(found, kind, error.absent, {}) for kind in self.kinds]
+            looked_at: dict[str, Json] = {LOOKED_AT: self._clock().isoformat(), _ASKED: place.name}
+            return [self._record(found, kind, error.absent, looked_at) for kind in self.kinds]
         except Prevented as error:
             earlier = earlier if known and _is_about(known, place.name) else replace(earlier, records={})
             return [self._earlier(found, earlier, kind, error) for kind in self.kinds]
@@ -64,12 +66,13 @@ class RepositoryCollector:
         return self._record(found, alerts.KIND, content, looked_at)
 
     def _earlier(self, found: Dossier, earlier: Dossier, kind: str, error: Prevented) -> Record:
-        """What was observed before, when that is young enough: a score does not move because we could not look."""
+        """What was found before, when that is young enough: a score does not move because we could not look.
+
+        That a repository was gone was found, too: only a look has that moment in its observation.
+        """
         record = earlier.records.get(kind)
         at = _moment(record, LOOKED_AT)
-        if record is None or at is None or not isinstance(record.content, Observed):
-            return self._record(found, kind, error.absent, {})
-        if self._clock() - at > self._stands:
+        if record is None or at is None or self._clock() - at > self._stands:
             return self._record(found, kind, error.absent, {})
         return self._record(found, kind, record.content, record.observation)
 
@@ -114,7 +117,8 @@ def _members(record: Record) -> Mapping[str, Json]:
 def _is_about(record: Record, name: str) -> bool:
     """True when a record of kind `repository` is about the repository that is declared now."""
     body = _members(record)
-    return name.lower() in {str(body.get(member)).lower() for member in ("name", "asked")}
+    known = (body.get("name"), body.get(_ASKED), record.observation.get(_ASKED))
+    return name.lower() in {one.lower() for one in known if isinstance(one, str)}
 
 
 def _texts(value: Json) -> Mapping[str, str]:
@@ -127,7 +131,7 @@ def _body(look: Look, place: Named) -> Observed:
     renamed = isinstance(name, str) and name.lower() != place.name.lower()
     body: dict[str, Json] = {
         **look.facts,
-        "asked": place.name if renamed else None,
+        _ASKED: place.name if renamed else None,
         "subfolder": place.subfolder,
     }
     return Observed(canonical_json(body))

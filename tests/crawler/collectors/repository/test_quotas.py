@@ -99,6 +99,22 @@ def test_what_was_seen_stands_while_the_quota_is_spent_but_not_for_ever() -> Non
         assert absent(looker.one(at("octo/lively"))["repository"])[0] == "rate_limited"
 
 
+def test_that_a_repository_was_gone_stands_too_and_of_no_other_one() -> None:
+    with serve() as local:
+        looker = Looker(local)
+        first = looker.night(server(at("octo/gone"), ref="npm:same"))[0]["repository"]
+        assert absent(first)[0] == "no_repository"
+        local.world.tokens = {"one": 0}
+        local.world.quotas.clear()
+        looker.time.pass_by(days=13)
+        stands = looker.night(server(at("octo/gone"), ref="npm:same"))[0]["repository"]
+        assert (stands.content, stands.observation) == (first.content, first.observation)
+        other = looker.night(server(at("octo/other"), ref="npm:same"))[0]["repository"]
+        assert absent(other)[0] == "rate_limited"
+        looker.time.pass_by(days=2)
+        assert absent(looker.night(server(at("octo/gone"), ref="npm:same"))[0]["repository"])[0] == "rate_limited"
+
+
 def test_a_change_that_cannot_be_read_whole_is_not_read_in_half() -> None:
     with serve() as local:
         local.world.add(lively())
