@@ -99,21 +99,22 @@ def scores_of(code: Path) -> Scores:
 
 def score_all() -> Scores:
     """Receipts of every dossier under every rubric of the importable code, which may be an old one."""
-    from evidence.kinds.capture import dossier_from_capture  # noqa: PLC0415  which code this is, PYTHONPATH says
-    from scoring import assess, catalogue  # noqa: PLC0415
+    from scoring import assess, catalogue  # noqa: PLC0415  which code this is, PYTHONPATH says
+    from workers.cli.saved import load  # noqa: PLC0415
 
     scores: Scores = {}
-    for name, capture in captures():
-        assessment = assess.assess(dossier_from_capture(capture, datetime(2026, 1, 1, tzinfo=UTC)))
+    for name, data in dossiers():
+        assessment = assess.assess(load(data, datetime(2026, 1, 1, tzinfo=UTC)))
         cards = [rubric.score(assessment) for rubric in catalogue.rubrics()]
         scores[name] = {f"{card.rubric}@{card.version}": _plain(card) for card in cards}
     return scores
 
 
-def captures() -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of every recorded capture and case."""
-    for path in sorted((DOSSIERS / "captures").glob("*.json")):
-        yield path.stem, path.read_bytes()
+def dossiers() -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of every capture, recorded probe, made-up project and case."""
+    for folder in ("captures", "recorded", "projects"):
+        for path in sorted((DOSSIERS / folder).glob("*.json")):
+            yield path.stem, path.read_bytes()
     for line in (DOSSIERS / "cases.jsonl").read_bytes().splitlines():
         document = json.loads(line)
         yield f"case:{document['case']}", json.dumps(document["capture"]).encode()

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 
+from evidence.model import Dossier
 from scoring import catalogue
 from scoring.assess import assess
 from scoring.receipt import encode
 from tests.scoring.rich import RICH
+from workers.cli.saved import FORMAT, _record
 
 GOLDEN = Path(__file__).with_name("rich.json")
+SAVED = Path(__file__).resolve().parents[1] / "dossiers" / "projects"
+"""The same servers as files, with their private kinds, for `make impact`, which scores them under older code."""
+
 RUBRICS = ("adaptive@1", "enterprise@1")
 
 _PINS = {"versions", "evidence"}
@@ -21,6 +27,17 @@ _PINS = {"versions", "evidence"}
 def current() -> dict[str, dict[str, object]]:
     """Server and rubric to receipt, without pins."""
     return {name: {rubric: _receipt(name, rubric) for rubric in RUBRICS} for name in RICH}
+
+
+def saved() -> dict[str, bytes]:
+    """Name and bytes of the files, in the format of `scan --save`."""
+    return {f"{name}.json": _saved(make()) for name, make in RICH.items()}
+
+
+def _saved(dossier: Dossier) -> bytes:
+    head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
+    records = b",\n".join(_record(record) for _, record in sorted(dossier.records.items()))
+    return json.dumps(head, sort_keys=True).encode()[:-1] + b', "records": [\n' + records + b"\n]}\n"
 
 
 def committed() -> dict[str, dict[str, object]]:
@@ -48,6 +65,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", required=True)
     parser.parse_args()
     GOLDEN.write_text(json.dumps(current(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    SAVED.mkdir(exist_ok=True)
+    for name, body in saved().items():
+        (SAVED / name).write_bytes(body)
 
 
 if __name__ == "__main__":

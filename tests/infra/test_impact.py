@@ -58,6 +58,7 @@ def test_every_recorded_dossier_is_scored_under_every_rubric(impact: ModuleType)
     assert {"lint@1", "adaptive@1"} <= set(found["arxiv-mcp-server"])
     assert found["arxiv-mcp-server"]["lint@1"]["score"] == "71"
     assert ["tool-long-description", "tools/search_papers", "-5"] in found["arxiv-mcp-server"]["lint@1"]["lines"]
+    assert {"control-dual", "abandoned"} <= found.keys(), "full probes, and projects with evidence of every kind"
 
 
 def test_a_revision_that_is_none_is_named() -> None:

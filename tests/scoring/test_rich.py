@@ -64,6 +64,11 @@ def test_receipts_of_whole_servers_are_as_reviewed(name: str) -> None:
     assert golden.current()[name] == golden.committed()[name], "if meant: `python -m tests.golden.rich --write`"
 
 
+def test_the_files_for_impact_are_these_servers() -> None:
+    written = {path.name: path.read_bytes() for path in golden.SAVED.iterdir()}
+    assert written == golden.saved(), "run `python -m tests.golden.rich --write`"
+
+
 @pytest.mark.parametrize("name", RICH)
 def test_lines_and_recomputation_give_the_score(name: str) -> None:
     for rubric in catalogue.rubrics():
