@@ -9,11 +9,11 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging, worker_init, worker_shutting_down
+from celery.signals import beat_init, before_task_publish, setup_logging, worker_init, worker_shutting_down
 from kombu.entity import Exchange, Queue
 
 from evidence.store import open_store
-from workers import log, schedule
+from workers import log, schedule, waiting
 from workers.settings import Settings
 
 
@@ -99,6 +99,7 @@ def is_stopping() -> bool:
 
 
 setup_logging.connect(_configure_logs)
+before_task_publish.connect(waiting.stamp)
 worker_init.connect(_migrate)
 worker_init.connect(_stop.prepare)
 worker_shutting_down.connect(_stop.raise_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from redis.asyncio import Redis
@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from crawler.courtesy import GAP, Courtesy
 from crawler.patience import queueing
 from workers.log import get_log
+from workers.waiting import COUNTERS_KEY, HOST_WAIT_SECONDS, HOST_WAITS
 
 # Longest wait before a host that another process visits is asked for again.
 _POLL_SECONDS: Final = 1.0
@@ -52,14 +53,24 @@ class SharedCourtesy(Courtesy):
 
     async def _enter(self, key: str, token: str) -> bool:
         """Wait for the lease; False when Redis cannot be asked."""
+        began, waited = asyncio.get_running_loop().time(), False
         try:
             while not await self._redis.set(key, token, nx=True, px=_milliseconds(self._longest_visit)):
+                waited = True
                 left = await self._redis.pttl(key)
                 await asyncio.sleep(min(max(left, 1) / 1000, _POLL_SECONDS))
         except RedisError as error:
             get_log().warning("courtesy_not_shared", error=type(error).__name__)
             return False
+        if waited:
+            await self._count(asyncio.get_running_loop().time() - began)
         return True
+
+    async def _count(self, waited: float) -> None:
+        """Add a wait to the sums of the whole deployment, which the metrics show."""
+        with suppress(RedisError):
+            await self._redis.hincrby(COUNTERS_KEY, HOST_WAITS, 1)
+            await self._redis.hincrbyfloat(COUNTERS_KEY, HOST_WAIT_SECONDS, waited)
 
     async def _leave(self, key: str, token: str) -> None:
         try:

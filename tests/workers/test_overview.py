@@ -1,0 +1,251 @@
+"""What is seen of a deployment from outside, on a real database and a real broker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import psycopg.errors
+import pytest
+from celery import Celery
+from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
+from sqlalchemy.exc import DBAPIError
+
+from evidence.model import Dossier, Reason, Run, Trigger
+from evidence.store import RunState, Stage, Store, open_store
+from tests.publish import samples
+from tests.publish.shelf import fill
+from tests.servers.daemon import free_port
+from tests.servers.postgres import PostgresServer, postgres_server
+from tests.servers.valkey import ValkeyServer, valkey_server
+from tests.workers import world
+from workers import celery_app, schedule
+from workers.clock import SteppingClock, SystemClock
+from workers.overview import Away, Observer, Overview, Unneeded
+from workers.shared_courtesy import SharedCourtesy
+from workers.standing import OBSERVED, RECENT, Standing, Standings, bounded
+from workers.waiting import SENT_HEADER, Broker, BrokerAway, Waiting
+
+NOW = world.NIGHT + timedelta(hours=1)
+NIGHTLY = schedule.nightly_run_id(world.NIGHT)
+
+
+@pytest.fixture(scope="module")
+def valkey() -> Iterator[ValkeyServer]:
+    with valkey_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/hallmark.db"
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.create_database()
+
+
+def half_done(store: Store, dossiers: list[Dossier]) -> None:
+    """A nightly run of ten servers: four collected, two held, two whose holder died, one that failed twice."""
+    store.migrate()
+    run = Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={})
+    store.add_run(run)
+    ids = [dossier.server.id for dossier in dossiers]
+    store.put_page(
+        run.id, "first", [(one.server, world.ref(0)) for one in dossiers], cursor=None, done=True, at=world.NIGHT
+    )
+    store.plan(run.id, ids, world.NIGHT)
+    chosen = store.lease(run.id, Stage.COLLECT, "old", limit=4, now=NOW, until=NOW + timedelta(minutes=9))
+    records = [record for one in dossiers if one.server.id in chosen for record in one.records.values()]
+    store.put_records(run.id, records, done=chosen, at=NOW - timedelta(seconds=60))
+    dead = store.lease(run.id, Stage.COLLECT, "dead", limit=2, now=NOW, until=NOW - timedelta(seconds=1))
+    assert len(dead) == 2
+    held = store.lease(
+        run.id, Stage.COLLECT, "alive", limit=4, now=NOW - timedelta(minutes=1), until=NOW + timedelta(minutes=9)
+    )
+    for server in held[2:]:
+        store.fail(run.id, server, Stage.COLLECT, "crash")
+    store.fail(run.id, held[-1], Stage.COLLECT, "crash")
+
+
+def look(url: str, now: datetime = NOW) -> Standing:
+    standings = Standings(url, SteppingClock(now))
+    try:
+        return standings.look(NIGHTLY)
+    finally:
+        standings.close()
+
+
+def test_a_night_under_way_is_counted_by_stage_lease_and_outcome(url: str) -> None:
+    dossiers = [*samples.dossiers(9), samples.absent_dossier(Reason.COLLECTOR_ERROR, "TypeError")]
+    store = open_store(url)
+    half_done(store, dossiers)
+    store.close()
+    night = look(url).night
+    assert night is not None
+    collect, score = night.stages
+    assert (collect.planned, collect.done, collect.held, collect.expired) == (10, 4, 2, 2)
+    assert (collect.retries, collect.failing) == (3, 2)
+    assert collect.rate == pytest.approx(4 / RECENT.total_seconds())
+    assert collect.eta == pytest.approx(6 * RECENT.total_seconds() / 4)
+    assert (score.done, score.rate, score.eta) == (0, None, None)
+    assert sum(night.outcomes.values()) > 0
+    assert any(outcome == OBSERVED for _, outcome in night.outcomes)
+
+
+def test_own_failures_are_a_share_of_all_records(url: str) -> None:
+    theirs = [samples.absent_dossier(Reason.UNREACHABLE, "refused"), *samples.dossiers(2)]
+    store = open_store(url)
+    store.migrate()
+    fill(store, theirs)
+    store.close()
+    night = look(url).night
+    assert night is not None
+    assert night.own_failure_share == 0
+    ours = type(night)(row=night.row, stages=(), outcomes={("listing", OBSERVED): 3, ("listing", "collector_error"): 1})
+    assert ours.own_failure_share == 0.25
+    assert type(night)(row=night.row, stages=(), outcomes={}).own_failure_share is None
+
+
+def test_the_night_under_way_stands_before_the_published_one(url: str) -> None:
+    store = open_store(url)
+    store.migrate()
+    fill(store, samples.dossiers(2))
+    before = look(url)
+    assert before.night is not None
+    assert before.night.row.state is RunState.PUBLISHED
+    assert not before.has_due
+    store.add_run(Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
+    store.close()
+    after = look(url)
+    assert after.night is not None
+    assert after.night.row.run.id == NIGHTLY
+    assert after.published is not None
+    assert after.has_due
+    assert after.size > 10_000
+
+
+def test_looking_cannot_write_or_hang_on_postgres(postgres: PostgresServer) -> None:
+    standings = Standings(postgres.create_database(), SystemClock())
+    with standings._database.writing() as connection:
+        with pytest.raises(DBAPIError) as caught:
+            connection.exec_driver_sql("CREATE TABLE x (y int)")
+        assert isinstance(caught.value.orig, psycopg.errors.ReadOnlySqlTransaction)
+        connection.rollback()
+    with standings._database.reading() as connection:
+        assert connection.exec_driver_sql("SHOW statement_timeout").scalar() == "10s"
+    assert not standings.answers()  # no tables of ours
+    standings.close()
+
+
+def test_options_of_the_operator_stay() -> None:
+    assert "search_path" in bounded("postgresql+psycopg://me:pw@db.example/x?options=-c%20search_path%3Dy")
+    assert "pw" in bounded("postgresql+psycopg://me:pw@db.example/x")
+
+
+def test_a_database_that_is_away_is_said_without_its_address(tmp_path: Path) -> None:
+    url = f"postgresql+psycopg://me:s3cret@127.0.0.1:{free_port()}/x"
+    with Observer(world.settings(tmp_path, database_url=url, redis_url="redis://:s3cret@127.0.0.1:1/0"), CLOCK) as one:
+        seen = one.look()
+        assert one.answering() == {"database": False, "broker": False}
+    assert isinstance(seen.standing, Away)
+    assert isinstance(seen.waiting, Away)
+    assert "s3cret" not in repr(seen)
+    assert "127.0.0.1" not in repr(seen)
+
+
+CLOCK = SteppingClock(NOW)
+
+
+def observed(folder: Path, **changes: object) -> Overview:
+    with Observer(world.settings(folder, **changes), CLOCK) as observer:
+        return observer.look()
+
+
+def test_an_embedded_installation_needs_no_broker_and_is_never_late(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/hallmark.db")
+    store.migrate()
+    store.close()
+    seen = observed(tmp_path)
+    assert isinstance(seen.waiting, Unneeded)
+    assert seen.late == 0
+
+
+def test_a_night_that_beat_did_not_plan_is_late(
+    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres.create_database()
+    store = open_store(url)
+    store.migrate()
+    late = observed(tmp_path, database_url=url, redis_url="redis://127.0.0.1:1/0")
+    assert late.late == timedelta(hours=1).total_seconds()
+    store.add_run(Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
+    store.set_state(NIGHTLY, RunState.ABANDONED, NOW)
+    store.close()
+    assert observed(tmp_path, database_url=url, redis_url="redis://127.0.0.1:1/0").late == 0
+
+
+def waiting(valkey: ValkeyServer, clock: SteppingClock) -> Waiting:
+    broker = Broker(valkey.url, clock, lambda: {"one@test": (schedule.PROBE,)})
+    try:
+        return broker.look()
+    finally:
+        broker.close()
+
+
+def test_the_age_of_a_queue_is_that_of_its_oldest_message(valkey: ValkeyServer) -> None:
+    assert celery_app.app.main == "hallmark"  # its import has connected the stamp
+    with Redis.from_url(valkey.url) as redis:
+        redis.flushall()
+    sender = Celery("sender", broker=valkey.url, set_as_current=False)
+    now = SystemClock().wall()
+    for _ in range(3):
+        sender.send_task(schedule.SWEEP, queue=schedule.PUBLISH)
+    sender.close()
+    seen = {queue.name: queue for queue in waiting(valkey, SteppingClock(now + timedelta(minutes=5))).queues}
+    assert tuple(seen) == schedule.QUEUES
+    assert seen[schedule.PUBLISH].length == 3
+    assert seen[schedule.PUBLISH].oldest == pytest.approx(300, abs=20)
+    assert (seen[schedule.PROBE].length, seen[schedule.PROBE].oldest) == (0, None)
+
+
+@pytest.mark.parametrize("message", [b"\xff", b"[]", b'{"headers": null}', b'{"headers": {"hallmark_sent": "soon"}}'])
+def test_a_message_of_somebody_else_has_no_age(valkey: ValkeyServer, message: bytes) -> None:
+    with Redis.from_url(valkey.url) as redis:
+        redis.flushall()
+        redis.lpush(schedule.PROBE, message)
+    queue = waiting(valkey, SteppingClock(NOW)).queues[0]
+    assert (queue.name, queue.length, queue.oldest) == (schedule.PROBE, 1, None)
+    assert SENT_HEADER == "hallmark_sent"
+
+
+def test_waits_at_hosts_are_summed_over_all_processes(valkey: ValkeyServer) -> None:
+    async def visit_twice() -> None:
+        async with AsyncRedis.from_url(valkey.url) as redis:
+            await redis.flushall()
+            for _ in range(2):
+                courtesy = SharedCourtesy(redis, longest_visit=5, gap=0.05)
+                async with courtesy.visit("one.example"):
+                    pass
+
+    asyncio.run(visit_twice())
+    seen = waiting(valkey, SteppingClock(NOW))
+    assert seen.counters["host_waits"] == 1
+    assert 0.01 < seen.counters["host_wait_seconds"] < 5
+    assert seen.hosts <= 1
+
+
+def test_a_broker_that_is_away_is_named_without_its_address() -> None:
+    broker = Broker(f"redis://:s3cret@127.0.0.1:{free_port()}/0", CLOCK, dict)
+    with pytest.raises(BrokerAway) as caught:
+        broker.look()
+    assert not broker.answers()
+    assert "s3cret" not in str(caught.value)

@@ -1,0 +1,236 @@
+"""`hallmark status`: the night live, from the same look as the metrics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+
+from evidence.store import RunRow
+from workers.cli.boundary import explained
+from workers.cli.console import Exit, emit, facts, out, plain, show, table
+from workers.cli.session import reading
+from workers.clock import clock_at
+from workers.overview import Away, Observer, Overview, Unneeded
+from workers.settings import Settings
+from workers.standing import OBSERVED, Night, Standing
+from workers.waiting import Waiting
+
+app = typer.Typer(add_completion=False)
+
+_MOST_OUTCOMES: Final = 20
+
+
+@app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, one line per look.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again and again until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks with --watch.")] = 2.0,
+) -> None:
+    """Show the night live: runs, stages with rate and time to go, outcomes, queues and workers.
+
+    Exit codes: 0, or 1 when the database or a broker that is needed did not answer.
+
+    Example: hallmark status --watch
+    """
+    with reading():
+        pass  # says what to do when there is no database yet
+    with explained():
+        settings = Settings()
+        with Observer(settings, clock_at(settings.clock)) as observer:
+            looks = _looks(observer, every if watch else None)
+            last = _emit_all(looks) if as_json else _show_all(looks, live=watch)
+    if isinstance(last.standing, Away) or isinstance(last.waiting, Away):
+        raise typer.Exit(Exit.FAILURE)
+
+
+def _looks(observer: Observer, every: float | None) -> Iterator[Overview]:
+    """One look, or one after another until somebody has seen enough."""
+    yield observer.look()
+    while every is not None:
+        time.sleep(every)
+        yield observer.look()
+
+
+def _emit_all(looks: Iterator[Overview]) -> Overview:
+    for overview in looks:
+        emit(document(overview))
+    return overview
+
+
+def _show_all(looks: Iterator[Overview], *, live: bool) -> Overview:
+    if not (live and out().is_terminal):
+        for overview in looks:
+            show(page(overview))
+        return overview
+    overview = next(looks)
+    with Live(page(overview), console=out(), screen=True, auto_refresh=False) as display:
+        for overview in looks:
+            display.update(page(overview), refresh=True)
+    return overview
+
+
+def document(overview: Overview) -> dict[str, Any]:
+    """An overview as one JSON object; null is unknown."""
+    found: dict[str, Any] = {"at": overview.at.isoformat(timespec="seconds"), "late_s": round(overview.late)}
+    match overview.standing:
+        case Away(why):
+            found["database"] = {"away": why}
+        case Standing() as standing:
+            found |= _standing_document(standing)
+    match overview.waiting:
+        case Unneeded(why):
+            found["broker"] = {"unneeded": why}
+        case Away(why):
+            found["broker"] = {"away": why}
+        case Waiting() as waiting:
+            found["broker"] = _waiting_document(waiting)
+    return found
+
+
+def _standing_document(standing: Standing) -> dict[str, Any]:
+    return {
+        "database": {"bytes": standing.size},
+        "unfinished": [_run_document(row) for row in standing.unfinished],
+        "published": None if standing.published is None else _run_document(standing.published),
+        "night": None if standing.night is None else _night_document(standing.night),
+    }
+
+
+def _run_document(row: RunRow) -> dict[str, Any]:
+    at = row.published_at
+    return {
+        "run": row.run.id,
+        "trigger": row.run.trigger.value,
+        "state": row.state.value,
+        "published_at": None if at is None else at.isoformat(timespec="seconds"),
+    }
+
+
+def _night_document(night: Night) -> dict[str, Any]:
+    return {
+        "run": night.row.run.id,
+        "stages": [
+            {
+                "stage": stage.stage.value,
+                "planned": stage.planned,
+                "done": stage.done,
+                "rate": stage.rate,
+                "eta_s": stage.eta,
+                "held": stage.held,
+                "expired": stage.expired,
+                "retries": stage.retries,
+                "failing": stage.failing,
+            }
+            for stage in night.stages
+        ],
+        "outcomes": [
+            {"kind": kind, "outcome": outcome, "records": number}
+            for (kind, outcome), number in sorted(night.outcomes.items())
+        ],
+        "own_failure_share": night.own_failure_share,
+    }
+
+
+def _waiting_document(waiting: Waiting) -> dict[str, Any]:
+    return {
+        "queues": [{"queue": one.name, "length": one.length, "oldest_s": one.oldest} for one in waiting.queues],
+        "taken": waiting.taken,
+        "hosts": waiting.hosts,
+        "workers": {worker: list(queues) for worker, queues in sorted(waiting.workers.items())},
+        "github_quota_left": dict(waiting.quota),
+    }
+
+
+def page(overview: Overview) -> RenderableType:
+    """An overview for a terminal."""
+    parts: list[RenderableType] = []
+    match overview.standing:
+        case Away(why):
+            parts.append(plain(why, "bold red"))
+        case Standing() as standing:
+            parts += _standing_page(standing, overview)
+    match overview.waiting:
+        case Unneeded(why):
+            parts += ["", plain(why, "dim")]
+        case Away(why):
+            parts += ["", plain(why, "bold red")]
+        case Waiting() as waiting:
+            parts += ["", *_waiting_page(waiting)]
+    return Group(*parts)
+
+
+def _standing_page(standing: Standing, overview: Overview) -> Iterator[RenderableType]:
+    rows = [(row.state.value, f"{row.run.id} ({row.run.trigger.value})") for row in standing.unfinished]
+    if standing.published is not None:
+        at = standing.published.published_at
+        age = "" if at is None else f", {_span((overview.at - at).total_seconds())} ago"
+        rows.append(("published", f"{standing.published.run.id} ({standing.published.run.trigger.value}){age}"))
+    if overview.late:
+        rows.append(("missing", f"the nightly run of {overview.due:%Y-%m-%d %H:%M} UTC: is beat running?"))
+    yield facts(rows) if rows else plain("no run yet", "dim")
+    if standing.night is not None:
+        yield ""
+        yield _stages(standing.night)
+        if standing.night.outcomes:
+            yield ""
+            yield _outcomes(standing.night)
+
+
+def _stages(night: Night) -> Table:
+    right = ["Done", "Of", "Share", "Per second", "To go", "Held", "Expired", "Retries", "Failing"]
+    grid = table("Stage", *((name, "right") for name in right), title=night.row.run.id)
+    for stage in night.stages:
+        grid.add_row(
+            stage.stage.value,
+            str(stage.done),
+            str(stage.planned),
+            f"{100 * stage.done / stage.planned:.1f} %" if stage.planned else "",
+            "" if stage.rate is None else f"{stage.rate:.1f}",
+            "" if stage.eta is None else _span(stage.eta),
+            str(stage.held),
+            str(stage.expired),
+            str(stage.retries),
+            str(stage.failing),
+        )
+    return grid
+
+
+def _outcomes(night: Night) -> RenderableType:
+    grid = table("Kind", "Outcome", ("Records", "right"))
+    counted = sorted(night.outcomes.items(), key=lambda item: (item[0][1] == OBSERVED, -item[1], item[0]))
+    for (kind, outcome), number in counted[:_MOST_OUTCOMES]:
+        grid.add_row(plain(kind), plain(outcome), str(number))
+    share = night.own_failure_share
+    ours = plain("" if share is None else f"own failures  {100 * share:.2f} % of all records")
+    left = len(counted) - _MOST_OUTCOMES
+    return Group(grid, *([plain(f"and {left} more; --json shows all", "dim")] if left > 0 else []), ours)
+
+
+def _waiting_page(waiting: Waiting) -> Iterator[RenderableType]:
+    grid = table("Queue", ("Length", "right"), ("Oldest", "right"), ("Workers", "right"))
+    for queue in waiting.queues:
+        listening = sum(queue.name in queues for queues in waiting.workers.values())
+        oldest = "" if queue.oldest is None else _span(queue.oldest)
+        grid.add_row(queue.name, str(queue.length), oldest, str(listening))
+    yield grid
+    seen = ", ".join(sorted(waiting.workers)) or "none answers"
+    yield facts([("workers", seen), ("taken", f"{waiting.taken} messages"), ("hosts", f"{waiting.hosts} leased")])
+    if waiting.quota:
+        yield facts([("GitHub", ", ".join(f"token {name}: {left} left" for name, left in waiting.quota.items()))])
+
+
+def _span(seconds: float) -> str:
+    """A duration as a person says it."""
+    whole = timedelta(seconds=round(seconds))
+    if whole >= timedelta(days=2):
+        return f"{whole.days} days"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
