@@ -1,0 +1,267 @@
+"""A whole night of the Celery mode over simulated remotes: `python -m bench.night --servers 1000 [--json FILE]`.
+
+Fleet, registry and names are in a network of their own (bubblewrap), PostgreSQL (durable) and Valkey are real, and the
+product runs with its production settings: TLS verified, guard closed, a gap at every host, timeouts of the settings'
+defaults. `--pace 0.1` makes every time a tenth, gap and timeouts included. The first night knows nothing; the further
+ones meet the same servers a day later. At the end the fleet's own log is checked: no host was ever crowded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from bench.simulation import access_log, network
+from bench.simulation.deployment import Deployment, Plan
+from bench.simulation.metering import Meter
+from bench.simulation.population import Population, kinds
+from evidence.kinds import listing
+from evidence.store import NotMigrated, Progress, RunState, Stage, Store, StoreUnavailable, open_store
+
+FIRST = datetime(2026, 11, 21, 12, tzinfo=UTC)
+POLL_SECONDS = 0.5
+SHARES = (50, 90, 99, 100)
+
+
+def main() -> None:
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="hallmark-night-") as name:
+        folder = Path(name)
+        if not network.is_inside():
+            sys.exit(network.enter(folder))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (20_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        result = measure(options, folder)
+    show(result)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+    if result["access"]["crowded"]:
+        sys.exit("a host was crowded")
+
+
+def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """The nights one after the other on one database, and what the fleet saw of them."""
+    population = Population(options.servers, options.seed, options.largest, options.pace)
+    plan = Plan(
+        population=population,
+        workers=options.workers,
+        fleets=options.fleets,
+        secure=not options.plain,
+        gap=options.gap * options.pace,
+        together=options.together,
+        changes=dict(change.split("=", 1) for change in options.set),
+    )
+    with Deployment(plan, folder) as deployment:
+        nights = [night(deployment, number, options) for number in range(options.nights)]
+        deployment.close_world()
+        accesses = access_log.read(deployment.logs)
+        verdict = access_log.check(accesses, plan.gap)
+    return {
+        "servers": options.servers,
+        "hosts": len({remote.host for remote in population.remotes}),
+        "kinds": kinds(population.remotes),
+        "workers": options.workers,
+        "gap": plan.gap,
+        "nights": nights,
+        "access": {
+            "requests": verdict.requests,
+            "requests per server and night": round(verdict.requests / options.servers / options.nights, 2),
+            "hosts": verdict.hosts,
+            "neighbours": verdict.neighbours,
+            "closest seconds": verdict.closest,
+            "crowded": [f"{one.first} {one.second}" for one in verdict.crowded[:20]],
+        },
+    }
+
+
+def night(deployment: Deployment, number: int, options: argparse.Namespace) -> dict[str, Any]:
+    """One night from the start of beat to its publication."""
+    clock = FIRST + timedelta(days=number)
+    run_id = f"{clock:%Y%m%d}T030000Z-nightly"
+    before = sizes(deployment.url) if number else {}
+    load = os.getloadavg()[0]
+    began, wall = time.monotonic(), datetime.now(UTC)
+    meter = deployment.begin(clock.isoformat())
+    reached, spent = _follow(deployment, run_id, meter, began, options)
+    after = sizes(deployment.url)
+    with _opened(deployment.url) as store:
+        row, progress = store.run(run_id), store.progress(run_id)
+    assert row is not None and row.planned_at is not None
+    meter.sample()
+    deployment.end()
+    servers = options.servers
+    return {
+        "load before": round(load, 1),
+        "load after": round(os.getloadavg()[0], 1),
+        "seconds until": {"planned": round((row.planned_at - wall).total_seconds(), 1), **reached},
+        "cpu by phase": spent,
+        "cpu seconds": {role: round(value, 2) for role, value in sorted(meter.seconds.items())},
+        "cpu ms a server": {role: round(1000 * value / servers, 2) for role, value in sorted(meter.seconds.items())},
+        "peak MiB of a process": meter.peak_mib(),
+        "planned": progress.planned,
+        "scored": progress.done[Stage.SCORE],
+        "absent listings": {
+            reason: count for (kind, reason), count in sorted(progress.absent.items()) if kind == listing.KIND
+        },
+        "own failures": sum(count for (_, reason), count in progress.absent.items() if reason == "collector_error"),
+        "tables": after,
+        "growth": {
+            table: [rows - before.get(table, [0, 0])[0], size - before.get(table, [0, 0])[1]]
+            for table, (rows, size) in after.items()
+        },
+    }
+
+
+def _follow(
+    deployment: Deployment, run_id: str, meter: Meter, began: float, options: argparse.Namespace
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Seconds at which shares were reached until the run is published, and CPU seconds by phase."""
+    reached: dict[str, float] = {}
+    spent: dict[str, dict[str, float]] = {}
+    spies: list[subprocess.Popen[bytes]] = []
+    phase, base = "plan", dict[str, float]()
+    while "published" not in reached:
+        if time.monotonic() - began > options.deadline:
+            raise SystemExit(f"not published within {options.deadline:.0f} s: {reached}\n{deployment.said()}")
+        time.sleep(POLL_SECONDS)
+        meter.sample()
+        state, progress = _state(deployment.url, run_id)
+        now = round(time.monotonic() - began, 1)
+        for name, value in _milestones(state, progress):
+            reached.setdefault(name, value if value is not None else now)
+        next_phase = _phase(reached)
+        if next_phase != phase:
+            spent[phase] = {role: round(used - base.get(role, 0), 2) for role, used in meter.seconds.items()}
+            base = dict(meter.seconds)
+            _stop_spies(spies)
+            spies = _spy(deployment, options, next_phase)
+            phase = next_phase
+    _stop_spies(spies)
+    return reached, spent
+
+
+def _milestones(state: RunState | None, progress: Progress | None) -> list[tuple[str, float | None]]:
+    """What is reached by now; the value None means now."""
+    if progress is None or not progress.planned:
+        return []
+    found: list[tuple[str, float | None]] = [("collecting", None)]
+    for stage in (Stage.COLLECT, Stage.SCORE):
+        done = 100 * progress.done[stage] / progress.planned
+        found += [(f"{stage.value} {share} %", None) for share in SHARES if done >= share]
+    return [*found, ("published", None)] if state is RunState.PUBLISHED else found
+
+
+def _phase(reached: dict[str, float]) -> str:
+    if "published" in reached or "score 100 %" in reached:
+        return "publish"
+    if "collect 100 %" in reached:
+        return "score"
+    return "tail" if "collect 99 %" in reached else "collect" if "collecting" in reached else "plan"
+
+
+def _state(url: str, run_id: str) -> tuple[RunState | None, Progress | None]:
+    with suppress(StoreUnavailable, NotMigrated), _opened(url) as store:
+        row = store.run(run_id)
+        return (row.state, store.progress(run_id)) if row is not None else (None, None)
+    return None, None
+
+
+class _opened:  # noqa: N801 - used as a statement
+    """A store for a moment."""
+
+    def __init__(self, url: str) -> None:
+        self._store = open_store(url)
+
+    def __enter__(self) -> Store:
+        return self._store
+
+    def __exit__(self, *_: object) -> None:
+        self._store.close()
+
+
+def sizes(url: str) -> dict[str, list[int]]:
+    """Rows and bytes of every table, indexes included, with nothing dead in them."""
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("VACUUM FULL")
+        names = connection.execute("SELECT relname::text FROM pg_stat_user_tables ORDER BY 1").fetchall()
+        found = {}
+        for (name,) in names:
+            query = f'SELECT count(*), pg_total_relation_size(\'"{name}"\') FROM "{name}"'
+            row = connection.execute(query.encode()).fetchone()
+            assert row is not None
+            found[name] = [int(row[0]), int(row[1])]
+    return found
+
+
+def _spy(deployment: Deployment, options: argparse.Namespace, phase: str) -> list[subprocess.Popen[bytes]]:
+    """A sampling profiler at every process of the pool, when one is given."""
+    if options.py_spy is None:
+        return []
+    options.profiles.mkdir(parents=True, exist_ok=True)
+    flags = ["--rate", "50", "--format", "raw", "--duration", "3600", "--nonblocking"]
+    return [
+        subprocess.Popen(
+            [options.py_spy, "record", "--pid", str(pid), *flags, "--output", options.profiles / f"{phase}-{pid}.txt"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for pid in deployment.pool()
+    ]
+
+
+def _stop_spies(spies: list[subprocess.Popen[bytes]]) -> None:
+    for spy in spies:
+        spy.send_signal(signal.SIGINT)
+    for spy in spies:
+        spy.wait(60)
+
+
+def show(result: dict[str, Any]) -> None:
+    print(f"{result['servers']} servers on {result['hosts']} hosts, {result['workers']} working processes")
+    for number, night_ in enumerate(result["nights"], 1):
+        print(f"night {number}")
+        for name, value in night_.items():
+            if name not in {"tables", "growth"}:
+                print(f"  {name}: {value}")
+        print("  growth:")
+        for table, (rows, size) in night_["growth"].items():
+            if rows or size:
+                print(f"    {table:24} {rows:>9,} rows {size:>13,} bytes {size / result['servers']:>9,.1f} a server")
+    for name, value in result["access"].items():
+        print(f"{name}: {value}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--servers", type=int, default=1_000)
+    parser.add_argument("--workers", type=int, default=2, help="processes that probe and score")
+    parser.add_argument("--together", action="store_true", help="one worker for all queues, as for a small machine")
+    parser.add_argument("--fleets", type=int, default=1, help="processes that serve the world")
+    parser.add_argument("--nights", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--largest", type=int, default=20, help="most servers of one host; the registry has 1279")
+    parser.add_argument("--pace", type=float, default=1.0, help="every time is multiplied with it")
+    parser.add_argument("--gap", type=float, default=0.6)
+    parser.add_argument("--plain", action="store_true", help="HTTP without TLS")
+    parser.add_argument("--set", action="append", default=[], metavar="HALLMARK_X=VALUE")
+    parser.add_argument("--deadline", type=float, default=3_600.0)
+    parser.add_argument("--py-spy", help="the profiler's command")
+    parser.add_argument("--profiles", type=Path, default=Path("profiles"))
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

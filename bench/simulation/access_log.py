@@ -1,0 +1,87 @@
+"""The fleet's own log of every request, and the proof from it that no host was crowded.
+
+A line is `HOST START END NUMBER METHOD STATUS`: times are seconds of the machine's monotonic clock, which all of its
+processes share, from the first byte of the request to just before the last one of the answer, or to the loss of the
+connection (status 0).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+# A timer of the event loop counts in whole milliseconds and may fire one early; the log rounds as well.
+TOLERANCE: Final = 0.003
+_LINE: Final = re.compile(r"(\S+) (\d+\.\d+) (\d+\.\d+) (-?\d+) (\S+) (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One request as the fleet saw it."""
+
+    host: str
+    start: float
+    end: float
+    number: int
+    method: str
+    status: int
+
+    def line(self) -> str:
+        """As it stands in the log."""
+        return f"{self.host} {self.start:.6f} {self.end:.6f} {self.number} {self.method} {self.status}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Crowding:
+    """Two requests to one host that were closer than they may be; `distance` is negative when they overlapped."""
+
+    first: Access
+    second: Access
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the log says: requests, hosts, and every pair that was too close."""
+
+    requests: int
+    hosts: int
+    neighbours: int
+    closest: float | None
+    crowded: tuple[Crowding, ...]
+
+
+def read(paths: Iterable[Path]) -> list[Access]:
+    """All requests of some logs; ValueError for a line that is none."""
+    return [_parse(line) for path in paths for line in path.read_text().splitlines()]
+
+
+def check(accesses: Sequence[Access], gap: float) -> Verdict:
+    """Every pair of neighbours at one host must be at least `gap` seconds apart, end to start."""
+    by_host: dict[str, list[Access]] = defaultdict(list)
+    for access in accesses:
+        by_host[access.host].append(access)
+    crowded: list[Crowding] = []
+    closest: float | None = None
+    for visits in by_host.values():
+        visits.sort(key=lambda access: access.start)
+        last = visits[0]
+        for visit in visits[1:]:
+            distance = visit.start - last.end
+            closest = distance if closest is None else min(closest, distance)
+            if distance < gap - TOLERANCE:
+                crowded.append(Crowding(last, visit, distance))
+            last = visit if visit.end > last.end else last
+    return Verdict(len(accesses), len(by_host), len(accesses) - len(by_host), closest, tuple(crowded))
+
+
+def _parse(line: str) -> Access:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise ValueError(f"not a line of the access log: {line[:100]!r}")
+    host, start, end, number, method, status = found.groups()
+    return Access(host, float(start), float(end), int(number), method, int(status))

@@ -1,0 +1,60 @@
+"""The proof of politeness can fail, and says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.simulation.access_log import Access, check, read
+
+GAP = 0.6
+
+
+def at(start: float, end: float, host: str = "h1.fleet.example") -> Access:
+    return Access(host, start, end, 1, "POST", 200)
+
+
+def test_requests_that_keep_the_gap_are_not_crowded() -> None:
+    verdict = check([at(0.0, 0.3), at(0.9, 1.2), at(1.81, 2.0)], GAP)
+    assert verdict.crowded == ()
+    assert (verdict.requests, verdict.hosts, verdict.neighbours) == (3, 1, 2)
+    assert verdict.closest == pytest.approx(0.6)
+
+
+def test_a_request_too_soon_after_the_last_answer_is_found() -> None:
+    verdict = check([at(0.0, 0.3), at(0.85, 1.2)], GAP)
+    assert [round(one.distance, 3) for one in verdict.crowded] == [0.55]
+
+
+def test_two_requests_at_once_are_found_even_without_a_gap() -> None:
+    verdict = check([at(0.0, 2.0), at(1.0, 1.5)], 0.0)
+    assert [round(one.distance, 3) for one in verdict.crowded] == [-1.0]
+
+
+def test_a_long_request_hides_no_later_one() -> None:
+    verdict = check([at(0.0, 9.0), at(1.0, 1.5), at(8.0, 8.5)], GAP)
+    assert [round(one.distance, 3) for one in verdict.crowded] == [-8.0, -1.0]
+
+
+def test_hosts_do_not_wait_for_each_other() -> None:
+    assert check([at(0.0, 1.0), at(0.0, 1.0, "h2.fleet.example")], GAP).crowded == ()
+
+
+def test_the_order_of_the_lines_does_not_matter() -> None:
+    crowded = [at(0.85, 1.2), at(0.0, 0.3)]
+    assert check(crowded, GAP) == check(crowded[::-1], GAP)
+
+
+def test_logs_of_several_processes_are_one(tmp_path: Path) -> None:
+    logs = [tmp_path / "one.log", tmp_path / "two.log"]
+    logs[0].write_text(at(0.0, 0.3).line())
+    logs[1].write_text(at(0.31, 0.4).line())
+    assert len(check(read(logs), GAP).crowded) == 1
+
+
+def test_a_broken_line_is_no_proof(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text("h1 0.0 what 1 POST 200\n")
+    with pytest.raises(ValueError, match="not a line"):
+        read([log])
