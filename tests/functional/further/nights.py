@@ -40,7 +40,7 @@ class Home:
         return f"sqlite:///{self.folder / 'hallmark.db'}"
 
     def environment(self) -> dict[str, str]:
-        return environment(self.folder, **self.town.settings, **{"HALLMARK_LOG_LEVEL": "debug", **self.changes})
+        return environment(self.folder, **{**self.town.settings, "HALLMARK_LOG_LEVEL": "debug", **self.changes})
 
     def hallmark(self, *arguments: str, code: int | None = 0) -> str:
         """What a command prints; its exit code must be as expected."""
@@ -114,6 +114,10 @@ class Night:
     def measured(self, server: str) -> set[str]:
         """Which components were measured."""
         return set(self.components(server))
+
+    def cites(self, server: str, rule: str) -> bool:
+        """Whether any part of the receipt rests on a finding of this rule."""
+        return f'"{rule}"' in json.dumps(self.cards[server])
 
     def score(self, server: str) -> Decimal:
         return Decimal(self.cards[server]["score"])

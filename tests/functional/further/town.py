@@ -8,7 +8,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,18 @@ class Town:
             document["repository"] = {"url": repository, "source": host}
         self.registry.mkdir(exist_ok=True)
         (self.registry / f"{name}.json").write_text(json.dumps(document))
+
+    def mend(self) -> None:
+        """Everything is as it was in the beginning, and nothing fails."""
+        world = self.github.world
+        world.faults.clear()
+        world.refused.clear()
+        world.quotas.clear()
+        world.repositories.clear()
+        self.index.forget()
+        self.osv.faults.clear()
+        self.osv.batches.clear()
+        _furnish(self)
 
     def downloads(self) -> list[str]:
         """Paths of the archives that were sent so far."""
@@ -168,6 +180,24 @@ def left(name: str = ABANDONED, project: Mapping[str, str] | None = None) -> Hel
         website=None,
         owner_type="User",
     )
+
+
+@dataclass
+class Pushed(Held):
+    """A repository with another head: its archive is another one, whatever was read before."""
+
+    pushed_head: str = "ab" * 20
+
+    @property
+    def head(self) -> str | None:
+        return self.pushed_head
+
+
+def push(around: Town, name: str, content: bytes | None) -> None:
+    """Push something to a repository: its archive is new."""
+    held = around.github.world.repositories[name]
+    known = {member.name: getattr(held, member.name) for member in fields(Held)}
+    around.github.world.add(Pushed(**known | {"archive": content, "pushed": "2026-11-21T08:00:00Z"}))
 
 
 def _furnish(one: Town) -> None:
