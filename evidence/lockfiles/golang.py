@@ -47,7 +47,7 @@ def read_mod(data: bytes) -> Iterator[Finding]:
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
     yield from unfinished(text)
     module = _parse(text)
-    release = tuple(int(part) for part in re.findall(r"\d+", module.go)[:2])
+    release = tuple(int(part) for part in re.findall(r"[0-9]{1,9}", module.go)[:2])
     if module.required and release and release < _ALL_INDIRECT_SINCE:
         yield Fault(FaultKind.ELSEWHERE, f"go {module.go} does not list indirect modules; go.sum holds them")
     toolchain = _TOOLCHAIN.match(module.toolchain)

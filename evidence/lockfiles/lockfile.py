@@ -16,7 +16,8 @@ MAX_ENTRIES = 500_000
 
 _USERINFO = re.compile(r"(?<=//)[^/@\s?#]*@")
 _QUERY = re.compile(r"(?<=[^\s])\?[^#\s]*")
-_BAD_NAME = re.compile(r"[\s\x00-\x1f\x7f]")
+_BAD_NAME = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Ecosystem(StrEnum):
@@ -162,8 +163,8 @@ def gather(form: str, findings: Iterable[Finding]) -> Lockfile:
 
 
 def shown(text: str) -> str:
-    """Text from the file, fit for a message: short, and without credentials."""
-    cut = without_credentials(text)
+    """Text from the file, fit for a message: short, without credentials, and without half characters."""
+    cut = _SURROGATE.sub("\ufffd", without_credentials(text))
     return cut if len(cut) <= MAX_TEXT else f"{cut[: MAX_TEXT - 1]}…"
 
 

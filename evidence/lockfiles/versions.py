@@ -14,17 +14,17 @@ from packaging.version import InvalidVersion, Version
 
 from evidence.lockfiles.lockfile import MAX_TEXT, Ecosystem, Unknown
 
-_SEMVER = re.compile(r"v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
-_DOTTED: Final = r"\d+(?:\.[0-9A-Za-z]+)*"
+_SEMVER = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+_DOTTED: Final = r"[0-9]+(?:\.[0-9A-Za-z]+)*"
 
 _CONCRETE: Final = {
     Ecosystem.NPM: _SEMVER,
     Ecosystem.CRATES: _SEMVER,
-    Ecosystem.GO: re.compile(r"\d+(?:\.\d+){1,2}(?:(?:-|rc|beta|alpha)[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
+    Ecosystem.GO: re.compile(r"[0-9]+(?:\.[0-9]+){1,2}(?:(?:-|rc|beta|alpha)[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
     Ecosystem.RUBYGEMS: re.compile(_DOTTED),
-    Ecosystem.NUGET: re.compile(r"\d+(?:\.\d+){0,3}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
+    Ecosystem.NUGET: re.compile(r"[0-9]+(?:\.[0-9]+){0,3}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
     Ecosystem.PACKAGIST: re.compile(
-        r"v?\d+(?:\.\d+){0,3}(?:[-._]?(?:stable|beta|b|rc|alpha|a|patch|pl|p)(?:[-.]?\d+)*)?(?:[-.]?dev)?"
+        r"v?[0-9]+(?:\.[0-9]+){0,3}(?:[-._]?(?:stable|beta|b|rc|alpha|a|patch|pl|p)(?:[-.]?[0-9]+)*)?(?:[-.]?dev)?"
         r"(?:\+[0-9A-Za-z.-]+)?",
         re.IGNORECASE,
     ),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
-from evidence.lockfiles.lockfile import FaultKind, Invalid
+from evidence.lockfiles.lockfile import FaultKind, Invalid, shown
 from evidence.lockfiles.reading import MAX_VALUES
 
 MAX_XML_DEPTH = 64
@@ -57,6 +57,8 @@ class _Reader:
         except expat.ExpatError as error:
             kind = FaultKind.TRUNCATED if error.code in {3, 5} and data.strip() else FaultKind.SYNTAX
             raise Invalid(kind, f"not XML: {expat.ErrorString(error.code)}", error.lineno, error.offset + 1) from error
+        except (LookupError, ValueError) as error:  # the file names an encoding that is none, or none of single bytes
+            raise Invalid(FaultKind.ENCODING, f"not readable XML: {shown(str(error))}", 1) from error
         return self.root.children[0]
 
     def _start(self, name: str, _attributes: dict[str, str]) -> None:

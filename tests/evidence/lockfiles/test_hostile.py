@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from evidence.lockfiles import FORMATS, FaultKind, Lockfile, Unreadable, parse
+from evidence.lockfiles import FORMATS, FaultKind, Lockfile, Unknown, Unreadable, parse
 from evidence.lockfiles.reading import MAX_BYTES, MAX_LINE, MAX_VALUES
 
 SECONDS = 10.0
@@ -125,3 +125,33 @@ def test_the_name_of_a_package_cannot_be_a_page() -> None:
     assert isinstance(found, Lockfile)
     assert found.dependencies == ()
     assert [fault.kind for fault in found.faults] == [FaultKind.ENTRY]
+
+
+@pytest.mark.parametrize("encoding", ["none-such", "idna", "punycode", "hex", "utf-32", "undefined", "big5"])
+def test_an_encoding_that_xml_cannot_be_read_in_is_told(encoding: str) -> None:
+    found = parse(FORMATS["pom"], f'<?xml version="1.0" encoding="{encoding}"?><project/>'.encode())
+    assert isinstance(found, Unreadable)
+    assert found.fault.kind is FaultKind.ENCODING
+
+
+def test_a_release_of_go_may_have_thousands_of_digits() -> None:
+    found = parse(FORMATS["go.mod"], b"module a\n\ngo 1." + b"9" * 9000 + b"\n\nrequire b.example/c v1.0.0\n")
+    assert isinstance(found, Lockfile)
+    assert [item.name for item in found.dependencies] == ["b.example/c", "stdlib"]
+
+
+def test_half_a_character_reaches_nobody() -> None:
+    half = "\\ud800"
+    text = f"""{{"packages": {{"node_modules/a": {{"version": "1.0.0{half}", "resolved": "git+ssh://x.example/{half}"}},
+      "node_modules/b{half}": {{"version": "1.0.0"}}, "node_modules/{half}": 1}}}}"""
+    found = parse(FORMATS["package-lock"], text.encode())
+    assert isinstance(found, Lockfile)
+    assert "\\ud800" not in repr(found).replace("\\\\ud800", "")
+    assert [item.name for item in found.dependencies] == ["a"]
+    assert len(found.faults) == 2
+
+
+def test_digits_of_other_scripts_are_no_version() -> None:
+    found = parse(FORMATS["yarn"], '# yarn lockfile v1\n\na@1:\n  version "١.٢.٣"\n'.encode())
+    assert isinstance(found, Lockfile)
+    assert [item.version for item in found.dependencies] == [Unknown("١.٢.٣")]
