@@ -33,7 +33,7 @@ def read(data: bytes) -> Iterator[Finding]:
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     direct = {need for entry in own for need in _needs(entry)}
     required = {need for entry in entries for need in _needs(entry)}
-    yield from missing(need for need in required - {string(entry.get("name")) for entry in entries})
+    yield from missing({need.partition(" ")[0] for need in required} - {string(entry.get("name")) for entry in entries})
     for entry in entries:
         name = string(entry.get("name"))
         if name and string(entry.get("version")):
@@ -43,17 +43,18 @@ def read(data: bytes) -> Iterator[Finding]:
 
 
 def _needs(entry: Table) -> Iterator[str]:
-    """Names of dependencies: `name`, `name version` or `name version (source)`."""
+    """Dependencies as `name`, or as `name version` where the file holds several; what follows is the source."""
     for need in words(entry, "dependencies"):
-        yield need.partition(" ")[0]
+        yield " ".join(need.split(" ", 2)[:2])
 
 
 def _package(entry: Table, name: str, direct: set[str] | None, required: set[str]) -> Dependency:
     source, location = _source(string(entry.get("source")))
+    keys = {name, f"{name} {string(entry.get('version'))}"}
     if direct is None:
-        relation = inferred(name, required)
+        relation = inferred(name, () if keys.isdisjoint(required) else (name,))
     else:
-        is_named = name in direct or source is Source.WORKSPACE
+        is_named = not keys.isdisjoint(direct) or source is Source.WORKSPACE
         relation = Relation.DIRECT if is_named else Relation.TRANSITIVE
     return Dependency(
         ecosystem=Ecosystem.CRATES,

@@ -197,3 +197,41 @@ packages:
         "hinge 1.1.0 direct registry dev",
         "nail 1.2.0 transitive registry dev optional",
     ]
+
+
+def test_of_two_versions_of_a_crate_only_the_one_that_is_named_is_direct() -> None:
+    source = 'source = "registry+https://index.example"'
+    text = f"""version = 3
+
+[[package]]
+name = "farm"
+version = "0.1.0"
+dependencies = [
+ "gate",
+ "nail 2.0.0",
+]
+
+[[package]]
+name = "gate"
+version = "1.0.0"
+{source}
+dependencies = [
+ "nail 1.0.0 (registry+https://index.example)",
+]
+
+[[package]]
+name = "nail"
+version = "1.0.0"
+{source}
+
+[[package]]
+name = "nail"
+version = "2.0.0"
+{source}
+"""
+    assert read("cargo", text) == [
+        "farm 0.1.0 direct workspace",
+        "gate 1.0.0 direct registry",
+        "nail 1.0.0 transitive registry",
+        "nail 2.0.0 direct registry",
+    ]
