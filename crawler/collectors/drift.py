@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
@@ -25,7 +26,11 @@ class DriftCollector:
         self._approved = approved
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One drift record: absent only when there is neither a listing nor an earlier record."""
+        """One drift record: absent only when there is neither a listing nor an earlier record.
+
+        Compared in a thread: a listing of a thousand tools takes seconds, and the other servers' answers would wait.
+        """
+        content = await asyncio.to_thread(derive, found, earlier, self._approved)
         return [
             Record(
                 server=found.server.id,
@@ -34,6 +39,6 @@ class DriftCollector:
                 collector=self.name,
                 collector_version=self.version,
                 observed_at=self._clock(),
-                content=derive(found, earlier, self._approved),
+                content=content,
             )
         ]

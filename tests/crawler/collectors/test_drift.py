@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 from crawler.collectors.drift import DriftCollector
 from evidence.kinds.drift import Drift
@@ -30,3 +31,17 @@ def test_one_record_of_what_changed_since_the_approved_listing() -> None:
 def test_without_a_listing_there_is_no_drift() -> None:
     (record,) = asyncio.run(DriftCollector(lambda: NIGHT).follow(dossier(), dossier()))
     assert isinstance(record.content, Absent)
+
+
+def test_a_listing_is_compared_beside_the_event_loop() -> None:
+    threads: list[threading.Thread] = []
+
+    def approved(_server: str, _digest: str) -> bool:
+        threads.append(threading.current_thread())
+        return False
+
+    asyncio.run(
+        DriftCollector(lambda: NIGHT, approved).follow(dossier(listing=listing(READ)), dossier(listing=listing(READ)))
+    )
+    assert threading.main_thread() not in threads
+    assert threads
