@@ -76,7 +76,8 @@ def _properties(project: Element) -> dict[str, str]:
         )
         for prefix in ("project.", "pom.", ""):
             found.setdefault(f"{prefix}{key}", own or inherited)
-        found.setdefault(f"project.parent.{key}", inherited)
+        for prefix in ("project.parent.", "pom.parent.", "parent."):
+            found.setdefault(f"{prefix}{key}", inherited)
     return found
 
 

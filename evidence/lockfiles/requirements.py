@@ -28,6 +28,9 @@ _SPECIFIER = re.compile(
     r"\(?\s*((?:===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()]+(?:\s*,\s*(?:===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()]+)*)\s*,?\s*\)?"
 )
 _PIN = re.compile(r"={2,3}\s*([^\s,]+)$")
+_ARCHIVE = re.compile(
+    r"([A-Za-z0-9][A-Za-z0-9._-]*)-[0-9][^-\s]*(?:\.tar\.(?:gz|bz2|xz|Z)|\.tgz|\.tbz|\.zip)", re.IGNORECASE
+)
 _EGG = re.compile(r"[#&]egg=([A-Za-z0-9._-]+)")
 _OPTION = re.compile(r"\s--?[a-z]")
 _URL = re.compile(r"(?:(git|hg|svn|bzr)\+)?(?:https?|ssh|file|git):", re.IGNORECASE)
@@ -36,7 +39,7 @@ _EDITABLE = re.compile(r"(?:-e|--editable)(?:\s*=?\s*)(\S.*)$")
 
 
 def read(data: bytes) -> Iterator[Finding]:
-    """Every requirement. A requirement is a pin only with exactly one `==`; else its version is unknown."""
+    """Every requirement. One is a pin only with exactly one `==` of a version; else its version is unknown."""
     text = text_of(data)
     if text.count("\n") > MAX_LINES:
         raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
@@ -74,7 +77,7 @@ def _requirement(line: str, number: int) -> Finding | None:
         return _place(editable.group(1), number)
     if line.startswith("-"):
         return None
-    if _URL.match(line) or line.startswith((".", "/")) or _wheel(_without_tail(line)):
+    if _URL.match(line) or line.startswith((".", "/")) or _in_file(_without_tail(line)):
         return _place(line, number)
     return _named(line, number)
 
@@ -91,28 +94,34 @@ def _named(line: str, number: int) -> Finding:
     if after and not after.startswith((";", "--", "-")):
         return Fault(FaultKind.ENTRY, f"not a requirement: {shown(line)!r}", number)
     stated = specifier.group(1) if specifier else ""
-    pin = _PIN.match(stated)
-    version = concrete(Ecosystem.PYPI, pin.group(1)) if pin else Unknown(stated)
-    if isinstance(version, Unknown):
-        version = Unknown(stated)
-    return Dependency(ecosystem=Ecosystem.PYPI, name=known, version=version)
+    return Dependency(ecosystem=Ecosystem.PYPI, name=known, version=_pinned(stated))
+
+
+def _pinned(stated: str) -> str | Unknown:
+    """The one version that a specifier admits; a range beside it can only forbid that one too."""
+    pins = {pin.group(1) for part in stated.split(",") if (pin := _PIN.match(part.strip())) and "*" not in pin.group(1)}
+    version = concrete(Ecosystem.PYPI, pins.pop()) if len(pins) == 1 else Unknown(stated)
+    return Unknown(stated) if isinstance(version, Unknown) else version
 
 
 def _place(text: str, number: int) -> Finding:
-    """A URL or a path without a name in front: it stands in `#egg=`, or in the file name of a wheel."""
+    """A URL or a path without a name in front: it stands in `#egg=`, or in the name of the file."""
     place = _without_tail(text)
     if (egg := _EGG.search(place)) is not None:
         return _located(normalised(Ecosystem.PYPI, egg.group(1)), place)
-    wheel = _wheel(place)
-    if not wheel:
+    name = _in_file(place)
+    if not name:
         return Fault(FaultKind.ELSEWHERE, f"name and version are only in {shown(place)!r}", number)
-    return _located(normalised(Ecosystem.PYPI, wheel), place)
+    return _located(normalised(Ecosystem.PYPI, name), place)
 
 
-def _wheel(place: str) -> str:
-    """The name in a wheel's file name, empty when it is none."""
+def _in_file(place: str) -> str:
+    """The name in the file name of a wheel or a source archive, empty when it is neither."""
     name = place.partition("#")[0].partition("?")[0].rpartition("/")[2]
-    return name.partition("-")[0] if name.endswith(".whl") else ""
+    if name.endswith(".whl"):
+        return name.partition("-")[0]
+    archive = _ARCHIVE.fullmatch(name)
+    return archive.group(1) if archive else ""
 
 
 def _located(name: str, place: str) -> Dependency:

@@ -128,3 +128,33 @@ def test_text_outside_the_sections_of_a_gemfile_lock_is_told() -> None:
     found = read("gemfile", SAMPLES["gemfile"].text.replace("PLATFORMS", "what is this"))
     assert isinstance(found, Lockfile)
     assert [fault.kind for fault in found.faults] == ["entry"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pear==1.2", "pear 1.2 unstated registry"),
+        ("pear==1.2,>=1", "pear 1.2 unstated registry"),
+        ("pear >=1 , ==1.2 , !=1.3", "pear 1.2 unstated registry"),
+        ("pear==1.2,==1.3", "pear ?==1.2,==1.3 unstated registry"),
+        ("pear==1.*", "pear ?==1.* unstated registry"),
+        ("pear-1.2.tar.gz", "pear ?pear-1.2.tar.gz unstated path"),
+        ("https://code.example/pear-tree-1.2.zip", "pear-tree ?https://code.example/pear-tree-1.2.zip unstated url"),
+        ("pear-1.2-py3-none-any.whl", "pear ?pear-1.2-py3-none-any.whl unstated path"),
+    ],
+)
+def test_a_requirement_is_a_pin_when_it_admits_one_version(line: str, expected: str) -> None:
+    found = read("requirements", line + "\n")
+    assert isinstance(found, Lockfile)
+    assert [short(item) for item in found.dependencies] == [expected]
+
+
+def test_a_pom_may_name_the_version_of_its_parent_in_old_words() -> None:
+    text = (
+        "<project><parent><groupId>g</groupId><artifactId>p</artifactId><version>7</version></parent><dependencies>"
+        "<dependency><groupId>${parent.groupId}</groupId><artifactId>a</artifactId><version>${pom.parent.version}"
+        "</version></dependency></dependencies></project>"
+    )
+    found = read("pom", text)
+    assert isinstance(found, Lockfile)
+    assert [short(item) for item in found.dependencies] == ["g:a 7 direct registry"]

@@ -75,20 +75,20 @@ SLOW_FOR_OTHERS = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_hostile_file_is_refused_with_the_reason(name: str) -> None:
     form, data, kind = REFUSED[name]
-    started = time.monotonic()
+    started = time.process_time()
     found = parse(FORMATS[form], data)
     assert isinstance(found, Unreadable), found
     assert found.fault.kind is kind, found
     assert len(found.fault.message) < 600
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize("name", SLOW_FOR_OTHERS)
 def test_time_is_linear_in_what_is_sent(name: str) -> None:
     form, data = SLOW_FOR_OTHERS[name]
-    started = time.monotonic()
+    started = time.process_time()
     assert isinstance(parse(FORMATS[form], data), Lockfile | Unreadable)
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize(
