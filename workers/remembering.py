@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.collectors.protocol.carrying import LONGEST
-from evidence.kinds import access, advisories, dependencies, exchanges, listing, package, repository, secrets, source
+from evidence.kinds import (
+    access,
+    advisories,
+    dependencies,
+    drift,
+    exchanges,
+    listing,
+    package,
+    repository,
+    secrets,
+    source,
+)
 from evidence.model import Absent, Dossier, Reason, Run, ServerId
 from evidence.store import Store
 from workers.light_checks import with_samples
@@ -30,28 +41,36 @@ _OURS: Final = frozenset(
 )
 """Reasons that say more of us than of the world."""
 
+# The approved listing lives in the drift records alone: a night that broke their chain would approve what came by it.
+_BREAKS: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.INVALID_REGISTRATION})
+_APPROVED_FOR: Final = timedelta(days=366)
+
 
 def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) -> Mapping[ServerId, Dossier]:
     """The newest dossier of each server before this run, with the samples taken since.
 
     A night on which a server did not open tells nothing of how it speaks, and must not end what a full probe found: of
     such a server the conversation is that of the last night, within 14 days, on which it did open. Likewise what was
-    last seen of its package, repository and source, when it was we who could not look since.
+    last seen of its package, repository and source, when it was we who could not look since. The approved listing is
+    that of the last night that told one, within a year.
     """
     known = with_samples(store, store.earlier(run.id, servers), now)
     mute = [server for server, dossier in known.items() if isinstance(dossier.read(exchanges.KIND), Absent)]
     spoken = store.earlier_observed(run.id, mute, exchanges.KIND, now - LONGEST) if mute else {}
     told = {**known, **{server: _with(known[server], spoken[server], _OF_ONE_NIGHT) for server in spoken}}
     for kind, kinds in _LASTING.items():
-        blind = [server for server, dossier in told.items() if _is_ours(dossier, kind)]
+        blind = [server for server, dossier in told.items() if _is_for(dossier, kind, _OURS)]
         seen = store.earlier_observed(run.id, blind, kind, now - LONGEST) if blind else {}
         told |= {server: _with(told[server], seen[server], kinds) for server in seen}
-    return told
+    broken = [server for server, dossier in told.items() if _is_for(dossier, drift.KIND, _BREAKS)]
+    approved = store.earlier_observed(run.id, broken, drift.KIND, now - _APPROVED_FOR) if broken else {}
+    return {**told, **{server: _with(told[server], approved[server], (drift.KIND,)) for server in approved}}
 
 
-def _is_ours(dossier: Dossier, kind: str) -> bool:
+def _is_for(dossier: Dossier, kind: str, reasons: Set[Reason]) -> bool:
+    """Whether a kind was recorded to be absent, for one of the reasons."""
     record = dossier.records.get(kind)
-    return record is not None and isinstance(record.content, Absent) and record.content.reason in _OURS
+    return record is not None and isinstance(record.content, Absent) and record.content.reason in reasons
 
 
 def _with(newest: Dossier, older: Dossier, kinds: Sequence[str]) -> Dossier:

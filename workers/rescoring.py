@@ -19,7 +19,7 @@ from publish.movement import Move, moves
 from scoring import catalogue, receipt
 from scoring.rubric import Rubric
 from scoring.scorecard import Scorecard
-from workers import findings, pins, receipts
+from workers import findings, pins, receipts, remembering
 from workers.approvals import approvals
 from workers.lineage import options_of, origin
 from workers.pipeline import CHUNK, is_publishable
@@ -59,7 +59,7 @@ def rescore(
     store.add_run(run, options=options_of(source, rubrics))
     store.plan(run.id, servers, wall())
     scoring = _Scoring(
-        store=store, source=source.run.id, run=run.id, rubrics=rubrics, approved=approvals(store), wall=wall
+        store=store, source=source.run, run=run.id, rubrics=rubrics, approved=approvals(store), wall=wall
     )
     failed: dict[ServerId, str] = {}
     for batch in _batches(store.pending(run.id, Stage.SCORE)):
@@ -101,7 +101,7 @@ class _Scoring:
     """Scores batches of one run's evidence into another run."""
 
     store: Store
-    source: str
+    source: Run
     run: str
     rubrics: Sequence[Rubric]
     approved: Approval
@@ -112,8 +112,8 @@ class _Scoring:
 
         Bodies are shared with the first run by their digest: a server costs a small row per kind.
         """
-        before = self.store.earlier(self.source, batch)
-        dossiers = [_derived(dossier, before, self.approved) for dossier in self.store.dossiers(self.source, batch)]
+        before = remembering.earlier(self.store, self.source, batch, self.source.as_of)
+        dossiers = [_derived(dossier, before, self.approved) for dossier in self.store.dossiers(self.source.id, batch)]
         records = [record for dossier in dossiers for record in dossier.records.values()]
         self.store.put_records(self.run, records, done=batch, at=self.wall())
         cards, errors = receipts.score_all(dossiers, self.rubrics or None)
