@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -67,7 +67,7 @@ def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) 
     return {**told, **{server: _with(told[server], approved[server], (drift.KIND,)) for server in approved}}
 
 
-def _is_for(dossier: Dossier, kind: str, reasons: Set[Reason]) -> bool:
+def _is_for(dossier: Dossier, kind: str, reasons: frozenset[Reason]) -> bool:
     """Whether a kind was recorded to be absent, for one of the reasons."""
     record = dossier.records.get(kind)
     return record is not None and isinstance(record.content, Absent) and record.content.reason in reasons
