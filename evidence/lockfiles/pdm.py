@@ -31,7 +31,7 @@ def read_pdm(data: bytes) -> Iterator[Finding]:
         normalised(Ecosystem.PYPI, match.group())
         for entry in entries
         for need in words(entry, "dependencies")
-        if (match := _NAME.match(need))
+        if (match := _NAME.match(need)) and not _is_same(match.group(), entry)
     }
     yield from missing(required - names)
     for entry in entries:
@@ -53,6 +53,7 @@ def read_pylock(data: bytes) -> Iterator[Finding]:
         normalised(Ecosystem.PYPI, string(need.get("name")))
         for entry in entries
         for need in rows(entry, "dependencies")
+        if not _is_same(string(need.get("name")), entry)
     }
     yield from missing(required - {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries})
     for entry in entries:
@@ -62,6 +63,11 @@ def read_pylock(data: bytes) -> Iterator[Finding]:
             options = []
         scopes = frozenset(Scope.OPTIONAL if kind == "extras" else Scope.DEV for _, kind in options)
         yield _package(entry, _PYLOCK_PLACES, required if stated else None, scopes)
+
+
+def _is_same(need: str, entry: Table) -> bool:
+    """Whether a package needs itself, as `a[extra]` needs `a`: that does not tell whether the project names it."""
+    return normalised(Ecosystem.PYPI, need) == normalised(Ecosystem.PYPI, string(entry.get("name")))
 
 
 def _package(

@@ -18,10 +18,16 @@ def read(data: bytes) -> Iterator[Finding]:
     if "metadata" not in lock:
         yield Fault(FaultKind.TRUNCATED, "no [metadata], which Poetry writes at the end")
     entries = rows(lock, "package")
-    required = {normalised(Ecosystem.PYPI, name) for entry in entries for name in words(entry, "dependencies")}
+    required = {need for entry in entries for need in _needs(entry)}
     for entry in entries:
         name = string(entry.get("name"))
         yield _package(entry, name, required) if name else entry_fault(entry, "no name")
+
+
+def _needs(entry: Table) -> set[str]:
+    """What a package needs beside itself: by `a[extra]` it may also need `a`."""
+    needs = {normalised(Ecosystem.PYPI, name) for name in words(entry, "dependencies")}
+    return needs - {normalised(Ecosystem.PYPI, string(entry.get("name")))}
 
 
 def _package(entry: Table, name: str, required: set[str]) -> Dependency:

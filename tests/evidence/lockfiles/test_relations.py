@@ -235,3 +235,38 @@ version = "2.0.0"
         "nail 1.0.0 transitive registry",
         "nail 2.0.0 direct registry",
     ]
+
+
+def test_a_package_that_needs_itself_for_an_extra_is_still_named_by_the_project() -> None:
+    entries = """
+[[package]]
+name = "axle"
+version = "1.0.0"
+
+[[package]]
+name = "axle"
+version = "1.0.0"
+extras = ["grease"]
+dependencies = ["axle==1.0.0", "tallow>=1"]
+
+[[package]]
+name = "tallow"
+version = "1.2.0"
+"""
+    expected = ["axle 1.0.0 direct registry", "tallow 1.2.0 unstated registry"]
+    assert read("pdm", '[metadata]\nlock_version = "4.5.0"\n' + entries) == expected
+    poetry = """[[package]]
+name = "Axle"
+version = "1.0.0"
+[package.dependencies]
+axle = {version = "1.0.0", extras = ["grease"]}
+tallow = ">=1"
+
+[[package]]
+name = "tallow"
+version = "1.2.0"
+
+[metadata]
+lock-version = "2.1"
+"""
+    assert read("poetry", poetry) == expected
