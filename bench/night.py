@@ -64,7 +64,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         changes=dict(change.split("=", 1) for change in options.set),
     )
     with Deployment(plan, folder) as deployment:
-        nights = [night(deployment, number, options) for number in range(options.nights)]
+        nights = []
+        for number in range(options.nights):
+            nights.append(night(deployment, number, options))
+            print(json.dumps(nights[-1]), flush=True)  # what is measured is not lost when a later night is given up
         deployment.close_world()
         accesses = access_log.read(deployment.logs)
         verdict = access_log.check(accesses, plan.gap)
@@ -101,14 +104,12 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
     assert row is not None and row.planned_at is not None
     meter.sample()
     deployment.end()
-    servers = options.servers
     return {
         "load before": round(load, 1),
         "load after": round(os.getloadavg()[0], 1),
         "seconds until": {"planned": round((row.planned_at - wall).total_seconds(), 1), **reached},
         "cpu by phase": spent,
-        "cpu seconds": {role: round(value, 2) for role, value in sorted(meter.seconds.items())},
-        "cpu ms a server": {role: round(1000 * value / servers, 2) for role, value in sorted(meter.seconds.items())},
+        "cpu ms a server": _each(spent, options.servers),
         "peak MiB of a process": meter.peak_mib(),
         "planned": progress.planned,
         "scored": progress.done[Stage.SCORE],
@@ -131,7 +132,8 @@ def _follow(
     reached: dict[str, float] = {}
     spent: dict[str, dict[str, float]] = {}
     spies: list[subprocess.Popen[bytes]] = []
-    phase, base = "plan", dict[str, float]()
+    meter.sample()
+    phase, base = "plan", dict(meter.seconds)
     while "published" not in reached:
         if time.monotonic() - began > options.deadline:
             raise SystemExit(f"not published within {options.deadline:.0f} s: {reached}\n{deployment.said()}")
@@ -149,7 +151,14 @@ def _follow(
             spies = _spy(deployment, options, next_phase)
             phase = next_phase
     _stop_spies(spies)
+    spent[phase] = {role: round(used - base.get(role, 0), 2) for role, used in meter.seconds.items()}
     return reached, spent
+
+
+def _each(spent: dict[str, dict[str, float]], servers: int) -> dict[str, float]:
+    """Milliseconds of CPU a server by role, all phases together."""
+    roles = sorted({role for used in spent.values() for role in used})
+    return {role: round(1000 * sum(used.get(role, 0) for used in spent.values()) / servers, 2) for role in roles}
 
 
 def _milestones(state: RunState | None, progress: Progress | None) -> list[tuple[str, float | None]]:
@@ -164,7 +173,7 @@ def _milestones(state: RunState | None, progress: Progress | None) -> list[tuple
 
 
 def _phase(reached: dict[str, float]) -> str:
-    if "published" in reached or "score 100 %" in reached:
+    if "score 100 %" in reached:
         return "publish"
     if "collect 100 %" in reached:
         return "score"

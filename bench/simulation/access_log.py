@@ -1,8 +1,8 @@
 """The fleet's own log of every request, and the proof from it that no host was crowded.
 
 A line is `HOST START END NUMBER METHOD STATUS`: times are seconds of the machine's monotonic clock, which all of its
-processes share, from the first byte of the request to just before the last one of the answer, or to the loss of the
-connection (status 0).
+processes share, from the first byte of the request to just before the last one of the answer, or until the fleet sees
+that a visitor gave up (status 0). That is later than when it did, so after such a request less of the gap is seen.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Final
 
 # A timer of the event loop counts in whole milliseconds and may fire one early; the log rounds as well.
 TOLERANCE: Final = 0.003
+SEEN_LATE: Final = 0.1
 _LINE: Final = re.compile(r"(\S+) (\d+\.\d+) (\d+\.\d+) (-?\d+) (\S+) (\d+)")
 
 
@@ -72,8 +73,9 @@ def check(accesses: Sequence[Access], gap: float) -> Verdict:
         last = visits[0]
         for visit in visits[1:]:
             distance = visit.start - last.end
-            closest = distance if closest is None else min(closest, distance)
-            if distance < gap - TOLERANCE:
+            if last.status:
+                closest = distance if closest is None else min(closest, distance)
+            if distance < gap - (TOLERANCE if last.status else SEEN_LATE):
                 crowded.append(Crowding(last, visit, distance))
             last = visit if visit.end > last.end else last
     return Verdict(len(accesses), len(by_host), len(accesses) - len(by_host), closest, tuple(crowded))

@@ -85,12 +85,9 @@ class Deployment:
         return [("worker", "probe,score", self.plan.workers), ("publisher", "publish", 1)]
 
     def pool(self) -> list[int]:
-        """The processes that probe and score."""
-        return children_of(self._ours["worker"][0].pid)
-
-    def celery_main(self) -> list[int]:
-        """The processes that only take and hand out tasks."""
-        return [one.pid for some in self._ours.values() for one in some]
+        """The processes that probe, score and publish."""
+        parents = [self._ours[role][0].pid for role, _, _ in self._pools()]
+        return [child for parent in parents for child in children_of(parent)]
 
     def end(self) -> None:
         """Stop workers and beat."""

@@ -29,7 +29,19 @@ def command_inside(command: list[str], folder: Path) -> list[str]:
     resolver.write_text("nameserver 127.0.0.1\noptions timeout:2 attempts:2\n")
     where = str(Path("/etc/resolv.conf").resolve())
     return [
-        *("bwrap", "--dev-bind", "/", "/", "--unshare-net", "--cap-add", "ALL", "--die-with-parent"),
+        *(
+            "bwrap",
+            "--dev-bind",
+            "/",
+            "/",
+            "--unshare-net",
+            "--unshare-pid",
+            "--proc",
+            "/proc",
+            "--cap-add",
+            "ALL",
+            "--die-with-parent",
+        ),
         *("--ro-bind", str(resolver), where, "--setenv", INSIDE, "1", "sh", "-c", _ROUTE, "inside", *command),
     ]
 
