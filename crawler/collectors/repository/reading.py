@@ -146,7 +146,8 @@ def _public(answer: Answer) -> Mapping[str, Json]:
     if not said:
         raise NotReached("GitHub's answer is not a repository")
     visibility = said.get("visibility") or ("private" if said.get("private") is True else "public")
-    if visibility == "private":
+    if visibility != "public":
+        # Also `internal`: everybody in the operator's enterprise may see it, and nobody else.
         raise Gone("HTTP 404 for the public: the repository is private")
     return said
 

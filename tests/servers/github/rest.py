@@ -97,7 +97,7 @@ def metadata(repository: Repository) -> dict[str, Any]:
         "name": name,
         "full_name": repository.name,
         "private": repository.private,
-        "visibility": "private" if repository.private else "public",
+        "visibility": "internal" if repository.internal else "private" if repository.private else "public",
         "owner": {"login": owner, "type": repository.owner_type},
         "fork": repository.fork,
         "archived": repository.archived,

@@ -50,12 +50,16 @@ class Discussion:
 
 @dataclass
 class Repository:
-    """`status` other than 200 is how GitHub answers for it; `heavy` makes any GraphQL query with it end in 502."""
+    """`status` other than 200 is how GitHub answers for it; `heavy` makes any GraphQL query with it end in 502.
+
+    A `private` one may be `internal`, which an enterprise shares with its members.
+    """
 
     name: str
     status: int = 200
     message: str = ""
     private: bool = False
+    internal: bool = False
     archived: bool = False
     fork: bool = False
     disabled: bool = False

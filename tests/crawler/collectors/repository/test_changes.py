@@ -166,9 +166,10 @@ def test_a_repository_that_disappears_is_gone_at_once_and_not_carried_over() -> 
         assert absent(looker.one(at("octo/lively"))["repository"])[0] == "no_repository"
 
 
-def test_what_only_the_operator_may_see_is_no_evidence() -> None:
+@pytest.mark.parametrize("internal", [False, True])
+def test_what_only_the_operator_may_see_is_no_evidence(internal: bool) -> None:
     with serve() as local:
-        local.world.add(lively("octo/secret", private=True, writers=("one",)))
+        local.world.add(lively("octo/secret", private=True, internal=internal, writers=("one",)))
         reason, detail = absent(Looker(local).one(at("octo/secret"))["repository"])
     assert reason == "no_repository"
     assert "private" in detail
