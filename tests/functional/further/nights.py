@@ -76,7 +76,9 @@ class Home:
             ids = store.planned(run)
             dossiers = {_name(one): one for one in store.dossiers(run, ids)}
             cards = {card.server: json.loads(card.body) for card in store.scorecards(run, rubric="adaptive")}
-            return Night(run, dossiers, {name: cards[one.server.id] for name, one in dossiers.items()})
+            return Night(
+                run, dossiers, {name: cards[one.server.id] for name, one in dossiers.items() if one.server.id in cards}
+            )
 
 
 @dataclass(frozen=True)

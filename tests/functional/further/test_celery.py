@@ -15,7 +15,7 @@ from tests.functional.processes import comparable, differing
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
-pytestmark = pytest.mark.xdist_group("functional-further")
+pytestmark = [pytest.mark.xdist_group("functional-further"), pytest.mark.soak]
 
 
 def test_beat_and_workers_export_what_an_embedded_run_does(

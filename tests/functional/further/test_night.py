@@ -55,7 +55,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nights]:
         home.hallmark("advisories", "refresh", "--json")
         first = home.night()
         sent, asked, packages = around.downloads(), len(around.github.world.asked), len(around.index.asked)
-        assert len(sent) == 4
+        assert len(sent) == 4, [(one.path, one.status) for one in around.github.world.asked] + home.said
         second = home.night("--report", str(folder / "report"))
         yield Nights(
             town=around,
