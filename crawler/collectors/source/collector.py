@@ -119,7 +119,8 @@ class SourceCollector:
         return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
 
     async def _look(self, origin: Origin, earlier: Dossier) -> dict[str, _Content] | Absent:
-        observation: dict[str, Json] = {LOOKED_AT: self._clock().isoformat()}
+        # A head that was told again while GitHub could not be asked is as old as that look.
+        observation: dict[str, Json] = {LOOKED_AT: origin.seen_at or self._clock().isoformat()}
         if self._is_known(earlier, origin):
             carried = {**observation, CARRIED: True}
             return {
@@ -159,7 +160,8 @@ class SourceCollector:
         known = seen.get(dependencies.KIND)
         if known is not None and isinstance(known.content, Observed):
             return known
-        body = await elsewhere(found, origin, self._boms, self._installs)
+        waits = self._stands(earlier, dependencies.KIND) and _taken_from(earlier) == dependencies.SBOM
+        body = await elsewhere(found, origin, self._boms, self._installs, ours=_OURS if waits else frozenset())
         if isinstance(body, Absent):
             return self._earlier(earlier, dependencies.KIND, body)
         return _Content(Observed(canonical_json(body)), {LOOKED_AT: self._clock().isoformat()})
@@ -186,7 +188,11 @@ class SourceCollector:
         return True
 
     def _unread(self, earlier: Dossier, why: Absent) -> dict[str, _Content]:
-        return {kind: self._earlier(earlier, kind, why) for kind in (source.KIND, secrets.KIND)}
+        """Of dependencies only what a lockfile told: it is not to be had elsewhere because we could not fetch it."""
+        locked = why.reason in _OURS and self._stands(earlier, dependencies.KIND)
+        locked = locked and _taken_from(earlier) == dependencies.LOCKFILE
+        kinds = self.kinds if locked else (source.KIND, secrets.KIND)
+        return {kind: self._earlier(earlier, kind, why) for kind in kinds}
 
     def _earlier(self, earlier: Dossier, kind: str, why: Absent) -> _Content:
         """What was seen before when it is we who could not look and it is young enough; else the absence."""
@@ -221,6 +227,11 @@ class SourceCollector:
 def _is_of_installation(record: Record) -> bool:
     """Whether dependencies are those of an installation, which changes without the source."""
     return record.kind == dependencies.KIND and _members(record).get("from") == dependencies.INSTALLED
+
+
+def _taken_from(earlier: Dossier) -> Json:
+    record = earlier.records.get(dependencies.KIND)
+    return _members(record).get("from") if record else None
 
 
 def _lifetime(reading: Reading | Absent) -> timedelta:

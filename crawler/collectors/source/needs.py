@@ -17,11 +17,17 @@ _BY_MANIFEST = "manifests"
 
 
 async def elsewhere(
-    found: Dossier, origin: Origin | None, boms: BillOfMaterials | None, installs: Installs | None
+    found: Dossier,
+    origin: Origin | None,
+    boms: BillOfMaterials | None,
+    installs: Installs | None,
+    *,
+    ours: frozenset[Reason] = frozenset(),
 ) -> dict[str, Json] | Absent:
     """The body of kind `dependencies` of a server without a lockfile, or why there is none.
 
-    GitHub's list is of a whole repository, so it is not asked for a server in a folder of one.
+    GitHub's list is of a whole repository, so it is not asked for a server in a folder of one. Where it cannot be had
+    for one of the reasons `ours`, the installation does not stand in for it.
     """
     refused: Absent | None = None
     if origin is not None and origin.origin == GITHUB and not origin.subfolder and boms is not None:
@@ -29,6 +35,8 @@ async def elsewhere(
         if not isinstance(parts, Absent) and parts:
             return _of_parts(origin, parts)
         refused = parts if isinstance(parts, Absent) else None
+        if refused is not None and refused.reason in ours:
+            return refused
     target = package_of(found)
     if target is None or installs is None:
         return refused or Absent(Reason.NO_PACKAGE, "there is neither a lockfile nor a package to install")

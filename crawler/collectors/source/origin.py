@@ -26,6 +26,7 @@ from evidence.model import Absent, Dossier, Reason, Target, TargetType
 
 GITHUB: Final = "github"
 
+_LOOKED_AT: Final = "looked_at"
 _KEPT: Final = timedelta(minutes=5)
 _MOST_KEPT: Final = 4
 _PACKAGES: Final = frozenset({TargetType.NPM, TargetType.PYPI})
@@ -33,7 +34,10 @@ _PACKAGES: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """One archive. `archive` is the file of a package, None for a repository. `strip`: folders that wrap it."""
+    """One archive. `archive` is the file of a package, None for a repository. `strip`: folders that wrap it.
+
+    `seen_at` is when the repository was looked at, which may have been on an earlier night; empty for now.
+    """
 
     origin: str
     name: str
@@ -41,6 +45,7 @@ class Origin:
     subfolder: str = ""
     strip: int = 1
     archive: Archive | None = None
+    seen_at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +127,14 @@ def of_repository(found: Dossier) -> Origin | Absent:
     seen = Repository.parse(content.body)
     if not seen.head or not seen.name:
         return Absent(Reason.NO_REPOSITORY, "the repository is empty")
-    return Origin(origin=GITHUB, name=seen.name, ref=seen.head, subfolder=_folder(seen.subfolder))
+    stated = found.records[repository.KIND].observation.get(_LOOKED_AT)
+    return Origin(
+        origin=GITHUB,
+        name=seen.name,
+        ref=seen.head,
+        subfolder=_folder(seen.subfolder),
+        seen_at=stated if isinstance(stated, str) else "",
+    )
 
 
 def _folder(stated: str | None) -> str:

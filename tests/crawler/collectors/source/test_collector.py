@@ -273,6 +273,41 @@ def test_a_repository_that_we_could_not_ask_is_not_replaced_by_its_package(world
     assert body(world.follow(found)["source"]).origin == "npm"
 
 
+def test_a_lockfile_that_could_not_be_fetched_is_not_replaced_by_another_list(world: World) -> None:
+    first = world.follow(server(NPM))
+    assert needs(first["dependencies"]).taken_from == "lockfile"
+    world.address = Absent(Reason.RATE_LIMITED, "quota")
+    world.parts = (Part(ecosystem="npm", name="other", version="1"),)
+    found = server(NPM, head="beef")
+    again = world.follow(found, replace(found, records=first))
+    assert again["dependencies"].content == first["dependencies"].content
+    assert again["dependencies"].observation == first["dependencies"].observation
+
+
+def test_the_list_of_a_repository_that_we_could_not_ask_for_is_not_replaced_by_an_installation(world: World) -> None:
+    world.http.files["/files/beef.tgz"] = world.http.files["/files/c0ffee.tgz"] = files([("a.py", b"x")])
+    world.parts = (Part(ecosystem="npm", name="zod", version="3.1.0"),)
+    world.tree = InstalledTree(ecosystem="npm", name="one", version="1.0.0", packages=())
+    first = world.follow(server(NPM))
+    world.parts = Absent(Reason.RATE_LIMITED, "quota")
+    found = server(NPM, head="beef")
+    assert world.follow(found, replace(found, records=first))["dependencies"].content == first["dependencies"].content
+    assert needs(world.follow(found)["dependencies"]).taken_from == "installed"
+
+
+def test_source_is_no_younger_than_the_look_at_its_repository(world: World) -> None:
+    found = server()
+    told_again = replace(found.records["repository"], observation={"looked_at": NOON.isoformat()})
+    found = replace(found, records={"repository": told_again})
+    first = world.follow(found)
+    world.now += timedelta(days=13)
+    again = world.follow(found, replace(found, records=first))
+    assert {record.observation["looked_at"] for record in again.values()} == {NOON.isoformat()}
+    world.now += timedelta(days=2)
+    silent = server(repository=Absent(Reason.UNREACHABLE, "GitHub did not answer"))
+    assert reason(world.follow(silent, replace(silent, records=again))["source"]) is Reason.UNREACHABLE
+
+
 def test_without_a_lockfile_the_repository_s_list_is_taken(world: World) -> None:
     world.http.files["/files/c0ffee.tgz"] = files([("a.py", b"x")])
     world.parts = (Part(ecosystem="npm", name="zod", version="3.1.0"), Part(ecosystem="npm", name="ms", version=None))
