@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from evidence.lockfiles.lockfile import (
     MAX_TEXT,
@@ -22,11 +22,15 @@ from evidence.lockfiles.reach import Edges, Reach, Roots
 from evidence.lockfiles.reading import MAX_DEPTH, Table, entry_fault, read_json, table, words
 from evidence.lockfiles.versions import concrete
 
+Inside: TypeAlias = dict[str, dict[str, str]]
+"""The keys of the packages in each folder, by their names; those that everybody sees are in the folder without name."""
+
 
 def read(data: bytes) -> Iterator[Finding]:
     """Every package; the keys are folders (`a/b` is the b that only a sees)."""
     lock = read_json(data, relaxed=True)
     packages = table(lock, "packages")
+    inside = _inside(packages)
     roots = Roots()
     for path, workspace in table(lock, "workspaces").items():
         own = workspace.get("name") if isinstance(workspace, Mapping) and path else None
@@ -36,8 +40,8 @@ def read(data: bytes) -> Iterator[Finding]:
             ("optionalDependencies", roots.options),
             ("devDependencies", roots.dev),
         ):
-            into.update(_resolve(own if isinstance(own, str) else "", words(workspace, part), packages))
-    reach = Reach(roots, {key: _edges(key, entry, packages) for key, entry in packages.items()})
+            into.update(_resolve(own if isinstance(own, str) else "", words(workspace, part), inside))
+    reach = Reach(roots, {key: _edges(key, entry, inside) for key, entry in packages.items()})
     for key, entry in packages.items():
         yield _package(key, entry, reach)
 
@@ -64,24 +68,32 @@ def _package(key: str, entry: Any, reach: Reach) -> Finding:
     )
 
 
-def _edges(key: str, entry: Any, packages: Table) -> Edges:
+def _edges(key: str, entry: Any, inside: Inside) -> Edges:
     details = next((part for part in entry if isinstance(part, Mapping)), {}) if isinstance(entry, list) else {}
     optional_peers = set(words(details, "optionalPeers"))
     peers = [name for name in words(details, "peerDependencies") if name not in optional_peers]
     return Edges(
-        tuple(_resolve(key, [*words(details, "dependencies"), *peers], packages)),
-        tuple(_resolve(key, words(details, "optionalDependencies"), packages)),
+        tuple(_resolve(key, [*words(details, "dependencies"), *peers], inside)),
+        tuple(_resolve(key, words(details, "optionalDependencies"), inside)),
     )
 
 
-def _resolve(key: str, names: list[str], packages: Table) -> Iterator[str]:
+def _resolve(key: str, names: list[str], inside: Inside) -> Iterator[str]:
     """The keys of what a package sees under these names: its own folder first, then those around it."""
-    folders = _folders(key) if key else []
-    around = ["/".join(folders[:count]) for count in range(len(folders), 0, -1)]
+    folders = _folders(key) if key and names else []
+    around = [inside[place] for count in range(len(folders), -1, -1) if (place := "/".join(folders[:count])) in inside]
     for name in names:
-        found = next((inner for folder in around if (inner := f"{folder}/{name}") in packages), name)
-        if found in packages:
+        found = next((level[name] for level in around if name in level), None)
+        if found is not None:
             yield found
+
+
+def _inside(packages: Table) -> Inside:
+    found: Inside = {}
+    for key in packages:
+        folders = _folders(key)
+        found.setdefault("/".join(folders[:-1]), {})[folders[-1]] = key
+    return found
 
 
 def _folders(key: str) -> list[str]:

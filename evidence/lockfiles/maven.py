@@ -35,7 +35,7 @@ def read(data: bytes) -> Iterator[Finding]:
         raise Invalid(FaultKind.SHAPE, f"expected <project>, found <{project.name[:40]}>", project.line)
     if project.child("profiles") is not None and project.under("profiles"):
         yield Fault(FaultKind.ELSEWHERE, "profiles may add dependencies; they are not read", project.line)
-    properties = _properties(project)
+    properties = _resolved(_properties(project))
     managed = {
         _name(entry, properties): entry
         for entry in project.under("dependencyManagement", "dependencies")
@@ -87,11 +87,26 @@ def _name(entry: Element, properties: Mapping[str, str]) -> str:
 
 def _expanded(text: str, properties: Mapping[str, str]) -> str:
     """The text with its properties put in, as far as they are known; a bomb stops growing at a bound."""
-    for _ in range(_MAX_EXPANSIONS):
-        if "${" not in text or len(text) > _MAX_EXPANDED:
-            break
-        changed = _PROPERTY.sub(lambda match: properties.get(match.group(1)) or match.group(), text)
-        if changed == text:
-            break
-        text = changed[: _MAX_EXPANDED + 1]
-    return text
+    if "${" not in text or len(text) > _MAX_EXPANDED:
+        return text
+    found = _PROPERTY.sub(lambda match: properties.get(match.group(1)) or match.group(), text)
+    return found[: _MAX_EXPANDED + 1]
+
+
+def _resolved(raw: Mapping[str, str]) -> dict[str, str]:
+    """Every property with those in it put in, each once; what refers to itself, or too far, stays as it is."""
+    found: dict[str, str] = {}
+
+    def resolve(name: str, depth: int) -> str:
+        if name in found:
+            return found[name]
+        text = raw.get(name, "")[: _MAX_EXPANDED + 1]
+        found[name] = text  # stands while the property is being resolved, which ends a circle
+        if "${" in text and depth < _MAX_EXPANSIONS:
+            found[name] = _PROPERTY.sub(lambda match: resolve(match.group(1), depth + 1) or match.group(), text)
+            found[name] = found[name][: _MAX_EXPANDED + 1]
+        return found[name]
+
+    for name in raw:
+        resolve(name, 0)
+    return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, FaultKind, Finding, Invalid, Relation, Scope, Source
 from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.reading import Table, entry_fault, read_json, string, table, words
+from evidence.lockfiles.reading import MAX_DEPTH, Table, entry_fault, read_json, string, table, words
 from evidence.lockfiles.versions import concrete
 
 _INSTALLED = "node_modules/"
@@ -55,14 +55,13 @@ def _folders(packages: Table) -> _Folders:
     by_path = {name for entry in outside.values() for name, spec in _specs(entry) if _PATH.match(spec)}
     root = outside.get("")
     has_workspaces = root is not None and bool(root.get("workspaces"))
-    links: dict[str, str] = {}
+    links: dict[str, tuple[int, str]] = {}
     workspaces: set[str] = set()
     for key, entry in packages.items():
         if not isinstance(entry, Mapping) or not entry.get("link"):
             continue
         target = string(entry.get("resolved"))
-        if target not in links or key.count(_INSTALLED) < links[target].count(_INSTALLED):
-            links[target] = key
+        links[target] = min(links.get(target, (MAX_DEPTH, key)), (key.count(_INSTALLED), key))
         if has_workspaces and not target.startswith("..") and key.rpartition(_INSTALLED)[2] not in by_path:
             workspaces.add(target)
     direct: set[str] = set()
@@ -70,7 +69,7 @@ def _folders(packages: Table) -> _Folders:
         for name, _ in _specs(outside.get(key, {})):
             own = f"{key}/{_INSTALLED}{name}"
             direct.add(own if key and own in packages else _INSTALLED + name)
-    return _Folders(links, frozenset(workspaces), frozenset(direct))
+    return _Folders({target: key for target, (_, key) in links.items()}, frozenset(workspaces), frozenset(direct))
 
 
 def _specs(entry: Table) -> Iterator[tuple[str, str]]:

@@ -27,12 +27,7 @@ def read_pdm(data: bytes) -> Iterator[Finding]:
     if not entries:
         yield Fault(FaultKind.EMPTY, "no package")
     names = {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries}
-    required = {
-        normalised(Ecosystem.PYPI, match.group())
-        for entry in entries
-        for need in words(entry, "dependencies")
-        if (match := _NAME.match(need)) and not _is_same(match.group(), entry)
-    }
+    required = {need for entry in entries for need in _needs(entry, words(entry, "dependencies"))}
     yield from missing(required - names)
     for entry in entries:
         groups = words(entry, "groups") or ["default"]
@@ -50,10 +45,9 @@ def read_pylock(data: bytes) -> Iterator[Finding]:
     entries = rows(lock, "packages")
     stated = any("dependencies" in entry for entry in entries)
     required = {
-        normalised(Ecosystem.PYPI, string(need.get("name")))
+        need
         for entry in entries
-        for need in rows(entry, "dependencies")
-        if not _is_same(string(need.get("name")), entry)
+        for need in _needs(entry, [string(need.get("name")) for need in rows(entry, "dependencies")])
     }
     yield from missing(required - {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries})
     for entry in entries:
@@ -65,9 +59,10 @@ def read_pylock(data: bytes) -> Iterator[Finding]:
         yield _package(entry, _PYLOCK_PLACES, required if stated else None, scopes)
 
 
-def _is_same(need: str, entry: Table) -> bool:
-    """Whether a package needs itself, as `a[extra]` needs `a`: that does not tell whether the project names it."""
-    return normalised(Ecosystem.PYPI, need) == normalised(Ecosystem.PYPI, string(entry.get("name")))
+def _needs(entry: Table, needs: list[str]) -> set[str]:
+    """What a package needs beside itself: `a[extra]` needs `a`, which does not tell whether the project names it."""
+    found = {normalised(Ecosystem.PYPI, name.group()) for need in needs if (name := _NAME.match(need))}
+    return found - {normalised(Ecosystem.PYPI, string(entry.get("name")))}
 
 
 def _package(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source
-from evidence.lockfiles.reach import Edges, Reach, Roots
+from evidence.lockfiles.reach import Reach
 from evidence.lockfiles.reading import (
     Table,
     entry_fault,
@@ -19,6 +19,7 @@ from evidence.lockfiles.reading import (
     unfinished,
     words,
 )
+from evidence.lockfiles.uv_graph import Graph
 from evidence.lockfiles.versions import concrete, normalised
 
 _OWN = ("editable", "virtual")
@@ -32,27 +33,18 @@ def read(data: bytes) -> Iterator[Finding]:
         yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
     entries = rows(lock, "package")
     members = _members(lock, entries)
-    by_name: dict[str, list[str]] = {}
-    for entry in entries:
-        by_name.setdefault(string(entry.get("name")), []).append(_key(entry))
-    roots, wanted, edges = Roots(), set[str](), dict[str, Edges]()
-    for entry in entries:
-        if _is_own(entry, members):
-            roots.needs.update(_targets(entry.get("dependencies"), by_name, wanted))
-            roots.options.update(_group(entry, "optional-dependencies", by_name, wanted))
-            roots.dev.update(_group(entry, "dev-dependencies", by_name, wanted))
-        edges[_key(entry)] = Edges(tuple(_targets(entry.get("dependencies"), by_name, wanted)))
-        edges.update(_extras(entry, by_name, wanted))
-    yield from missing(wanted)
-    if lock and not any(_is_own(entry, members) for entry in entries):
+    own = [entry for entry in entries if _is_own(entry, members)]
+    graph = Graph(entries)
+    reach = graph.reach(own)
+    yield from missing(graph.wanted)
+    if lock and not own:
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
-    reach = Reach(roots, edges)
-    for entry in entries:
+    for number, entry in enumerate(entries):
         if _place(entry) != ".":
-            yield _package(entry, reach, members)
+            yield _package(entry, str(number), reach, members)
 
 
-def _package(entry: Table, reach: Reach, members: frozenset[str]) -> Finding:
+def _package(entry: Table, node: str, reach: Reach, members: frozenset[str]) -> Finding:
     name = string(entry.get("name"))
     if not name:
         return entry_fault(entry, "no name")
@@ -63,8 +55,8 @@ def _package(entry: Table, reach: Reach, members: frozenset[str]) -> Finding:
         ecosystem=Ecosystem.PYPI,
         name=normalised(Ecosystem.PYPI, name),
         version=concrete(Ecosystem.PYPI, string(entry.get("version"))),
-        relation=Relation.DIRECT if source is Source.WORKSPACE else reach.relation(_key(entry)),
-        scopes=reach.scopes(_key(entry)),
+        relation=Relation.DIRECT if source is Source.WORKSPACE else reach.relation(node),
+        scopes=reach.scopes(node),
         source=source,
         location=location,
     )
@@ -106,34 +98,3 @@ def _place(entry: Table) -> str:
 
 def _is_own(entry: Table, members: frozenset[str]) -> bool:
     return bool(_place(entry)) and string(entry.get("name")) in members
-
-
-def _key(entry: Table) -> str:
-    return f"{string(entry.get('name'))} {string(entry.get('version'))}"
-
-
-def _extras(entry: Table, by_name: Mapping[str, list[str]], wanted: set[str]) -> Iterator[tuple[str, Edges]]:
-    """An extra is a node of its own, `name version[extra]`, which those depend on who ask for it."""
-    groups = entry.get("optional-dependencies")
-    for extra, needs in groups.items() if isinstance(groups, Mapping) else ():
-        yield f"{_key(entry)}[{extra}]", Edges(tuple(_targets(needs, by_name, wanted)))
-
-
-def _group(entry: Table, part: str, by_name: Mapping[str, list[str]], wanted: set[str]) -> Iterator[str]:
-    groups = entry.get(part)
-    for group in groups.values() if isinstance(groups, Mapping) else ():
-        yield from _targets(group, by_name, wanted)
-
-
-def _targets(needs: Any, by_name: Mapping[str, list[str]], wanted: set[str]) -> Iterator[str]:
-    """The nodes of a list of `{name, version, extra}`; the version stands there only when there are several."""
-    for need in needs if isinstance(needs, list) else ():
-        if not isinstance(need, Mapping):
-            continue
-        name, version = string(need.get("name")), string(need.get("version"))
-        keys = by_name.get(name, [])
-        chosen = [f"{name} {version}"] if version and f"{name} {version}" in keys else keys
-        if not chosen:
-            wanted.add(name)
-        yield from chosen
-        yield from (f"{key}[{extra}]" for key in chosen for extra in words(need, "extra"))

@@ -41,11 +41,6 @@ REFUSED = {
     "null": ("package-lock", b"null", FaultKind.SHAPE),
     "nothing": ("composer", b"", FaultKind.EMPTY),
     "a folder of folders": ("bun", b'{"packages": {"' + b"a/" * 1000 + b'": ["a@1.0.0"]}}', FaultKind.TOO_DEEP),
-    "many packages": (
-        "gradle",
-        b"".join(b"g:a%d:1=x\n" % number for number in range(500_001)),
-        FaultKind.TOO_LARGE,
-    ),
     "NUL bytes": ("requirements", b"\0" * 1000, FaultKind.SYNTAX),
 }
 
@@ -61,6 +56,46 @@ SLOW_FOR_OTHERS = {
     "a name without end": ("requirements", b"a" * LONG + b"\n"),
     "blanks in a requirement": ("requirements", b"a @ b" + b" " * LONG + b"c\n"),
     "wheels": ("requirements", b"-0" * (LONG // 2) + b".whl\n"),
+    "one folder behind many links": (
+        "package-lock",
+        b'{"packages": {"node_modules/%s": {"link": true, "resolved": "x"}' % (b"node_modules/a/" * 20_000)
+        + b"".join(b', "node_modules/a%d": {"link": true, "resolved": "x"}' % number for number in range(20_000))
+        + b"}}",
+    ),
+    "many versions of what many need": (
+        "uv",
+        b"".join(
+            b'[[package]]\nname = "a"\nversion = "%d"\nsource = {virtual = "."}\n'
+            b'dependencies = [{name = "a", extra = ["x", "y"]}]\noptional-dependencies = {x = [{name = "a"}]}\n'
+            % number
+            for number in range(6_000)
+        ),
+    ),
+    "a long name with many needs": (
+        "pdm",
+        b'[metadata]\n[[package]]\nname = "%s"\nversion = "1"\ndependencies = [\n' % (b"a" * 300_000)
+        + b'"b",\n' * 20_000
+        + b"]\n",
+    ),
+    "deep folders with many needs": (
+        "bun",
+        b'{"packages": {"%s": ["a@1.0.0", "", {"dependencies": {' % b"/".join([b"a" * 200] * 128)
+        + b",".join(b'"b%d": "1"' % number for number in range(40_000))
+        + b"}}]}}",
+    ),
+    "properties that grow again for each dependency": (
+        "pom",
+        b"<project><properties>"
+        + b"".join(b"<p%d>%s</p%d>" % (n, b"${p%d}" % (n + 1) * 100, n) for n in range(20))
+        + b"<big>"
+        + b"x" * 1_000_000
+        + b"</big></properties><dependencies>"
+        + b"".join(
+            b"<dependency><groupId>${p0}%d</groupId><artifactId>${big}</artifactId></dependency>" % n
+            for n in range(5000)
+        )
+        + b"</dependencies></project>",
+    ),
     "nested properties": (
         "pom",
         b"<project><properties>"
@@ -81,6 +116,15 @@ def test_a_hostile_file_is_refused_with_the_reason(name: str) -> None:
     assert found.fault.kind is kind, found
     assert len(found.fault.message) < 600
     assert time.process_time() - started < SECONDS
+
+
+def test_more_packages_than_any_lock_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidence.lockfiles.lockfile.MAX_ENTRIES", 1000)
+    lines = [b"g:a%d:1=x\n" % number for number in range(1001)]
+    assert isinstance(parse(FORMATS["gradle"], b"".join(lines[:1000])), Lockfile)
+    found = parse(FORMATS["gradle"], b"".join(lines))
+    assert isinstance(found, Unreadable)
+    assert found.fault.kind is FaultKind.TOO_LARGE
 
 
 @pytest.mark.parametrize("name", SLOW_FOR_OTHERS)
