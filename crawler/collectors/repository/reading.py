@@ -147,8 +147,9 @@ def _public(answer: Answer) -> Mapping[str, Json]:
         raise NotReached("GitHub's answer is not a repository")
     visibility = said.get("visibility") or ("private" if said.get("private") is True else "public")
     if visibility != "public":
-        # Also `internal`: everybody in the operator's enterprise may see it, and nobody else.
-        raise Gone("HTTP 404 for the public: the repository is private")
+        # Also `internal`: everybody in the operator's enterprise may see it, and nobody else. The same words as for one
+        # that is not there, since they are published.
+        raise Gone(_GONE[404])
     return said
 
 

@@ -167,12 +167,13 @@ def test_a_repository_that_disappears_is_gone_at_once_and_not_carried_over() -> 
 
 
 @pytest.mark.parametrize("internal", [False, True])
-def test_what_only_the_operator_may_see_is_no_evidence(internal: bool) -> None:
+def test_what_only_the_operator_may_see_is_told_like_what_is_not_there(internal: bool) -> None:
     with serve() as local:
         local.world.add(lively("octo/secret", private=True, internal=internal, writers=("one",)))
-        reason, detail = absent(Looker(local).one(at("octo/secret"))["repository"])
-    assert reason == "no_repository"
-    assert "private" in detail
+        looker = Looker(local)
+        reason, detail = absent(looker.one(at("octo/secret"))["repository"])
+        assert reason == "no_repository"
+        assert detail == absent(looker.one(at("octo/missing"))["repository"])[1]
 
 
 def test_archived_forked_disabled_and_template_repositories_are_told() -> None:
