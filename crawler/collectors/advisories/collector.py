@@ -55,7 +55,7 @@ class AdvisoriesCollector:
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         """One record: the advisories that affect what this run found, or why nobody can tell."""
         now = self._clock()
-        packages = used(found)
+        packages = await asyncio.to_thread(used, found)  # thousands, of a large lockfile
         content: Observed | Absent
         observation: Mapping[str, Json] = {}
         if isinstance(packages, Absent):
