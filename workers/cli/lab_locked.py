@@ -12,7 +12,7 @@ from evidence.lockfiles import FORMATS, Dependency, Ecosystem, Format, Relation,
 from evidence.lockfiles.versions import concrete, normalised
 
 Package: TypeAlias = tuple[str, str, str | None]
-"""Ecosystem, name and version; a version of None stands for every one that is none."""
+"""Ecosystem, name and version; None stands for all that is no version: a commit, a range, a place, nothing."""
 
 _ECOSYSTEMS = {ecosystem.lower(): ecosystem for ecosystem in Ecosystem}
 _RELATIONS = {**{relation.value: relation for relation in Relation}, "unknown": Relation.UNSTATED}
@@ -115,7 +115,7 @@ class Quality:
         if (labelled := self.labels.files.get(file)) is None:
             return
         self._seen.add(file)
-        found = _by_package(dependencies, labelled)
+        found = _by_package(dependencies)
         tally = self.formats[form.id]
         tally.files += 1
         tally.labelled += len(labelled)
@@ -177,11 +177,14 @@ class Quality:
 
 def _package(row: Mapping[str, Any]) -> Package:
     ecosystem = _ECOSYSTEMS[str(row["ecosystem"]).lower()]
-    version = row.get("version")
-    if version is None or version in {"", "unknown"}:
-        return ecosystem.value, normalised(ecosystem, str(row["name"])), None
-    known = concrete(ecosystem, str(version))
-    return ecosystem.value, normalised(ecosystem, str(row["name"])), known.raw if isinstance(known, Unknown) else known
+    version = str(row.get("version") or "")
+    if ecosystem is Ecosystem.RUBYGEMS:
+        version = version.partition("-")[0]  # the rest is a platform
+    return _as_package(ecosystem, normalised(ecosystem, str(row["name"])), concrete(ecosystem, version))
+
+
+def _as_package(ecosystem: Ecosystem, name: str, version: str | Unknown) -> Package:
+    return ecosystem.value, name, None if isinstance(version, Unknown) else version
 
 
 def _said(row: Mapping[str, Any]) -> Said:
@@ -192,17 +195,11 @@ def _said(row: Mapping[str, Any]) -> Said:
     )
 
 
-def _by_package(dependencies: Iterable[Dependency], labelled: Mapping[Package, Said]) -> dict[Package, Said]:
-    """What was found, each package once: the same version from two places is direct when one of the two is.
-
-    What has no version stands under the text that the file gives when a label has that text, else under None.
-    """
+def _by_package(dependencies: Iterable[Dependency]) -> dict[Package, Said]:
+    """What was found, each package once: the same version from two places is direct when one of the two is."""
     found: dict[Package, Said] = {}
     for item in dependencies:
-        version = item.version.raw if isinstance(item.version, Unknown) else item.version
-        package: Package = (item.ecosystem.value, item.name, version)
-        if isinstance(item.version, Unknown) and package not in labelled:
-            package = (item.ecosystem.value, item.name, None)
+        package = _as_package(item.ecosystem, item.name, item.version)
         said = Said(item.relation, item.scopes)
         found[package] = _both(found[package], said) if package in found else said
     return found

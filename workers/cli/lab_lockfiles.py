@@ -61,8 +61,8 @@ def lockfiles(
     {"file": "web/yarn.lock", "ecosystem": "npm", "name": "ms", "version": "2.1.3", "relation": "direct", "scopes": []}
 
     A package is right when file, ecosystem, name and version are. The relation (direct, transitive, unstated) and the
-    scopes (dev, optional, peer) may be left out, and are compared for the right ones. A version that is null stands
-    for what has no version, as a commit has none. A row with a file alone says that nothing is locked in it, and
+    scopes (dev, optional, peer) may be left out, and are compared for the right ones. A version that is null, a range,
+    a commit or a URL stands for what has no version. A row with a file alone says that nothing is locked in it, and
     "format" beside it how to read a file with another name.
     """
     if as_format is not None and as_format not in FORMATS:

@@ -78,11 +78,11 @@ def test_what_is_missing_extra_or_otherwise_related_is_told(hallmark: Hallmark, 
     ]
 
 
-def test_what_has_no_version_may_be_labelled_by_its_text(hallmark: Hallmark, tmp_path: Path) -> None:
+def test_what_has_no_version_may_be_labelled_by_any_text_that_is_none(hallmark: Hallmark, tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "requirements.txt").write_text("pear>=1\nPlum\n")
     rows = [
-        {"file": "./requirements.txt", "ecosystem": "pypi", "name": "Pear", "version": ">=1"},
+        {"file": "./requirements.txt", "ecosystem": "pypi", "name": "Pear", "version": ">= 1"},
         {"file": "requirements.txt", "ecosystem": "PyPI", "name": "plum", "version": "unknown"},
     ]
     (tmp_path / "labels.jsonl").write_text("\n".join(json.dumps(one) for one in rows))
@@ -126,3 +126,14 @@ def test_a_row_that_is_no_label_is_wrong_usage(hallmark: Hallmark, tmp_path: Pat
         result = hallmark("lab", "lockfiles", where, "--labels", labels)
         assert result.code == 2, bad
         assert "line 1" in result.err
+
+
+def test_the_platform_of_a_labelled_gem_is_no_part_of_its_version(hallmark: Hallmark, tmp_path: Path) -> None:
+    (tmp_path / "Gemfile.lock").write_text(
+        "GEM\n  specs:\n    fig (1.0.0-x86_64-linux)\n\nPLATFORMS\n  ruby\n\nDEPENDENCIES\n  fig\n"
+    )
+    label = {"file": "Gemfile.lock", "ecosystem": "RubyGems", "name": "fig", "version": "1.0.0-x86_64-linux"}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(label))
+    path = str(tmp_path / "Gemfile.lock")
+    result = hallmark("lab", "lockfiles", path, "--labels", str(tmp_path / "labels.jsonl"), "--json")
+    assert result.rows[-1]["quality"]["all"]["right"] == 1  # type: ignore[index]
