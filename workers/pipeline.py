@@ -32,6 +32,7 @@ from workers.walks import Walked, recorded, walk_all
 
 PUBLISHABLE_SHARE = 0.99
 CHUNK = 100
+LONG = 64 * 1024  # bytes, which are searched for secrets in some milliseconds
 
 Pull = Callable[[], Awaitable[Sequence[ServerId]]]
 Source = Collector | Follower
@@ -219,7 +220,7 @@ async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list
     """
     try:
         async with bounded(ctx.settings.lease_ttl.total_seconds()):
-            records = [scrubbed(record) for record in await looking]
+            records = await _scrubbed(await looking)
         answered = sorted(record.kind for record in records)
         if answered != sorted(by.kinds):
             raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
@@ -229,6 +230,14 @@ async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list
         content = Absent(Reason.COLLECTOR_ERROR, name)
         return [_record(ctx, case, by, kind, content) for kind in by.kinds]
     return records
+
+
+async def _scrubbed(records: Sequence[Record]) -> list[Record]:
+    """The records without secrets; long ones are read in a thread, or the answers of other servers would wait."""
+    bodies = sum(len(record.content.body) for record in records if isinstance(record.content, Observed))
+    if bodies <= LONG:
+        return [scrubbed(record) for record in records]
+    return await asyncio.to_thread(lambda: [scrubbed(record) for record in records])
 
 
 def _record(ctx: Context, case: Case, by: pins.Versioned, kind: str, content: Observed | Absent) -> Record:
