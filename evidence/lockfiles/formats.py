@@ -75,8 +75,10 @@ FORMATS: Final = {
 
 
 def format_of(path: str) -> Format | None:
-    """The format of a file by its name, None when it is no lockfile that we read."""
-    name = path.replace("\\", "/").rpartition("/")[2]
+    """The format of a file by its name, None when it is no lockfile that we read; `requirements/*.txt` is one."""
+    folder, _, name = path.replace("\\", "/").rpartition("/")
+    if folder.rpartition("/")[2] == "requirements" and name.endswith(".txt"):
+        return FORMATS["requirements"]
     return next((form for form in FORMATS.values() if any(fnmatchcase(name, pattern) for pattern in form.names)), None)
 
 

@@ -102,7 +102,7 @@ def _labels(path: Path) -> Labels:
 def _found(where: Path, form: Format | None, told: Mapping[str, Format]) -> Iterator[tuple[Path, str, Format]]:
     """Regular files with their names below the folder, in the order of their paths; links are not followed."""
     if not where.is_dir():
-        known = form or told.get(where.name) or format_of(where.name)
+        known = form or told.get(where.name) or format_of(where.as_posix())
         if known is None:
             raise typer.BadParameter(f"{where.name} has no lockfile's name; say what it is with --as", param_hint="DIR")
         yield where, where.name, known
@@ -112,7 +112,7 @@ def _found(where: Path, form: Format | None, told: Mapping[str, Format]) -> Iter
         for name in sorted(names):
             path = Path(folder, name)
             inside = path.relative_to(where).as_posix()
-            known = form or told.get(inside) or format_of(name)
+            known = form or told.get(inside) or format_of(inside)
             if known is not None and path.is_file() and not path.is_symlink():
                 yield path, inside, known
 
