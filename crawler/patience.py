@@ -9,19 +9,31 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Final
 
-_BOUND: Final[ContextVar[asyncio.Timeout | None]] = ContextVar("bound", default=None)
+
+@dataclass(slots=True)
+class _Bound:
+    """A running bound. A task that outlives it still holds it, since it copied the context, and must leave it alone."""
+
+    timeout: asyncio.Timeout
+    over: bool = False
+
+
+_BOUND: Final[ContextVar[_Bound | None]] = ContextVar("bound", default=None)
 
 
 @asynccontextmanager
 async def bounded(seconds: float) -> AsyncIterator[None]:
     """Raise TimeoutError when the block takes longer than `seconds`, its time in `queueing` left out."""
-    async with asyncio.timeout(seconds) as bound:
+    async with asyncio.timeout(seconds) as timeout:
+        bound = _Bound(timeout)
         token = _BOUND.set(bound)
         try:
             yield
         finally:
+            bound.over = True
             _BOUND.reset(token)
 
 
@@ -29,14 +41,15 @@ async def bounded(seconds: float) -> AsyncIterator[None]:
 def queueing() -> Iterator[None]:
     """Stop the clock of `bounded` while inside; does nothing outside of it."""
     bound = _BOUND.get()
-    ends = bound.when() if bound is not None else None
-    if bound is None or ends is None or bound.expired():
+    ends = None if bound is None or bound.over else bound.timeout.when()
+    if bound is None or ends is None or bound.timeout.expired():
         yield
         return
     loop = asyncio.get_running_loop()
     left = ends - loop.time()
-    bound.reschedule(None)
+    bound.timeout.reschedule(None)
     try:
         yield
     finally:
-        bound.reschedule(loop.time() + left)
+        if not bound.over:
+            bound.timeout.reschedule(loop.time() + left)

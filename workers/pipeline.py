@@ -9,7 +9,7 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crawler.collector import Collector, Follower
 from crawler.collectors.drift import DriftCollector
@@ -227,9 +227,21 @@ async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list
     except Exception as error:  # noqa: BLE001  the only one in the product (DESIGN 5)
         name = type(error).__name__
         ctx.log.error("collector_failed", server=case.server.id, collector=by.name, error=name, at=frames(error))
-        content = Absent(Reason.COLLECTOR_ERROR, name)
-        return [_record(ctx, case, by, kind, content) for kind in by.kinds]
+        return [_instead(ctx, case, by, kind, Absent(Reason.COLLECTOR_ERROR, name)) for kind in by.kinds]
     return records
+
+
+def _instead(ctx: Context, case: Case, by: Source, kind: str, failed: Absent) -> Record:
+    """The record of a kind for a collector that failed: what it saw before, when it told when and that is not long ago.
+
+    Only collectors that record what was seen before by themselves tell so; evidence of a server's own answers is of one
+    night.
+    """
+    known = case.earlier.records.get(kind)
+    record = _record(ctx, case, by, kind, failed)
+    if known is None or not isinstance(known.content, Observed) or not remembering.is_recent(known, ctx.clock.now()):
+        return record
+    return replace(record, content=known.content, observation={**known.observation, "failed": failed.detail})
 
 
 async def _scrubbed(records: Sequence[Record]) -> list[Record]:

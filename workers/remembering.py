@@ -20,7 +20,7 @@ from evidence.kinds import (
     secrets,
     source,
 )
-from evidence.model import Absent, Dossier, Reason, Run, ServerId
+from evidence.model import Absent, Dossier, Reason, Record, Run, ServerId
 from evidence.store import Store
 from workers.light_checks import with_samples
 
@@ -65,6 +65,15 @@ def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) 
     broken = [server for server, dossier in told.items() if _is_for(dossier, drift.KIND, _BREAKS)]
     approved = store.earlier_observed(run.id, broken, drift.KIND, now - _APPROVED_FOR) if broken else {}
     return {**told, **{server: _with(told[server], approved[server], (drift.KIND,)) for server in approved}}
+
+
+def is_recent(record: Record, now: datetime) -> bool:
+    """Whether a record tells when its collector looked, and that was within 14 days: it may stand (0169)."""
+    stated = record.observation.get("looked_at")
+    try:
+        return isinstance(stated, str) and now - datetime.fromisoformat(stated) <= LONGEST
+    except (ValueError, TypeError):
+        return False
 
 
 def _is_for(dossier: Dossier, kind: str, reasons: frozenset[Reason]) -> bool:

@@ -19,7 +19,7 @@ from crawler.wire.guard import Guard
 from crawler.wire.http import Engine, Request, Response, Visit
 
 _OURS: Final = {"host", "user-agent", "accept-encoding", "content-length", "transfer-encoding", "connection"}
-_ENCODED: Final = {"content-encoding", "content-length", "transfer-encoding"}
+_ENCODING: Final = {"content-encoding", "transfer-encoding"}
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
@@ -108,7 +108,10 @@ def _sendable(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
 
 
 def _plain_headers(response: Response) -> list[tuple[str, str]]:
-    return [pair for pair in response.head.headers if pair[0] not in _ENCODED]
+    """Headers that fit the body as it is handed over; a length only where it is that of this body."""
+    headers = response.head.headers
+    encoded = any(name in _ENCODING for name, _ in headers)
+    return [pair for pair in headers if pair[0] not in _ENCODING and not (encoded and pair[0] == "content-length")]
 
 
 async def _parts(response: Response) -> AsyncIterator[bytes]:

@@ -40,3 +40,26 @@ def test_what_nobody_bounds_may_wait() -> None:
         return "done"
 
     assert asyncio.run(run()) == "done"
+
+
+def test_work_that_outlives_a_bound_leaves_it_alone() -> None:
+    """A task copies the context of whoever started it, and goes on when that one is done."""
+    queued: list[str] = []
+
+    async def outlive(gate: asyncio.Event) -> None:
+        with queueing():
+            await gate.wait()
+        queued.append("once")
+        with queueing():
+            queued.append("twice")
+
+    async def main() -> None:
+        gate = asyncio.Event()
+        async with bounded(60):
+            task = asyncio.create_task(outlive(gate))
+            await asyncio.sleep(0)
+        gate.set()
+        await task
+
+    asyncio.run(main())
+    assert queued == ["once", "twice"]

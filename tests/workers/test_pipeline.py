@@ -363,6 +363,34 @@ def test_a_bug_in_a_follower_is_recorded_and_the_next_one_is_told_so(tmp_path: P
     asyncio.run(main())
 
 
+@pytest.mark.parametrize(
+    ("told", "kept"), [("2026-11-20T03:00:00+00:00", True), ("2026-11-01T03:00:00+00:00", False), ("", False)]
+)
+def test_what_was_seen_before_a_bug_of_ours_stands_when_it_says_when(tmp_path: Path, told: str, kept: bool) -> None:
+    nights = iter([Observed(b'{"seen":1}')])
+
+    def once(_: Dossier) -> Observed:
+        return next(nights)  # StopIteration the second time: a bug
+
+    follower = ScriptedFollower("repository", once, observation={"looked_at": told} if told else {})
+
+    async def main() -> None:
+        async with context(tmp_path, World([_registry(1)], following=[follower])) as ctx:
+            for night in ("1", "2"):
+                run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST, run_id=night)
+                await pipeline.discover(ctx, run)
+                (server,) = ctx.store.planned(run.id)
+                await pipeline.collect(ctx, run, [server])
+            (dossier,) = ctx.store.dossiers("2", [server])
+            record = dossier.records["repository"]
+            assert record.content == (
+                Observed(b'{"seen":1}') if kept else Absent(Reason.COLLECTOR_ERROR, "RuntimeError")
+            )
+            assert ("failed" in record.observation) is kept
+
+    asyncio.run(main())
+
+
 def test_a_server_whose_entry_is_invalid_is_not_followed(tmp_path: Path) -> None:
     follower = ScriptedFollower("interop", lambda _: Observed(b"{}"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from crawler.collector import Collector, Follower
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
+from evidence.canonical import Json
 from evidence.kinds import listing
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Observed, Record, Server, ServerRef, Status, Target, TargetType
@@ -104,6 +105,7 @@ class ScriptedFollower:
     kind: str
     answer: Callable[[Dossier], Observed | Absent]
     version: int = 1
+    observation: Mapping[str, Json] = field(default_factory=dict)
     earlier: list[Dossier] = field(default_factory=list)
 
     @property
@@ -125,6 +127,7 @@ class ScriptedFollower:
                 collector_version=self.version,
                 observed_at=NIGHT,
                 content=self.answer(found),
+                observation=self.observation,
             )
         ]
 

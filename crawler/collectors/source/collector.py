@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,6 +26,7 @@ VERSION: Final = 1
 STANDS: Final = timedelta(days=14)
 LOOKED_AT: Final = "looked_at"
 CARRIED: Final = "carried"
+TOO_LARGE: Final = "too_large"
 
 _SCHEMAS: Final = {source.KIND: source.SCHEMA, dependencies.KIND: dependencies.SCHEMA, secrets.KIND: secrets.SCHEMA}
 _OURS: Final = frozenset(
@@ -103,22 +104,49 @@ class SourceCollector:
         self, found: Dossier, earlier: Dossier, origin: Origin | Absent
     ) -> tuple[dict[str, _Content], Origin | None]:
         """Contents by kind of the repository, else of the package; `dependencies` only where a lockfile tells them."""
-        refused = origin
-        if isinstance(origin, Origin):
-            seen = await self._look(origin, earlier)
-            if not isinstance(seen, Absent):
-                return seen, origin
-            if seen.reason in _OURS:
-                return self._unread(earlier, seen), origin
-            refused = seen
+        if isinstance(origin, Absent):
+            return await self._read_package(found, earlier, refused=origin)
+        seen = await self._look(origin, earlier)
+        if not isinstance(seen, Absent):
+            return seen, origin
+        if seen.reason in _OURS:
+            return self._unread(earlier, seen), origin
+        instead, place = await self._read_package(found, earlier, refused=seen)
+        return self._remembering(instead, origin, seen, earlier), place
+
+    async def _read_package(
+        self, found: Dossier, earlier: Dossier, *, refused: Absent
+    ) -> tuple[dict[str, _Content], Origin | None]:
+        """The same of the package; `refused` is why the repository was not read."""
         package = await of_package(found, self._archives)
-        if isinstance(package, Origin):
-            seen = await self._look(package, earlier)
-            return (self._unread(earlier, seen), None) if isinstance(seen, Absent) else (seen, package)
-        assert isinstance(refused, Absent)
-        return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
+        if isinstance(package, Absent):
+            return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
+        seen = await self._look(package, earlier)
+        if not isinstance(seen, Absent):
+            return seen, package
+        return self._remembering(self._unread(earlier, seen), package, seen, earlier), None
+
+    def _remembering(
+        self, contents: dict[str, _Content], origin: Origin, why: Absent, earlier: Dossier
+    ) -> dict[str, _Content]:
+        """The contents with a note that an archive was too large, so that the next nights do not fetch it again."""
+        if why.reason is not Reason.TOO_LARGE:
+            return contents
+        known = _note(earlier)
+        since = known["at"] if known.get("of") == _key(origin) else self._clock().isoformat()
+        note: dict[str, Json] = {TOO_LARGE: {"of": _key(origin), "why": why.detail, "at": since}}
+        return {kind: replace(each, observation={**each.observation, **note}) for kind, each in contents.items()}
+
+    def _too_large(self, origin: Origin, earlier: Dossier) -> Absent | None:
+        """What an earlier night noted of this very archive; after a while it is tried again."""
+        known = _note(earlier)
+        if known.get("of") != _key(origin) or not self._is_young(known.get("at")):
+            return None
+        return Absent(Reason.TOO_LARGE, str(known.get("why", "")))
 
     async def _look(self, origin: Origin, earlier: Dossier) -> dict[str, _Content] | Absent:
+        if (large := self._too_large(origin, earlier)) is not None:
+            return large
         # A head that was told again while GitHub could not be asked is as old as that look.
         observation: dict[str, Json] = {LOOKED_AT: origin.seen_at or self._clock().isoformat()}
         if self._is_known(earlier, origin):
@@ -203,11 +231,13 @@ class SourceCollector:
 
     def _stands(self, earlier: Dossier, kind: str) -> bool:
         record = earlier.records.get(kind)
-        stated = record.observation.get(LOOKED_AT) if record else None
-        if record is None or not isinstance(record.content, Observed) or not isinstance(stated, str):
+        if record is None or not isinstance(record.content, Observed):
             return False
+        return self._is_young(record.observation.get(LOOKED_AT))
+
+    def _is_young(self, stated: Json) -> bool:
         try:
-            return self._clock() - datetime.fromisoformat(stated) <= STANDS
+            return isinstance(stated, str) and self._clock() - datetime.fromisoformat(stated) <= STANDS
         except (ValueError, TypeError):
             return False
 
@@ -232,6 +262,17 @@ def _is_of_installation(record: Record) -> bool:
 def _taken_from(earlier: Dossier) -> Json:
     record = earlier.records.get(dependencies.KIND)
     return _members(record).get("from") if record else None
+
+
+def _note(earlier: Dossier) -> Mapping[str, Json]:
+    """What an earlier night noted of an archive that was too large."""
+    record = earlier.records.get(source.KIND)
+    note = record.observation.get(TOO_LARGE) if record else None
+    return note if isinstance(note, Mapping) else {}
+
+
+def _key(origin: Origin) -> str:
+    return f"{origin.origin}:{origin.name}@{origin.ref}#{origin.subfolder}"
 
 
 def _lifetime(reading: Reading | Absent) -> timedelta:

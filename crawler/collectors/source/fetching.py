@@ -34,10 +34,12 @@ async def fetch(
                     return _refused(response.status_code, missing)
                 return await _saved(response, most, digest)
     except httpx.TransportError as error:
-        cause = error.__cause__
-        return cause.absent() if isinstance(cause, WireFailure) else Absent(Reason.UNREACHABLE, type(error).__name__)
+        return _failed(error)
     except (httpx.InvalidURL, ValueError):
         return Absent(Reason.UNREACHABLE, "the archive is at no address that can be asked")
+    except OSError as error:
+        # The disk is ours, so that what an earlier night read stands.
+        return Absent(Reason.NOT_COLLECTED, f"there is no room here for the archive: {error.strerror}")
     return Absent(Reason.UNREACHABLE, f"more than {_HOPS} redirects")
 
 
@@ -75,6 +77,15 @@ async def _copied(
         return Absent(Reason.INSTALL_FAILED, f"the archive is not the one of the index: another {algorithm}")
     file.flush()
     return file
+
+
+def _failed(error: httpx.TransportError) -> Absent:
+    cause = error.__cause__
+    if not isinstance(cause, WireFailure):
+        return Absent(Reason.UNREACHABLE, type(error).__name__)
+    absent = cause.absent()
+    # Nobody expected a server of the protocol here.
+    return Absent(Reason.UNREACHABLE, absent.detail) if absent.reason is Reason.NOT_MCP else absent
 
 
 def _refused(status: int, missing: Reason) -> Absent:

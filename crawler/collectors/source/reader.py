@@ -55,10 +55,7 @@ class Readers:
         with queueing():
             await self._room.acquire()
         try:
-            async with self._process() as process:
-                message = {"task": asdict(task), "salt": self._salt.hex(), "seconds": self._limits.cpu}
-                async with asyncio.timeout(self._limits.wall):
-                    answer = await asyncio.to_thread(process.ask, message, file.fileno())
+            return _reading(await self._answer(file, task))
         except TimeoutError:
             # Wall time is also what others on this machine take: a failure of ours, as far as can be told.
             return Absent(Reason.TIMEOUT, f"reading it takes more than {self._limits.wall:g} seconds")
@@ -66,7 +63,20 @@ class Readers:
             return Absent(Reason.TOO_LARGE, died.why(self._limits))
         finally:
             self._room.release()
-        return _reading(answer)
+
+    async def _answer(self, file: BinaryIO, task: Task) -> dict[str, Any]:
+        """What a process makes of it. One that was killed may have been so for another's sake, and is replaced once."""
+        try:
+            return await self._ask(file, task)
+        except _Died as died:
+            if not died.was_killed:
+                raise
+        return await self._ask(file, task)
+
+    async def _ask(self, file: BinaryIO, task: Task) -> dict[str, Any]:
+        message = {"task": asdict(task), "salt": self._salt.hex(), "seconds": self._limits.cpu}
+        async with self._process() as process, asyncio.timeout(self._limits.wall):
+            return await asyncio.to_thread(process.ask, message, file.fileno())
 
     async def close(self) -> None:
         """End the idle processes."""
@@ -112,6 +122,11 @@ class _Died(Exception):
     def __init__(self, code: int | None) -> None:
         super().__init__(f"ended with {code}")
         self._code = code
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody else ended it: the kernel for want of memory, or an operator."""
+        return self._code == -signal.SIGKILL
 
     def why(self, limits: ReaderLimits) -> str:
         if self._code == -signal.SIGXCPU:

@@ -52,6 +52,17 @@ def test_a_body_is_sent(library: Any, transport: Any) -> None:
 
 
 @both
+def test_a_length_is_told_where_it_is_that_of_the_body(library: Any, transport: Any) -> None:
+    async def behave(call: Call) -> None:
+        packed = "packed" in call.path
+        body = gzip.compress(b"plain") if packed else b"plain"
+        await call.reply(200, body, *([("Content-Encoding", "gzip")] if packed else []))
+
+    assert get(library, transport, behave).headers["content-length"] == "5"
+    assert "content-length" not in get(library, transport, behave, params={"packed": "1"}).headers
+
+
+@both
 def test_gzip_is_inflated_by_the_engine(library: Any, transport: Any) -> None:
     async def behave(call: Call) -> None:
         await call.reply(200, gzip.compress(b"plain"), ("Content-Encoding", "gzip"))

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any, BinaryIO
 
 import pytest
@@ -247,6 +248,27 @@ def test_what_the_world_refuses_is_absent_with_its_reason(
     happens(world)
     records = world.follow(server())
     assert [reason(records[kind]) for kind in ("source", "secrets")] == [expected, expected]
+
+
+def test_an_archive_that_is_too_large_is_not_fetched_again_for_a_while(world: World) -> None:
+    small(world)
+    first = world.follow(server())
+    again = world.follow(server(), replace(server(), records=first))
+    assert [again[kind].content for kind in again] == [first[kind].content for kind in first]
+    assert len(world.downloads()) == 1
+    world.now += timedelta(days=15)
+    world.follow(server(), replace(server(), records=again))
+    world.follow(server(head="beef"), replace(server(), records=again))
+    assert len(world.downloads()) == 3
+
+
+def test_a_package_that_is_read_instead_remembers_that_its_repository_is_too_large(world: World) -> None:
+    world.http.files["/files/c0ffee.tgz"] = files([("a.bin", Random(7).randbytes(20_000))])
+    world.limits = SourceLimits(fetching=FetchLimits(packed=10_000))
+    first = world.follow(server(NPM))
+    again = world.follow(server(NPM), replace(server(NPM), records=first))
+    assert body(first["source"]).origin == body(again["source"]).origin == "npm"
+    assert [path for path in world.downloads() if "c0ffee" in path] == ["/files/c0ffee.tgz"]
 
 
 def test_a_redirect_is_followed(world: World) -> None:
