@@ -26,6 +26,7 @@ from evidence.model import Absent, Reason
 ANSWER_CAP = 48 << 20
 PATIENCE = httpx.Timeout(30.0)
 SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+_UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not serve us, whatever the package is
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,9 @@ async def _get(http: httpx.AsyncClient, url: str, accept: str) -> tuple[str, byt
             if answer.status_code in {404, 410}:
                 return Absent(Reason.NO_PACKAGE)
             if answer.status_code != 200:
-                return Absent(Reason.INSTALL_FAILED, f"the package index answered HTTP {answer.status_code}")
+                ours = answer.status_code in _UNSERVED or answer.status_code >= 500
+                reason = Reason.NOT_COLLECTED if ours else Reason.INSTALL_FAILED
+                return Absent(reason, f"the package index answered HTTP {answer.status_code}")
             body = bytearray()
             async for chunk in answer.aiter_bytes(65536):
                 body += chunk
@@ -162,4 +165,4 @@ async def _get(http: httpx.AsyncClient, url: str, accept: str) -> tuple[str, byt
                     return Absent(Reason.INSTALL_FAILED, "the package index's answer is too large")
             return answer.headers.get("content-type", ""), bytes(body)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return Absent(Reason.INSTALL_FAILED, f"the package index could not be read ({type(error).__name__})")
+        return Absent(Reason.NOT_COLLECTED, f"the package index could not be read ({type(error).__name__})")
