@@ -1,0 +1,168 @@
+"""What Prometheus reads: an overview as metrics. Dashboards and alerts may name what is declared here, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
+
+from evidence.store import RunRow
+from workers.overview import Away, Overview, Unneeded
+from workers.settings import Settings, code_version
+from workers.standing import Night, Standing
+from workers.waiting import HOST_WAIT_SECONDS, HOST_WAITS, Waiting
+
+CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+
+# Name, label values in the order of the declaration, value.
+Sample: TypeAlias = tuple[str, tuple[str, ...], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A metric's meaning and labels. Counters are exposed with `_total` behind their name."""
+
+    help: str
+    labels: tuple[str, ...] = ()
+    counter: bool = False
+
+
+METRICS: Final[Mapping[str, Declared]] = {
+    "hallmark_build_info": Declared("Version and commit of the code that answers.", ("version", "commit")),
+    "hallmark_up": Declared("1 when this part answers: database, broker.", ("part",)),
+    "hallmark_look_seconds": Declared("How long the last look at database, broker and workers took."),
+    "hallmark_database_bytes": Declared("Size of the whole database."),
+    "hallmark_workers": Declared("Workers that answer and take messages from this queue.", ("queue",)),
+    "hallmark_queue_length": Declared("Messages of a queue that no worker has taken.", ("queue",)),
+    "hallmark_queue_oldest_age_seconds": Declared("Age of the oldest of them; 0 when there is none.", ("queue",)),
+    "hallmark_messages_taken": Declared("Messages that workers have taken and not acknowledged."),
+    "hallmark_hosts_leased": Declared("Hosts that are visited now or were within the gap."),
+    "hallmark_host_waits": Declared("Visits that had to wait for another process at the host.", counter=True),
+    "hallmark_host_wait_seconds": Declared("Seconds that such visits waited in all.", counter=True),
+    "hallmark_github_quota_left": Declared("Requests that GitHub still allows a token, by its number.", ("token",)),
+    "hallmark_runs_unfinished": Declared("Runs that are neither published nor abandoned, by trigger.", ("trigger",)),
+    "hallmark_night_overdue_seconds": Declared("Seconds since a nightly run was due that does not exist; else 0."),
+    "hallmark_nightly_published_timestamp_seconds": Declared("When the newest nightly run was published."),
+    "hallmark_nightly_published_age_seconds": Declared("Seconds since the newest nightly run was published."),
+    "hallmark_run_info": Declared("The shown run: unfinished, else published last.", ("run", "trigger", "state")),
+    "hallmark_run_unfinished": Declared("1 while the shown run is neither published nor abandoned."),
+    "hallmark_run_age_seconds": Declared("Seconds since the shown run was planned."),
+    "hallmark_run_deadline_seconds": Declared("Age at which a nightly run is published as it is."),
+    "hallmark_run_servers_planned": Declared("Servers of the shown run."),
+    "hallmark_run_servers_done": Declared("Servers that have passed a stage.", ("stage",)),
+    "hallmark_run_rate": Declared("Servers per second that passed a stage in the last five minutes.", ("stage",)),
+    "hallmark_run_eta_seconds": Declared("Seconds to go at that rate.", ("stage",)),
+    "hallmark_run_leases": Declared("Open servers that a worker holds, or held for too long.", ("stage", "state")),
+    "hallmark_run_retries": Declared("Failed attempts so far.", ("stage",)),
+    "hallmark_run_failing": Declared("Open servers with a failed attempt.", ("stage",)),
+    "hallmark_run_outcomes": Declared("Records by kind and outcome: observed, or why not.", ("kind", "outcome")),
+    "hallmark_run_own_failure_share": Declared("Share of the records that are absent because Hallmark failed."),
+}
+
+
+def exposed_names() -> frozenset[str]:
+    """Every name as Prometheus sees it."""
+    return frozenset(f"{name}_total" if declared.counter else name for name, declared in METRICS.items())
+
+
+def expose(overview: Overview, settings: Settings, *, took: float) -> bytes:
+    """The overview in Prometheus' text format; `took` seconds were needed for it."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Once(samples(overview, settings, took=took)))
+    return generate_latest(registry)
+
+
+def samples(overview: Overview, settings: Settings, *, took: float) -> Iterator[Sample]:
+    """Every sample of an overview. What is not known has none."""
+    yield "hallmark_build_info", (code_version(), settings.commit or "unknown"), 1
+    yield "hallmark_look_seconds", (), took
+    yield "hallmark_night_overdue_seconds", (), overview.late
+    yield "hallmark_run_deadline_seconds", (), settings.run_deadline.total_seconds()
+    yield "hallmark_up", ("database",), float(not isinstance(overview.standing, Away))
+    if isinstance(overview.standing, Standing):
+        yield from _standing(overview.standing, overview)
+    if not isinstance(overview.waiting, Unneeded):
+        yield "hallmark_up", ("broker",), float(not isinstance(overview.waiting, Away))
+    if isinstance(overview.waiting, Waiting):
+        yield from _waiting(overview.waiting)
+
+
+def _standing(standing: Standing, overview: Overview) -> Iterator[Sample]:
+    yield "hallmark_database_bytes", (), standing.size
+    for trigger, number in sorted(_by_trigger(standing.unfinished).items()):
+        yield "hallmark_runs_unfinished", (trigger,), number
+    if standing.nightly is not None and standing.nightly.published_at is not None:
+        at = standing.nightly.published_at
+        yield "hallmark_nightly_published_timestamp_seconds", (), at.timestamp()
+        yield "hallmark_nightly_published_age_seconds", (), (overview.at - at).total_seconds()
+    if standing.night is not None:
+        yield from _night(standing.night, overview)
+
+
+def _by_trigger(rows: Iterable[RunRow]) -> Mapping[str, int]:
+    found = {"nightly": 0, "retest": 0, "local": 0}
+    for row in rows:
+        found[row.run.trigger.value] = found.get(row.run.trigger.value, 0) + 1
+    return found
+
+
+def _night(night: Night, overview: Overview) -> Iterator[Sample]:
+    row = night.row
+    yield "hallmark_run_info", (row.run.id, row.run.trigger.value, row.state.value), 1
+    yield "hallmark_run_unfinished", (), float(not row.state.is_final)
+    if row.planned_at is not None:
+        yield "hallmark_run_age_seconds", (), (overview.at - row.planned_at).total_seconds()
+    yield "hallmark_run_servers_planned", (), max((stage.planned for stage in night.stages), default=0)
+    for stage in night.stages:
+        name = stage.stage.value
+        yield "hallmark_run_servers_done", (name,), stage.done
+        yield "hallmark_run_leases", (name, "held"), stage.held
+        yield "hallmark_run_leases", (name, "expired"), stage.expired
+        yield "hallmark_run_retries", (name,), stage.retries
+        yield "hallmark_run_failing", (name,), stage.failing
+        yield "hallmark_run_rate", (name,), stage.rate or 0.0
+        if stage.eta is not None:
+            yield "hallmark_run_eta_seconds", (name,), stage.eta
+    for (kind, outcome), number in sorted(night.outcomes.items()):
+        yield "hallmark_run_outcomes", (kind, outcome), number
+    if night.own_failure_share is not None:
+        yield "hallmark_run_own_failure_share", (), night.own_failure_share
+
+
+def _waiting(waiting: Waiting) -> Iterator[Sample]:
+    for queue in waiting.queues:
+        yield "hallmark_queue_length", (queue.name,), queue.length
+        if queue.oldest is not None or not queue.length:
+            yield "hallmark_queue_oldest_age_seconds", (queue.name,), queue.oldest or 0.0
+        listening = sum(queue.name in queues for queues in waiting.workers.values())
+        yield "hallmark_workers", (queue.name,), listening
+    yield "hallmark_messages_taken", (), waiting.taken
+    yield "hallmark_hosts_leased", (), waiting.hosts
+    yield "hallmark_host_waits", (), waiting.counters.get(HOST_WAITS, 0.0)
+    yield "hallmark_host_wait_seconds", (), waiting.counters.get(HOST_WAIT_SECONDS, 0.0)
+    for token, left in sorted(waiting.quota.items()):
+        yield "hallmark_github_quota_left", (token,), left
+
+
+class _Once(Collector):
+    """A collector of samples that were taken before."""
+
+    def __init__(self, taken: Iterable[Sample]) -> None:
+        self._families: dict[str, GaugeMetricFamily | CounterMetricFamily] = {}
+        for name, labels, value in taken:
+            self._family(name).add_metric(labels, value)
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families.values()
+
+    def _family(self, name: str) -> GaugeMetricFamily | CounterMetricFamily:
+        if name not in self._families:
+            declared = METRICS[name]
+            form = CounterMetricFamily if declared.counter else GaugeMetricFamily
+            self._families[name] = form(name, declared.help, labels=declared.labels)
+        return self._families[name]
