@@ -84,9 +84,7 @@ def test_watch_looks_again_until_it_is_stopped(
     assert pauses == [7, 7, 7]
 
 
-def test_a_database_away_fails_without_its_password(
-    hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_away_fails_without_its_password(hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALLMARK_DATABASE_URL", f"postgresql+psycopg://me:s3cret@127.0.0.1:{free_port()}/x")
     result = hallmark("status", "--json")
     assert result.code == 1

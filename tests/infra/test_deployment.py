@@ -1,0 +1,236 @@
+"""What the deployments start is what the code can do: commands, options, queues, variables, files."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from celery.bin.celery import celery as celery_command
+from uvicorn.main import main as uvicorn_command
+
+from tests.infra.deployment import (
+    INFRA,
+    MANIFESTS,
+    NOT_APPLIED,
+    OURS,
+    ROOT,
+    Started,
+    compose,
+    manifests,
+    pods,
+    started,
+    texts,
+    units,
+)
+from workers import schedule
+from workers.cli.app import SUBCOMMANDS
+from workers.settings import PREFIX, Settings
+
+STARTED = started()
+
+
+def parsed(command: click.Command, words: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """The options of a command line as the tool itself reads them; one that it does not know raises."""
+    context = click.Context(command)
+    options, rest, _ = command.make_parser(context).parse_args(words)
+    return dict(options), rest
+
+
+@pytest.mark.parametrize("one", STARTED, ids=lambda one: f"{one.where}-{one.name}")
+def test_every_command_is_one_that_its_tool_understands(one: Started) -> None:
+    tool, *words = one.words
+    match tool:
+        case "celery":
+            assert words[:2] == ["-A", "workers.celery_app"]
+            subcommand = celery_command.commands[words[2]]
+            _, rest = parsed(subcommand, [word.replace("%%h", "%h") for word in words[3:]])
+            assert rest == []
+        case "uvicorn":
+            options, rest = parsed(uvicorn_command, words)
+            module, _, name = options["app"].partition(":") if "app" in options else rest[0].partition(":")
+            assert callable(getattr(importlib.import_module(module), name))
+        case "python":
+            assert (ROOT / words[0]).is_file()
+        case _:
+            raise AssertionError(f"{one} starts something that no test knows")
+
+
+@pytest.mark.parametrize("where", ["compose", "kubernetes", "systemd"])
+def test_every_queue_has_one_kind_of_worker(where: str) -> None:
+    queues = [queue for one in STARTED if one.where == where for queue in one.queues]
+    assert sorted(queues) == sorted(schedule.QUEUES)
+
+
+@pytest.mark.parametrize("where", ["compose", "kubernetes", "systemd"])
+def test_sweeps_never_wait_behind_a_shard(where: str) -> None:
+    alone = [one.queues for one in STARTED if one.where == where and schedule.PUBLISH in one.queues]
+    assert alone == [(schedule.PUBLISH,)]
+
+
+def test_there_is_one_beat_and_one_health_app_everywhere() -> None:
+    for where in ("compose", "kubernetes", "systemd"):
+        words = [one.words for one in STARTED if one.where == where]
+        assert sum("beat" in line for line in words) == 1
+        assert sum("workers.health:create_app" in line for line in words) == 1
+
+
+def test_every_variable_is_a_setting() -> None:
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    # The Action has a variable of its own, and the tests know HALLMARK_REQUIRE.
+    unknown = {
+        (name, variable)
+        for name, text in texts().items()
+        if not name.startswith("infra/action")
+        for variable in OURS.findall(text)
+        if variable not in known
+    }
+    assert unknown == set()
+
+
+def test_every_hallmark_command_of_the_guide_exists() -> None:
+    guide = (ROOT / "docs" / "guide" / "operations.md").read_text()
+    console = "\n".join(re.findall(r"```console\n(.*?)```", guide, re.DOTALL)).replace("-n hallmark", "")
+    used = re.findall(r"(?:^|\s)hallmark ([a-z]+)", console)
+    assert used
+    assert set(used) <= set(SUBCOMMANDS)
+
+
+def test_the_image_has_what_the_code_needs_and_nothing_else() -> None:
+    text = (INFRA / "Dockerfile").read_text()
+    copied = [words[1:-1] for line in text.splitlines() if (words := line.split())[:1] == ["COPY"]]
+    sources = {word for words in copied for word in words if not word.startswith("/") and "--from" not in word}
+    assert all((ROOT / source).exists() for source in sources)
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["build-backend"]["module-name"]
+    assert set(packages) <= sources
+    allowed = {line[1:] for line in (INFRA / "Dockerfile.dockerignore").read_text().splitlines() if line[:1] == "!"}
+    assert allowed == sources
+    assert re.search(r"^USER 10001:10001$", text, re.MULTILINE)
+    assert "infra/install.py requirements/run.txt" in text
+    assert text.count("\nFROM ") + text.startswith("FROM ") == 2
+
+
+@pytest.mark.parametrize("name", [name for name, one in compose()["services"].items() if "build" in one])
+def test_ours_in_compose_are_hardened_and_restarted(name: str) -> None:
+    service = compose()["services"][name]
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["restart"] == "unless-stopped"
+    assert {"postgres", "redis"} <= service["depends_on"].keys()
+
+
+def test_compose_opens_no_port_to_others_and_knows_its_files() -> None:
+    for name, service in compose()["services"].items():
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", [])), name
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert (INFRA / source).exists() if source.startswith(".") else source in compose()["volumes"], volume
+
+
+def test_no_password_has_a_default() -> None:
+    text = (INFRA / "compose.yaml").read_text()
+    given = dict(re.findall(r"\$\{([A-Z_]+)(:[?-])", text))
+    assert {name: how for name, how in given.items() if re.search("PASSWORD|SALT", name)} == {
+        "POSTGRES_PASSWORD": ":?",
+        "GRAFANA_PASSWORD": ":?",
+        "HALLMARK_SECRET_SALT": ":?",
+    }
+    example = (INFRA / "compose.env.example").read_text()
+    assert set(given) == set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE))
+
+
+@pytest.mark.parametrize(("name", "spec"), list(pods()), ids=lambda value: value if isinstance(value, str) else "")
+def test_pods_meet_the_restricted_standard_and_have_bounds(name: str, spec: dict[str, Any]) -> None:
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    volumes = {volume["name"] for volume in spec.get("volumes", [])}
+    for container in spec["containers"]:
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert container["resources"]["limits"]["memory"]
+        assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
+        mounted = {mount["name"] for mount in container["volumeMounts"]}
+        assert mounted <= volumes | {"data"}
+        if "beat" not in name and "backup" not in name:
+            assert "livenessProbe" in container
+
+
+def test_workers_in_kubernetes_differ_in_queue_and_size_only() -> None:
+    shapes = set()
+    for name, spec in pods():
+        if name.removeprefix("hallmark-") in {"probe", "score", "publish", "retest", "sources"}:
+            [container] = spec["containers"]
+            kept = {key: value for key, value in container.items() if key not in {"name", "args", "resources"}}
+            others = {key: value for key, value in spec.items() if key not in {"containers", "volumes"}}
+            shapes.add(yaml.safe_dump([kept, others]))
+    assert len(shapes) == 1
+
+
+def _by_kind(kind: str) -> dict[str, dict[str, Any]]:
+    return {one["metadata"]["name"]: one for one in manifests() if one["kind"] == kind}
+
+
+def test_what_is_scaled_and_protected_exists() -> None:
+    deployments = _by_kind("Deployment")
+    scaled = {one["spec"]["scaleTargetRef"]["name"] for one in _by_kind("HorizontalPodAutoscaler").values()}
+    assert scaled == {name for name, one in deployments.items() if "replicas" not in one["spec"]}
+    for name, budget in _by_kind("PodDisruptionBudget").items():
+        assert budget["spec"]["selector"] == deployments[name]["spec"]["selector"]
+    for one in deployments.values():
+        labels = one["spec"]["template"]["metadata"]["labels"]
+        assert one["spec"]["selector"]["matchLabels"] == labels
+
+
+def test_policies_name_pods_that_exist() -> None:
+    components = {
+        one["spec"]["template"]["metadata"]["labels"].get("app.kubernetes.io/component")
+        for one in _by_kind("Deployment").values()
+    }
+    policies = _by_kind("NetworkPolicy")
+    assert policies["nothing-in-or-out"]["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    [_, chosen] = policies["workers-to-the-internet"]["spec"]["podSelector"]["matchExpressions"]
+    assert set(chosen["values"]) == {"probe", "retest", "sources"} <= components
+
+
+def test_everything_in_the_folder_is_applied() -> None:
+    listed = yaml.safe_load((MANIFESTS / "kustomization.yaml").read_text())["resources"]
+    assert set(listed) == {path.name for path in MANIFESTS.glob("*.yaml")} - NOT_APPLIED
+
+
+def test_the_overlay_changes_the_workers_that_probe() -> None:
+    folder = INFRA / "kubernetes" / "sandbox"
+    overlay = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    assert (folder / overlay["resources"][0]).resolve() == MANIFESTS
+    patch = yaml.safe_load((folder / "probe.yaml").read_text())
+    assert patch["metadata"]["name"] in _by_kind("Deployment")
+    assert patch["spec"]["template"]["spec"]["containers"][0]["name"] == "probe"
+
+
+def test_units_are_hardened_and_let_workers_give_back() -> None:
+    for name, directives in units().items():
+        if name.endswith(".service"):
+            for directive in ("NoNewPrivileges", "ProtectSystem", "ProtectHome", "PrivateTmp", "CapabilityBoundingSet"):
+                assert directive in directives, (name, directive)
+            assert directives["User"] == ["hallmark"]
+    worker = units()["hallmark-worker@.service"]
+    # What would forbid the sandbox is left out on purpose.
+    assert not {"RestrictNamespaces", "PrivateUsers", "ProtectProc", "SystemCallFilter"} & worker.keys()
+    assert int(worker["TimeoutStopSec"][0]) >= 60
+    assert worker["KillMode"] == ["mixed"]
+
+
+def test_no_secret_stands_in_a_manifest() -> None:
+    assert _by_kind("Secret") == {}
+    example = list(yaml.safe_load_all(Path(MANIFESTS / "secret.example.yaml").read_text()))
+    names = {one["metadata"]["name"] for one in example}
+    used = set(re.findall(r"secretRef: \{name: ([a-z]+)\}|secretKeyRef: \{name: ([a-z]+),", "".join(texts().values())))
+    assert {name for pair in used for name in pair if name} == names
