@@ -14,10 +14,13 @@ _BLOB: Final = 32
 _PUBLIC_NAME: Final = (
     r"(?i)(?:[_\-.]|\b|[a-z])(?:id|ids|name|arn|ur[li]|file|path|dir|hash|digest|sha\d*|checksum|fingerprint|type|prefix|suffix|header"
     r"|endpoint|expir(?:y|es|ation)|ttl|length|size|count|limit|regex|pattern|version|field|column|param|label|index|provider"
-    r"|(?:progress|page|next|cancel|continuation)[_\-]?token|scope|format|kind|algorithm|alg|cookie|class|policy|rule|mode|ref|refs|store|manager|query|public)[\"'`\])]{0,3}\s{0,5}"
+    r"|(?:progress|page|next|cancel|continuation)[_\-]?token|scope|format|kind|algorithm|alg|cookie|class|policy|rule|mode|ref|refs|store|manager|query|public|public[_\-]?key[_\-]?token|tokeni[sz]er)[\"'`\])]{0,3}\s{0,5}"
     r"(?:=>|:=|={1,3}|:|,|\()\s{0,5}[\"'`(]{0,2}$"
 )
 _KEEPING_NAME: Final = r"(?i)key|secret|passw|pwd|private|credential"
+_PUBLIC_VALUE: Final = r"^(?:client-|pk_(?:live|test)_|pk-lf-|phc_|sb_publishable_|pub[_\-])"
+"""How keys begin that their providers document as public."""
+
 _UUID: Final = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _PLACE: Final = (
     r"(?i)^(?:arn:|urn:|https?:|file:|projects/|[./~]{1,2}[\w./\-]+$|/[\w./\-]+$)"
@@ -35,7 +38,7 @@ def is_inside_blob(data: bytes, span: tuple[int, int]) -> bool:
 
 def is_reference(before: str, value: str) -> bool:
     """Whether the name before a value, or the value, says that it is the place or the name of a secret and not one."""
-    if re2.search(_PUBLIC_NAME, before) or re2.search(_PLACE, value):
+    if any(re2.search(*one) for one in ((_PUBLIC_NAME, before), (_PLACE, value), (_PUBLIC_VALUE, value))):
         return True
     return bool(re2.fullmatch(_UUID, value)) and not re2.search(_KEEPING_NAME, before)
 

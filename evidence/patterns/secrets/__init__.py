@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.secrets import ai, business, cloud, code, data, keys, messaging, passwords, wrapped
+from evidence.patterns.secrets import (
+    ai,
+    blocks,
+    business,
+    cloud,
+    code,
+    data,
+    keys,
+    messaging,
+    passwords,
+    services,
+    wrapped,
+)
 from evidence.patterns.secrets.pattern import SecretPattern
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 PATTERNS: Final[tuple[SecretPattern, ...]] = (
     *ai.PATTERNS,
@@ -16,6 +28,8 @@ PATTERNS: Final[tuple[SecretPattern, ...]] = (
     *data.PATTERNS,
     *messaging.PATTERNS,
     *business.PATTERNS,
+    *services.PATTERNS,
+    *blocks.PATTERNS,
     *wrapped.PATTERNS,
     *passwords.PATTERNS,
     *keys.PATTERNS,

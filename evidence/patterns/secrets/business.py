@@ -94,7 +94,7 @@ PATTERNS: Final = (
         'variable "okta_api_token" {\n  default = "00<w40>"\n}'), "okta 00<w5>", entropy=3.8),
     named("auth0-secret", "Auth0", "Auth0 client secret", r"auth0[\w\-. ]{0,20}secret", r"[\w\-]{64}", "auth0",
         "AUTH0_CLIENT_SECRET=<s64>", "auth0_secret=<x64>", entropy=4.0),
-    bare("stytch-secret", "Stytch", "Stytch secret", r"secret-(?:live|test)-[\w\-]{36}=?",
+    bare("stytch-secret", "Stytch", "Stytch secret", r"secret-(?:live|test)-[\w\-]{35,44}=?",
         "secret-live- secret-test-", "secret-live-<s36>", "secret-live-<s9>"),
     bare("mapbox-token", "Mapbox", "Mapbox secret or temporary token", r"[st]k\.eyJ[\w\-]{20,400}\.[\w\-]{20,60}",
         "sk.eyj tk.eyj", "sk.eyJ<s90>.<s22>", "pk.eyJ<s90>.<s22>"),

@@ -34,9 +34,7 @@ PATTERNS: Final = (
         "eyj", "eyJhbGciOiJIUzI1NiJ9.eyJ<w60>.<s43>", ("eyJhbGciOiJIUzI1NiJ9.eyJ<w60>",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0.<s43>"), far=4000),
     SecretPattern(id="url-password", provider="URL", title="Password in the address of a service",
-        expression=r"\b(?i:postgres(?:ql)?|postgis|mysql|mariadb|mssql|sqlserver|cockroachdb|clickhouse|mongodb|redi"
-        r"ss?|valkey|amqps?|kafka|mqtts?|nats|ldaps?|s?ftps?|ssh|smtps?|imaps?|couchdb|neo4j|bolt|elastic"
-        r"|jdbc:[a-z]{2,12}|https?|git)(?:\+\w{2,12})?://[^\s:/@\"'<>{}$]{0,80}:([^\s:/@\"'<>"
+        expression=r"\b(?i:[a-z][a-z0-9+.\-]{1,20})://[^\s:/@\"'<>{}$]{0,80}:([^\s:/@\"'<>"
         r"{}$\[\]]{5,160})@[\w\-]", anchors=("://",), bad=("postgres://shop:<w18>@db.shop.dev:5432/shop",
         "mongodb+srv://app:<w16>@cluster0.net", "https://ci:<w20>@git.shop.dev/a.git"),
         good=("postgres://user:password@localhost/db", "redis://:${REDIS_VALUE}@cache:6379",
@@ -60,7 +58,7 @@ PATTERNS: Final = (
         expression=rf"\bmachine\s+[^\s]{{1,120}}\s+login\s+[^\s]{{1,120}}\s+password\s+({_VALUE}{{5,120}})",
         anchors=("machine",), bad=("machine api.shop.dev\n  login deploy\n  password <w16>",),
         good=("machine api.shop.dev login deploy password your-password",), entropy=2.5),
-    named("django-secret-key", "Django", "Django secret key", r"\bSECRET_KEY",
+    named("django-secret-key", "Django", "Django secret key", r"(?:\b|DJANGO_)SECRET_KEY",
         r"(?:django-insecure-)?[A-Za-z0-9!@#$%^&*()_+=\-]{50}", "secret_key", "SECRET_KEY = 'django-insecure-<a49>!'",
         "SECRET_KEY = environment['SECRET_KEY']", entropy=4.0),
     named("docker-registry-auth", "Docker", "Docker registry credentials", r"[\"']auth[\"']",

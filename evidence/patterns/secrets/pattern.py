@@ -22,8 +22,11 @@ _INITIAL: Final = 4
 _JOINT: Final = (
     r"[\w.\- ]{0,30}?"  # the rest of the name
     r"[\"'`\])}]{0,3}\s{0,5}"
-    r"(?:=>|:=|==?|:|,|\|\||\?\?|\(|>|\{\s{0,12}(?:type\s{0,4}=\s{0,4}string\s{0,12})?default\s{0,4}=|\s)"
-    r"\s{0,16}(?:[\"'`(\[]|\\\"){0,3}"
+    r"(?:=>|:=|==?"
+    r"|:\s{0,2}&?(?:'static )?[A-Za-z_][\w.]{0,30}(?:[\[<][\w, ]{1,20}[\]>])?(?: \| None)?\s{0,2}="  # with its type
+    r"|,?\s{1,20}[\"']?(?i:value)[\"']?\s?[:=]|:|,|\|\||\?\?|\(|>"  # name and value as two members
+    r"|\{\s{0,12}(?:type\s{0,4}=\s{0,4}string\s{0,12})?default\s{0,4}=|\s)"
+    r"\s{0,16}(?:[\w.:]{1,40}\((?:\w{1,20}\s?=\s?)?)?(?:[\"'`(\[]|\\\"){0,3}"  # a call around it
     r"(?:(?i:basic|bearer|token|apikey|key)[ =:]{1,3})?"
 )
 

@@ -31,6 +31,7 @@ _ALPHABETS: Final = {
     "t": string.ascii_lowercase + "234567",
     "c": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
     "m": string.ascii_letters,
+    "k": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
 }
 _UUID: Final = "<h8>-<h4>-4<h3>-a<h3>-<h12>"
 

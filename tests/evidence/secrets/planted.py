@@ -3,7 +3,7 @@ token may stand in this repository.
 
     python -m tests.evidence.secrets.planted DIR
 
-writes both trees below DIR, and beside each one its labels for `hallmark lab secrets --labels`.
+writes the trees below DIR, and beside each one its labels for `hallmark lab secrets --labels`.
 
 A tree is a text per file. A line begins with a mark: `+ ` holds a secret, `- ` a look-alike, and two blanks neither. Of
 a secret of several lines the first one is marked. `<w36>` and the like are fields of `samples.write`; `‹x›`
@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evidence.patterns.secrets.samples import write
-from tests.evidence.secrets import planted_first, planted_formats, planted_places
+from tests.evidence.secrets import planted_first, planted_formats, planted_further, planted_places
 
 TREES: Mapping[str, Mapping[str, str]] = {
     "first": planted_first.FILES,
     "second": {**planted_formats.FILES, **planted_places.FILES},
+    "third": planted_further.FILES,
 }
 _MARKS = {"+": True, "-": False}
 
