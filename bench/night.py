@@ -117,6 +117,9 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
             reason: count for (kind, reason), count in sorted(progress.absent.items()) if kind == listing.KIND
         },
         "own failures": sum(count for (_, reason), count in progress.absent.items() if reason == "collector_error"),
+        "looked up": deployment.looked_up(run_id),
+        "records unlike the night before": unlike(deployment.url, run_id),
+        "bytes a record by kind": record_bytes(deployment.url, run_id),
         "tables": after,
         "growth": {
             table: [rows - before.get(table, [0, 0])[0], size - before.get(table, [0, 0])[1]]
@@ -212,6 +215,28 @@ def sizes(url: str) -> dict[str, list[int]]:
             assert row is not None
             found[name] = [int(row[0]), int(row[1])]
     return found
+
+
+def unlike(url: str, run_id: str) -> dict[str, int]:
+    """How many records of each kind say something else than the night before."""
+    query = """
+        SELECT new.kind, count(*) FROM evidence_record new JOIN run ON run.key = new.run_key
+        JOIN evidence_record old ON old.server_key = new.server_key AND old.kind = new.kind AND old.run_key =
+            (SELECT earlier.key FROM run earlier WHERE earlier.id < run.id ORDER BY earlier.id DESC LIMIT 1)
+        WHERE run.id = %s AND (new.blob_key, new.reason, new.detail, new.schema, new.collector_version)
+            IS DISTINCT FROM (old.blob_key, old.reason, old.detail, old.schema, old.collector_version)
+        GROUP BY 1 ORDER BY 1"""
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        return {str(kind): int(count) for kind, count in connection.execute(query, [run_id]).fetchall()}
+
+
+def record_bytes(url: str, run_id: str) -> dict[str, int]:
+    """Average size of a record's own row by kind, its body and its index left out."""
+    query = """
+        SELECT kind, avg(pg_column_size(evidence_record.*)) FROM evidence_record JOIN run ON run.key = run_key
+        WHERE run.id = %s GROUP BY 1 ORDER BY 1"""
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        return {str(kind): round(size) for kind, size in connection.execute(query, [run_id]).fetchall()}
 
 
 def _spy(deployment: Deployment, options: argparse.Namespace, phase: str) -> list[subprocess.Popen[bytes]]:

@@ -16,7 +16,7 @@ from typing import Final
 
 # A timer of the event loop counts in whole milliseconds and may fire one early; the log rounds as well.
 TOLERANCE: Final = 0.003
-SEEN_LATE: Final = 0.1
+SEEN_LATE: Final = 0.25
 _LINE: Final = re.compile(r"(\S+) (\d+\.\d+) (\d+\.\d+) (-?\d+) (\S+) (\d+)")
 
 

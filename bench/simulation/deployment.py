@@ -89,6 +89,12 @@ class Deployment:
         parents = [self._ours[role][0].pid for role, _, _ in self._pools()]
         return [child for parent in parents for child in children_of(parent)]
 
+    def looked_up(self, run_id: str) -> int:
+        """Servers of a run whose receipts were those of an earlier night."""
+        lines = [line for file in self.folder.glob("*.out") for line in file.read_text().splitlines()]
+        events = [json.loads(line) for line in lines if line.startswith("{") and '"servers_scored"' in line]
+        return sum(event["looked_up"] for event in events if event["run"] == run_id)
+
     def end(self) -> None:
         """Stop workers and beat."""
         _stop([one for some in self._ours.values() for one in some])
@@ -144,7 +150,7 @@ class Deployment:
             "HALLMARK_READ_TIMEOUT": str(15.0 * pace),
             "HALLMARK_SERVER_TIMEOUT": str(120.0 * pace),
             "HALLMARK_RETRY_PAUSE": str(5.0 * pace),
-            "HALLMARK_LOG_LEVEL": "warning",
+            "HALLMARK_LOG_LEVEL": "info",
             "SSL_CERT_FILE": str(self._authority),
             **self.plan.changes,
         }

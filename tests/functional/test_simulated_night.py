@@ -24,7 +24,7 @@ def test_a_night_over_simulated_remotes_crowds_no_host(tmp_path: Path) -> None:
         if "sandbox" in os.environ.get("HALLMARK_REQUIRE", "").split(","):
             pytest.fail(why)
         pytest.skip(f"no network of our own can be made here: {why}")
-    found = _night(tmp_path / "night.json")
+    found = _night(tmp_path)
     night, access = found["nights"][0], found["access"]
     assert night["planned"] == night["scored"] == SERVERS
     assert night["own failures"] == 0
@@ -34,11 +34,13 @@ def test_a_night_over_simulated_remotes_crowds_no_host(tmp_path: Path) -> None:
     assert access["closest seconds"] < 2 * found["gap"], "nobody came near the gap, so nothing was shown"
 
 
-def _night(into: Path) -> dict[str, Any]:
-    size = ["--servers", str(SERVERS), "--nights", "1", "--workers", "2", "--together", "--pace", "0.1"]
+def _night(folder: Path) -> dict[str, Any]:
+    size = ["--servers", str(SERVERS), "--nights", "1", "--workers", "2", "--together", "--pace", "0.05"]
     quick = ["--set", "HALLMARK_SWEEP_EVERY=0.5", "--set", "HALLMARK_PLAN_EVERY=0.5", "--deadline", "60"]
+    into = folder / "night.json"
+    command = [sys.executable, "-m", "bench.night", *size, *quick, "--json", str(into)]
     done = subprocess.run(
-        [sys.executable, "-m", "bench.night", *size, *quick, "--json", str(into)],
+        network.command_inside(command, folder),
         cwd=ROOT,
         capture_output=True,
         text=True,

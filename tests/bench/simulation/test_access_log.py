@@ -37,7 +37,7 @@ def test_a_long_request_hides_no_later_one() -> None:
     assert [round(one.distance, 3) for one in verdict.crowded] == [-8.0, -1.0]
 
 
-@pytest.mark.parametrize(("start", "crowded"), [(10.55, 0), (10.3, 1), (9.9, 1)])
+@pytest.mark.parametrize(("start", "crowded"), [(10.5, 0), (10.3, 1), (9.9, 1)])
 def test_when_a_visitor_gave_up_is_seen_late(start: float, crowded: int) -> None:
     given_up = Access("h1.fleet.example", 0.0, 10.0, 1, "POST", 0)
     assert len(check([given_up, at(start, 11.0)], GAP).crowded) == crowded
