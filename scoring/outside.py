@@ -92,13 +92,22 @@ def _variables(dossier: Dossier) -> tuple[Scope, ...]:
 
 def _audits(dossier: Dossier) -> tuple[Scope, ...]:
     seen = _seen(dossier, advisories.KIND, Advisories.parse)
-    return (Audit(at="advisories", moment=moment_of(dossier), seen=seen, whole=_is_whole(dossier)),)
+    unlisted = dossier.read(dependencies.KIND)
+    return (
+        Audit(
+            at="advisories",
+            moment=moment_of(dossier),
+            seen=seen,
+            whole=_is_whole(dossier),
+            unlisted=unlisted.reason.value if isinstance(unlisted, Absent) else "",
+        ),
+    )
 
 
 def _is_whole(dossier: Dossier) -> bool:
-    """Whether the dependencies are all that there are, as far as there is a list of them."""
+    """Whether there is a list of the dependencies, and all are on it."""
     known = _view(dossier, dependencies.KIND, Dependencies.parse)
-    return known is None or known.complete
+    return known is not None and known.complete
 
 
 def _source(dossier: Dossier) -> Source:

@@ -55,10 +55,11 @@ def variable(
     return Variable(at=f"source/environment/{name}", seen=readme(**members).seen, variable=found, declared=declared)
 
 
-def audit(*groups: dict[str, Any], checked: int = 40, whole: bool = True, **members: Any) -> Audit:
+def audit(*groups: dict[str, Any], checked: int = 40, whole: bool = True, unlisted: str = "", **members: Any) -> Audit:
     """What advisories say of forty dependencies."""
     body = {"checked": checked, "groups": list(groups), **members}
-    return Audit(at="advisories", moment=MOMENT, seen=Advisories.parse(json.dumps(body).encode()), whole=whole)
+    seen = Advisories.parse(json.dumps(body).encode())
+    return Audit(at="advisories", moment=MOMENT, seen=seen, whole=whole, unlisted=unlisted)
 
 
 def flaw(name: str = "GHSA-aaaa-bbbb-cccc", **members: Any) -> dict[str, Any]:

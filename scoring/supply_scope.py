@@ -18,12 +18,16 @@ from scoring.scope import Scope
 
 @dataclass(frozen=True, kw_only=True)
 class Audit(Scope):
-    """The published advisories about what one server is built from, as of one moment."""
+    """The published advisories about what one server is built from, as of one moment.
+
+    `whole`: there is a list of its dependencies, and all are on it. `unlisted` is why there is none.
+    """
 
     reads: ClassVar[str] = advisories.KIND
     moment: datetime
     seen: Advisories
     whole: bool = True
+    unlisted: str = ""
 
     def days_since(self, text: str) -> int | None:
         """Whole days since a date in the evidence."""
@@ -35,6 +39,8 @@ class Audit(Scope):
             raise Undecided(self.seen.unknown[0].why if self.seen.unknown else "nothing could be compared")
         if not self.seen.checked and not self.seen.groups and not self.whole:
             raise Undecided("the dependencies were not read whole")
+        if self.unlisted and self.seen.checked <= 1 and not self.seen.groups:
+            raise Undecided(f"only the package itself was compared, its dependencies are not known: {self.unlisted}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,10 +30,12 @@ from scoring.supply_scope import Audit
         audit(flaw()),
         audit(flaw(scopes=["dev"])),
         audit(flaw("MAL-2026-1"), flaw(package="right")),
+        audit(flaw(relation="itself"), checked=1, whole=False, unlisted="sandbox_restricted"),
     ],
     unjudged=[
         audit(checked=0, unknown_total=3, unknown=[{"why": "not_a_version"}]),
         audit(checked=0, whole=False),
+        audit(checked=1, whole=False, unlisted="sandbox_restricted"),
     ],
 )
 def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:

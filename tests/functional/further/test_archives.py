@@ -89,7 +89,6 @@ def test_no_score_moves_when_an_archive_breaks_off_on_its_way(before: Before, ho
     assert night.body("kept", source.KIND) == before.night.body("kept", source.KIND)
 
 
-@pytest.mark.xfail(reason="a reader that was killed is taken for an archive that is too large", strict=False)
 def test_no_score_moves_when_the_reader_is_killed(
     before: Before, home: Home, around: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,7 +112,6 @@ def test_a_source_on_which_every_reader_dies_ends_no_run(
     _assert_others_stay(before.night, night)
 
 
-@pytest.mark.xfail(reason="what a full disk refuses is recorded as a bug of ours", strict=False)
 def test_no_score_moves_when_the_disk_is_full(before: Before, home: Home, around: Town) -> None:
     push(around, KEPT, archive({**well_kept(), "noise.bin": os.urandom(3_000_000).decode("latin-1")}))
     with _files_of_at_most(2_000_000):
