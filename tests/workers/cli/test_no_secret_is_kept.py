@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 import pytest
 
-from evidence.derive.secrets import Scanner, own_rules, scan_files
+from evidence.derive.secrets import Scanner, own_rules
 from evidence.store import blobs
+from tests.crawler.collectors.source.reading import reading
 from tests.evidence.secrets.planted import planted
 from tests.servers import leaking
 from tests.workers.cli.conftest import Hallmark
@@ -60,8 +61,7 @@ def test_a_whole_run_keeps_and_shows_no_secret(
     assert raw - {"hallmark"} == {"evidence_blob"}, "only a listing is kept as it was received"
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("code", [(), ("3",)])
+@pytest.mark.parametrize("code", [(), pytest.param(("3",), marks=pytest.mark.soak)])
 def test_nothing_that_a_process_says_is_kept(process: Hallmark, tmp_path: Path, code: tuple[str, ...]) -> None:
     saved = tmp_path / "saved.json"
     command = (sys.executable, "-m", "tests.servers.leaking", *code)
@@ -73,11 +73,12 @@ def test_nothing_that_a_process_says_is_kept(process: Hallmark, tmp_path: Path, 
 
 def test_nothing_of_a_tree_is_kept() -> None:
     files = [(file.path, file.text.encode()) for tree in ("first", "second") for file in planted(tree)]
-    body = json.dumps(scan_files(files, Scanner(own_rules()), salt=b"salt"))
+    read = reading(dict(files))
+    body = json.dumps([read.source, read.dependencies, read.secrets])
     words = {word.strip("\"',;()") for path, text in files for word in text.decode().split()}
     found = Scanner(own_rules())
     secrets = {word for word in words if len(word) > 15 and found.spans(word.encode())}
-    assert len(secrets) > 30 and len(json.loads(body)["findings"]) > 130
+    assert len(secrets) > 30 and len(read.secrets["findings"]) > 130
     assert [secret for secret in secrets if secret in body] == []
 
 
