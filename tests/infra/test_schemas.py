@@ -14,6 +14,9 @@ import pytest
 import yaml
 
 from tests.infra.deployment import INFRA, ROOT, compose, manifests
+from tests.workers import world
+from tests.workers.test_metrics import OVERVIEW
+from workers.metrics import expose
 
 KUBERNETES = "1.34"
 
@@ -116,3 +119,11 @@ def test_promtool_accepts_the_configuration_and_the_alerts_fire_as_tested(promto
     folder = INFRA / "prometheus"
     assert "SUCCESS" in run(promtool, "check", "config", folder / "prometheus.yml", cwd=folder)
     assert "SUCCESS" in run(promtool, "test", "rules", folder / "alerts_test.yml", cwd=folder)
+
+
+@pytest.mark.live
+@pytest.mark.timeout(600)
+def test_promtool_has_nothing_to_say_about_the_metrics(promtool: Path, tmp_path: Path) -> None:
+    exposed = expose(OVERVIEW, world.settings(tmp_path), took=0.25)
+    done = subprocess.run([promtool, "check", "metrics"], input=exposed, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

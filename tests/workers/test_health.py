@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from socket import gethostname
+from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -18,7 +20,7 @@ from redis import Redis
 from starlette.testclient import TestClient
 
 from evidence.store import open_store
-from tests.functional.processes import ROOT, Process, environment, until
+from tests.functional.processes import Process, environment, until
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer, postgres_server
 from tests.servers.valkey import valkey_server
@@ -92,26 +94,47 @@ def test_many_who_ask_at_once_cost_one_look(tmp_path: Path, monkeypatch: pytest.
     assert len(looks) == 1
 
 
-def test_the_app_as_deployed_sees_a_worker_as_deployed(tmp_path: Path, postgres: PostgresServer) -> None:
+@contextmanager
+def listening_worker(folder: Path, postgres: PostgresServer) -> Iterator[dict[str, str]]:
+    """A worker as deployed that takes messages from `probe`; the environment of its deployment."""
     with valkey_server() as valkey:
         variables = {"HALLMARK_DATABASE_URL": migrated(postgres.create_database()), "HALLMARK_REDIS_URL": valkey.url}
-        env = environment(tmp_path, **variables) | {"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
-        worker = Process("worker", ["worker", "--queues", "probe", "--concurrency", "1"], env, tmp_path)
-        port = free_port()
-        command = [sys.executable, "-m", "uvicorn", "--factory", "workers.health:create_app", "--port", str(port)]
-        with (tmp_path / "health.log").open("wb") as log:
-            health = subprocess.Popen(command, env=env, cwd=tmp_path, stdout=log, stderr=log)
+        env = environment(folder, **variables)
+        worker = Process("worker", ["worker", "--queues", "probe", "--concurrency", "1"], env, folder)
         try:
             with Redis.from_url(valkey.url) as redis:
                 until(lambda: bool(redis.exists(LISTENING)), "a worker listens", explain=worker.log)
-            until(lambda: fetched(f"http://127.0.0.1:{port}/healthz") == "ok\n", "the app answers")
-            assert 'hallmark_workers{queue="probe"} 1.0' in fetched(f"http://127.0.0.1:{port}/metrics")
-            ready = fetched(f"http://127.0.0.1:{port}/readyz")
-            assert ready == '{"database":"answers","broker":"answers"}'
+            yield env
         finally:
             worker.kill()
+
+
+def test_the_app_as_deployed_sees_a_worker_as_deployed(tmp_path: Path, postgres: PostgresServer) -> None:
+    with listening_worker(tmp_path, postgres) as env, (tmp_path / "health.log").open("wb") as log:
+        port = free_port()
+        command = [sys.executable, "-m", "uvicorn", "--factory", "workers.health:create_app", "--port", str(port)]
+        health = subprocess.Popen(command, env=env, cwd=tmp_path, stdout=log, stderr=log)
+        try:
+            until(lambda: fetched(f"http://127.0.0.1:{port}/healthz") == "ok\n", "the app answers")
+            assert 'hallmark_workers{queue="probe"} 1.0' in fetched(f"http://127.0.0.1:{port}/metrics")
+            assert fetched(f"http://127.0.0.1:{port}/readyz") == '{"database":"answers","broker":"answers"}'
+        finally:
             health.kill()
             health.wait()
+
+
+@pytest.mark.soak
+def test_status_sees_the_same_worker(tmp_path: Path, postgres: PostgresServer) -> None:
+    with listening_worker(tmp_path, postgres) as env:
+        assert "probe" in told(env)["broker"]["workers"][f"celery@{gethostname()}"]
+
+
+def told(env: Mapping[str, str]) -> dict[str, Any]:
+    """What `hallmark status --json` says of the same deployment."""
+    command = [sys.executable, "-c", "from workers.cli import main; main()", "status", "--json"]
+    done = subprocess.run(command, env=env, capture_output=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def fetched(url: str) -> str:
