@@ -46,13 +46,16 @@ soak: setup-dev ## the full counts: 50 kills, long fault runs
 	@infra/system-packages bwrap=bubblewrap
 	$(PYTEST) -m soak --timeout 3600 $(ARGS)
 
-bench: setup-dev ## measure: probe, fleet, hostile, store, lint (ratios against a named peer in the same run), a night
+bench: setup-dev ## measure each part (ratios against a named peer or limit in the same run), and a night
 	$(BIN)/python -m bench.probe
 	$(BIN)/python -m bench.fleet
 	$(BIN)/python -m bench.hostile
 	$(BIN)/python -m bench.store
 	$(BIN)/python -m bench.lint
 	$(BIN)/python -m bench.scoring
+	$(BIN)/python -m bench.poisoning
+	$(BIN)/python -m bench.source
+	$(BIN)/python -m bench.secrets
 	$(BIN)/python -m bench.night --servers 10000 --largest 10
 
 conformance: setup-dev ## run the official suite against the positive control and compare with our verdicts
