@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from evidence.derive.poisoning import Hit
+from evidence.patterns.poisoning import Confidence
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.lab_quality import Quality
 from workers.cli.lab_rows import Bad, Corpus
+
+
+class Verdict(StrEnum):
+    """What a row is called."""
+
+    MALICIOUS = "malicious"
+    SUSPICIOUS = "suspicious"
+    CLEAN = "clean"
 
 
 def poisoning(
@@ -50,7 +60,7 @@ def poisoning(
             fail(f'{where} has no row with a label; add "label": 1 or 0', Exit.USAGE)
         if quality.labelled:
             _print_quality(quality, as_json=as_json)
-        note(f"{read} rows read, {bad} left out; {poisoned} poisoned")
+        note(f"{read} rows read, {bad} left out; {poisoned} malicious")
         raise typer.Exit(Exit.OK if read else Exit.NOTHING)
 
 
@@ -68,22 +78,31 @@ def _judge(corpus: Corpus, *, as_json: bool, quiet: bool) -> tuple[int, int, int
             continue
         read += 1
         verdict = _verdict(hits)
-        poisoned += verdict == "poisoned"
+        poisoned += verdict is Verdict.MALICIOUS
         quality.add(row, hits)
         if as_json and not quiet:
-            emit({"id": row.id, "verdict": verdict, "findings": [_finding(hit) for hit in hits]})
-        elif hits and not quiet:
+            emit(_judgement(row.id, hits))
+        elif verdict is not Verdict.CLEAN and not quiet:
             found = Counter(f"{hit.pattern} ({hit.confidence.value})" for hit in hits)
-            grid.add_row(plain(str(row.id)), verdict, plain(", ".join(found), limit=300))
+            grid.add_row(plain(str(row.id)), verdict.value, plain(", ".join(found), limit=300))
     if not as_json and not quiet and grid.row_count:
         show(grid)
     return read, bad, poisoned, quality
 
 
-def _verdict(hits: Sequence[Hit]) -> str:
+def _judgement(ident: str | int, hits: Sequence[Hit]) -> dict[str, Any]:
+    return {
+        "id": ident,
+        "verdict": _verdict(hits).value,
+        "findings": [_finding(hit) for hit in hits if hit.is_grave],
+        "notes": [_finding(hit) for hit in hits if not hit.is_grave],
+    }
+
+
+def _verdict(hits: Sequence[Hit]) -> Verdict:
     if any(hit.is_grave for hit in hits):
-        return "poisoned"
-    return "suspicious" if hits else "clean"
+        return Verdict.MALICIOUS
+    return Verdict.SUSPICIOUS if any(hit.confidence is Confidence.MEDIUM for hit in hits) else Verdict.CLEAN
 
 
 def _finding(hit: Hit) -> dict[str, str]:

@@ -51,6 +51,11 @@ class Texts:
                 found.update(self._near(need, others, pattern.reach))
         return iter(sorted(found))
 
+    @property
+    def words(self) -> set[str]:
+        """The distinct words, some of different texts as one."""
+        return self._distinct or set(self.whole.split())
+
     def places(self, word: str) -> Iterator[tuple[int, int]]:
         """Each place of a word: the text, and where in the whole."""
         return ((bisect_right(self._starts, at) - 1, at) for at in places(word, self.whole))

@@ -10,6 +10,7 @@ from typing import Final
 
 from evidence.derive.orders import gives_orders, is_a_name
 from evidence.derive.poisoning.decoding import decoded, encoded_in
+from evidence.derive.poisoning.disguise import disguised, may_disguise
 from evidence.derive.poisoning.folding import Texts, fold, fold_all
 from evidence.derive.poisoning.hidden import hidden_in, may_hide
 from evidence.derive.poisoning.naming import Speaker, speakers
@@ -32,6 +33,14 @@ from evidence.patterns.poisoning.hidden import MARKDOWN_COMMENT
 MAX_HITS: Final = 200
 MAX_NAMES: Final = 1_000
 """Tools that orders are looked for by name; each name is looked for in all texts."""
+
+
+_PLAINEST: Final = tuple(
+    each
+    for each in PATTERNS
+    if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not each.expression.groups
+)
+"""Wordings that are looked for in disguise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +157,21 @@ def _heard(sent: Sequence[str], plain: Texts) -> list[list[_Heard]]:
             found = each.find(plain.texts[at])
             if found is not None:
                 heard[at].append(_Heard(each.category, each.id, each.title, found))
+    if may_disguise(plain.whole, plain.words):
+        for at, text in enumerate(plain.texts):
+            heard[at] += _disguised(text)
     return heard
+
+
+def _disguised(folded: str) -> Iterator[_Heard]:
+    """Orders whose spelling is disguised, of those that nobody has another reason to spell so."""
+    for reading in disguised(folded):
+        for each in _PLAINEST:
+            found = each.find(reading)
+            if found is not None and found.confidence is Confidence.HIGH and not each.matches(folded):
+                title = "Spells an order to the model so that filters do not see it"
+                yield _Heard(Category.OVERRIDE, "disguised-order", title, found)
+                return
 
 
 def _unseen(text: str) -> Iterator[_Heard]:

@@ -10,12 +10,19 @@ from typing import Final
 
 from evidence.patterns.poisoning import (
     chaining,
+    commands,
     concealment,
+    consent,
     encoding,
     exfiltration,
+    foreign,
+    handing,
     instructions,
+    plain_orders,
     preference,
+    secrecy,
     shadowing,
+    steering,
     tags,
 )
 from evidence.patterns.poisoning.credentials import SECRETS, is_placeholder
@@ -36,7 +43,7 @@ __all__ = [
     "is_placeholder",
 ]
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *instructions.PATTERNS,
@@ -47,5 +54,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     *chaining.PATTERNS,
     *preference.PATTERNS,
     *encoding.PATTERNS,
+    *consent.PATTERNS,
+    *secrecy.PATTERNS,
+    *handing.PATTERNS,
+    *steering.PATTERNS,
+    *commands.PATTERNS,
+    *plain_orders.PATTERNS,
+    *foreign.PATTERNS,
 )
 """In the order in which hits of one text are told."""

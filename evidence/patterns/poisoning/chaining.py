@@ -147,7 +147,7 @@ PATTERNS: Final = (
         "Changes the arguments of another tool's calls",
         rf"""\b(?:(?:{WHEN}|if)\s(?:you\s|the\suser\s|the\sassistant\s)?{ACT}\s{tool("other")}|(?:{WHEN}|if|for\s(?:any|all|every|each))\s(?:a\s)?{tool("third")}(?:\stool|\sfunction)?\s
                 (?:is\s(?:called|invoked|used|run|executed)|requests?|calls?))[^;.]{{0,90}}?,\s?(?:the\s\w{{2,12}}\s)?
-            (?:you\s)?(?:must\s|should\s|first\s|always\s|please\s|instead\s|silently\s){{0,2}}{_CHANGE}\s{gap(9)}(?:to|with|as|into|from|instead|in)\b
+            (?:you\s)?(?:must\s|should\s|first\s|always\s|please\s|instead\s|silently\s){{0,2}}{_CHANGE}\s{gap(9)}(?:to|with|as|into|from|instead|in)\b(?!\s['"`]?\w{{1,20}}['"`]?\s(?:for|if|when|unless)\b)
             |\b(?:must|shall|should|always)\s(?:be\s)?{_CHANGE}\w{{0,2}}\s{gap(9)}(?:passed|submitted|sent|given|provided|supplied)\s(?:to|into)\s{tool("second")}""",
         unless=_HONEST,
         needs=(_CHANGES, f"{WHENS}|if|for any|for all|for every|for each|must|shall|should|always"),

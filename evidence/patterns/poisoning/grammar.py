@@ -72,3 +72,32 @@ PRETEXTS: Final = (
     "notice|mandatory|for security|for audit|for compliance|for logging|for analytic|for privacy|for tracking|"
     "for telemetry|analytical|check|audit|scan|valid|diagnostic|pre-flight|critical|requires"
 )
+
+
+def within(most: int) -> str:
+    """At most so many characters of the same sentence; the point of a file's or a host's name does not end it."""
+    return rf"(?:[^.;!?]|[.?!](?=\S)){{0,{most}}}?"
+
+
+ORDER: Final = (
+    r"(?:(?:^|[.!?:;,()>\]*|-]\s?)\b(?:please\s|kindly\s|also\s|then\s|always\s|just\s)?|"
+    r"\b(?:first|then|and|please|also|always|must|should|shall|automatically|need\sto|"
+    r"needs\sto|have\sto|has\sto|before\suse|tool\sto|to\sbe)[,:]?\s)"
+)
+"""Where a verb without an ending is an order: a sentence or a clause begins there, or somebody must."""
+
+USER: Final = (
+    r"(?:(?:the|your|any|our)\s)?(?:end[\s-])?(?:users?|humans?|operators?|customers?|anyone|anybody|them|him|her)"
+)
+NOT: Final = (
+    r"(?:do\snot|don'?t|dont|never|must\snot|should\snot|mustn'?t|shouldn'?t|avoid|without|no\sneed\sto|refrain\sfrom|"
+    r"not\sto|cannot|can'?t|may\snot|not)"
+)
+NOTS: Final = "not|n't|dont|mustnt|shouldnt|cant|never|avoid|without|no need to|refrain from"
+PLACE: Final = r"""
+    (?:[`'"][\w.-]{2,40}[`'"]|\b(?:the|a|an|this|its|each|every|any)\s(?:[\w`'"-]{1,24}\s){0,2}?(?:parameter|argument|field|input|call|request|header|body|url|query|payload|tool|comment|note|message|notes|result|output|response)s?\b|https?://|this\stool\b
+    |[\w.+-]{1,30}@[\w.-]{2,40}|(?:extra|additional)\s(?:\w{2,12}\s)?(?:numbers?|parameters?|arguments?|inputs?))"""
+PLACES: Final = (
+    "`|'|\"|parameter|argument|field|input|call|request|header|body|url|query|payload|tool|comment|note|message|"
+    "result|output|response|http|@|number"
+)

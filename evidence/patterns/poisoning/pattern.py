@@ -193,9 +193,31 @@ _MENTION: Final = re.compile(
 )
 
 
+_TAG_MENTION: Final = re.compile(
+    r"""\b(?:check|format|pars|strip|wrap|render|convert|escap|count|support|tokeni[sz]|remov|insert|log|token|tag|level|delimiter|placeholder|markup|chatml|template|xml|html)\w{0,5}
+        \b(?:[^.!?;\n]|\.(?=\S)|\.\.\.){0,60}$""",
+    re.VERBOSE,
+)
+_TAG: Final = "<[{"
+_ENDS: Final = ".!?;:"
+
+_MENTIONED_AFTER: Final = re.compile(
+    r"""[`'"”)]{0,2}(?:[/,]?\s(?:(?:and|or)\s)?[`'"]?[<\[][^>\]]{1,30}[>\]][`'"]?){0,3}\s(?:blocks?|tags?|tokens?|elements?|markers?|sections?|delimiters?)\b
+        |[`'"]{0,2}\s\S{1,20}\s[`'"]{0,2}[<\[]/|[`'"]{0,2}\sas\s\w{2,14}\sneeds""",
+    re.VERBOSE,
+)
+"""What follows a tag that is only spoken of."""
+
+
 def _is_mentioned(text: str, place: re.Match[str]) -> bool:
-    """Whether the words before a place, in its sentence, make it an example of what others write."""
-    return _MENTION.search(text[max(0, place.start() - _MENTIONED) : place.start()]) is not None
+    """Whether the words before a place, in its sentence, or just after it, make it an example of what others write."""
+    before = text[max(0, place.start() - _MENTIONED) : place.start()]
+    if place[0][0] not in _ENDS and _MENTION.search(before):
+        return True
+    if place[0][0] not in _TAG:
+        return False
+    after = text[place.end() : place.end() + _MENTIONED]
+    return bool(_TAG_MENTION.search(before) or _MENTIONED_AFTER.match(after))
 
 
 def _names(place: re.Match[str]) -> tuple[Named, ...]:

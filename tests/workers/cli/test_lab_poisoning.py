@@ -27,12 +27,14 @@ def test_each_row_has_its_findings_and_a_verdict_and_its_text_is_not_repeated(
     result = hallmark("lab", "poisoning", path, "--json")
     assert result.code == 0
     assert [(each["id"], each["verdict"]) for each in result.rows] == [
-        ("a", "poisoned"),
+        ("a", "malicious"),
         ("b", "clean"),
         ("c", "suspicious"),
     ]
     finding = result.rows[0]["findings"][0]  # type: ignore[index]
     assert set(finding) == {"pattern", "category", "confidence", "at", "title"}
+    assert [bool(each["findings"]) for each in result.rows] == [True, False, False]
+    assert [bool(each["notes"]) for each in result.rows[1:]] == [False, True]
     assert "Adds numbers" not in result.out and "id_rsa" not in result.out
 
 
@@ -43,7 +45,7 @@ def test_rows_of_one_server_know_each_others_names(hallmark: Hallmark, tmp_path:
 
     def patterns(*rows: Any) -> set[str]:
         first = hallmark("lab", "poisoning", corpus(tmp_path, *rows), "--json").rows[0]
-        return {finding["pattern"] for finding in first["findings"]}  # type: ignore[attr-defined,index]
+        return {finding["pattern"] for finding in [*first["findings"], *first["notes"]]}  # type: ignore[misc]
 
     assert "named-tool" in patterns(one, together)
     assert "named-tool" not in patterns(one, apart)
@@ -71,7 +73,7 @@ def test_bad_rows_are_told_and_do_not_end_it(hallmark: Hallmark, tmp_path: Path)
     result = hallmark("lab", "poisoning", path, "--json")
     assert result.code == 0
     assert [each.get("line") for each in result.rows] == [1, 2, 3, None, 6]
-    assert "1 rows read, 4 left out; 1 poisoned" in result.err
+    assert "1 rows read, 4 left out; 1 malicious" in result.err
     assert hallmark("lab", "poisoning", corpus(tmp_path, "{")).code == 3
     assert hallmark("lab", "poisoning", str(tmp_path / "none")).code == 2
     assert hallmark("lab", "poisoning", corpus(tmp_path, row("a", OVERT)), "--labels").code == 2

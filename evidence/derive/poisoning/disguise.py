@@ -1,0 +1,70 @@
+"""Orders that are spelt so that a filter does not see them: figures for letters, letters apart, words joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+_FIGURES: Final = str.maketrans("013457@$!|", "oieastasil")
+_MIXED: Final = re.compile(r"(?<![\w@$!|-])(?=[a-z]*[013457@$!|])[a-z013457@$!|]{2,16}(?![\w@$|-])")
+_APART: Final = re.compile(r"(?<!\w)(?:[a-z][ ._*-]{1,2}){4,60}[a-z](?!\w)")
+_JOINED: Final = re.compile(r"(?<![\w/])[a-z]{2,16}(?:[-_.][a-z]{1,16}){2,12}(?![\w/])")
+_PARTS: Final = re.compile(r"[ ._*-]")
+_STEMS: Final = ("ignor", "disregard", "overrid", "forget", "previous", "instruct", "do_not_tell", "do-not-tell")
+_SPELT: Final = re.compile(r"[^a-z ](?:[a-z][ ._*-]{1,2}){4}|(?: [a-z]){5} ")
+_VOCABULARY: Final = re.compile(
+    r"ignore|disregard|forget|override|all|any|the|your|previous|prior|instructions?|rules|system|prompt|donot|user|tell|this"
+)
+
+
+def may_disguise(whole: str, words: Iterable[str]) -> bool:
+    """Whether it is worth looking at texts, cheaply: `words` are all their words, `whole` all of them joined."""
+    return any(_is_odd(word) for word in words) or _SPELT.search(whole) is not None
+
+
+def disguised(folded: str) -> Iterator[str]:
+    """The text with what is disguised in it written plainly: at most one reading for each way to disguise."""
+    words = folded.split()
+    if any(_is_mixed(word) for word in words):
+        yield _MIXED.sub(lambda found: found[0].translate(_FIGURES), folded)
+    if _APART.search(folded):
+        yield _APART.sub(lambda found: _spaced(found[0]), folded)
+    if any(_is_joined(word) for word in words):
+        yield _JOINED.sub(lambda found: _PARTS.sub(" ", found[0]), folded)
+
+
+def _is_odd(word: str) -> bool:
+    if word.isalpha():
+        return False
+    return _is_mixed(word) or _is_joined(word) or (len(word) > 8 and word[1] in "._*-" and word[3] in "._*-")
+
+
+def _is_mixed(word: str) -> bool:
+    """Whether it is a word of an order once its figures are letters."""
+    return (
+        not word.isalpha() and word.strip(".,:;").translate(_FIGURES).startswith(_PLAIN) and not word.startswith(_PLAIN)
+    )
+
+
+def _is_joined(word: str) -> bool:
+    return ("-" in word or "_" in word or "." in word) and any(stem in word for stem in _STEMS)
+
+
+def _spaced(run: str) -> str:
+    """Letters apart as the words of an order that they spell."""
+    return _VOCABULARY.sub(lambda found: f" {found[0]} ", _PARTS.sub("", run)).strip().replace("  ", " ")
+
+
+_PLAIN: Final = (
+    "ignor",
+    "disregard",
+    "overrid",
+    "forget",
+    "tell",
+    "mention",
+    "reveal",
+    "previous",
+    "prior",
+    "instruct",
+)
