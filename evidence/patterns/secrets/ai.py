@@ -108,7 +108,7 @@ PATTERNS: Final = (
         r"(?:perplexity|tavily|firecrawl|fireworks|voyage|replicate|groq|serper|browserless|composio|smithery)"
         r"_api_(?:key|token)", r"[A-Za-z0-9_\-]{28,80}",
         "perplexity tavily firecrawl fireworks voyage replicate groq serper browserless composio smithery",
-        "SERPER_API_KEY=<h40>", ("SERPER_API_KEY=<x40>", "GROQ_API_KEY=your-groq-key-goes-in-this-place"), entropy=3.5,
-        random=True),
+        "SERPER_API_KEY=<h40>", ("SERPER_API_KEY=<x40>", "GROQ_API_KEY=your-groq-key-goes-in-this-place",
+        "env.FIRECRAWL_API_KEY : credentialForOutboundRequest(session)"), entropy=3.5, random=True),
 )
 # fmt: on

@@ -106,7 +106,8 @@ def named(  # noqa: PLR0917  rows of a table
         id=ident,
         provider=provider,
         title=title,
-        expression=rf"(?i:{name}){_JOINT}({body})(?:[^\w\-]|-[^\w\-]|$)",
+        # A name before a parenthesis is a call.
+        expression=rf"(?i:{name}){_JOINT}({body})(?:[^\w\-(]|-[^\w\-(]|$)",
         anchors=tuple(dict.fromkeys(anchors.split())),
         bad=_each(bad),
         good=_each(good),
