@@ -8,12 +8,15 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 import redis
 from redis.exceptions import RedisError
 
+from crawler.advisories.mirror import Mirror
+from crawler.advisories.tables import MirrorUnreadable
 from crawler.wire import sandbox
 from crawler.wire.sandbox import bun, host, indexes
 from evidence.store import NotMigrated, StoreError, open_store
@@ -64,6 +67,9 @@ def checks(settings: Settings) -> Iterator[Check]:
     yield _postgres(settings)
     yield _contact(settings)
     yield _tokens(settings)
+    yield _github(settings)
+    yield _advisories(settings)
+    yield _hyperscan()
 
 
 def _python() -> Check:
@@ -170,3 +176,33 @@ def _tokens(settings: Settings) -> Check:
         "registries that ask for a key",
         "" if held else "give such a registry `headers` in HALLMARK_REGISTRIES",
     )
+
+
+def _github(settings: Settings) -> Check:
+    needed_for = "repositories of more than six servers an hour"
+    count = len(settings.github_tokens)
+    if count:
+        return Check("GitHub tokens", Verdict.OK, f"{count}, for {settings.github_api}", needed_for)
+    fix = "set HALLMARK_GITHUB_TOKENS; a token without any rights is enough"
+    return Check("GitHub tokens", Verdict.OPTIONAL, "none", needed_for, fix)
+
+
+def _advisories(settings: Settings) -> Check:
+    needed_for = "known vulnerabilities of dependencies; without it OSV's API is asked"
+    refresh = "hallmark advisories refresh"
+    try:
+        states = Mirror(settings.advisories_file).states()
+    except MirrorUnreadable as error:
+        return Check("advisories", Verdict.OPTIONAL, str(error), needed_for, refresh)
+    if not states:
+        return Check("advisories", Verdict.OPTIONAL, "no mirror", needed_for, refresh)
+    oldest = min(state.refreshed_at for state in states)
+    found = f"{sum(state.records for state in states):,} of {len(states)} ecosystems, as of {oldest:%Y-%m-%d %H:%M}"
+    return Check("advisories", Verdict.OK, found, needed_for)
+
+
+def _hyperscan() -> Check:
+    needed_for = "a faster search for secrets, with the same results"
+    if find_spec("hyperscan"):
+        return Check("hyperscan", Verdict.OK, "installed", needed_for)
+    return Check("hyperscan", Verdict.OPTIONAL, "not installed", needed_for, "install mcp-hallmark[fast]")

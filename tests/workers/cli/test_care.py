@@ -42,6 +42,19 @@ def test_doctor_says_for_each_thing_what_to_do(hallmark: Hallmark) -> None:
     assert "hallmark run" in str(rows["database"]["found"])
 
 
+def test_doctor_counts_tokens_for_github_and_tells_none_of_them(
+    hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = {row["check"]: row for row in hallmark("doctor", "--json").rows}
+    assert [rows[name]["verdict"] for name in ("GitHub tokens", "advisories")] == ["optional"] * 2
+    assert "hallmark advisories refresh" in str(rows["advisories"]["fix"])
+
+    monkeypatch.setenv("HALLMARK_GITHUB_TOKENS", "hunter1,hunter2")
+    told = hallmark("doctor", "--json")
+    assert {row["check"]: row for row in told.rows}["GitHub tokens"]["found"] == "2, for https://api.github.com"
+    assert "hunter" not in told.out + told.err
+
+
 def test_doctor_fails_where_something_needed_is_missing(
     hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
