@@ -83,6 +83,11 @@ _NO_WORD: Final = re.compile(r"\W+")
 _QUOTES: Final = "`'\""
 
 
+def any_order() -> tuple[str, ...]:
+    """Expressions of which a text that gives orders about any tool matches one."""
+    return tuple(order.format(name=".*") for order in _ORDERS)
+
+
 def gives_orders(name: str, folded: str) -> bool:
     """Whether a text gives orders about a tool. Expressions for any tool are tried before those for this one."""
     around = [

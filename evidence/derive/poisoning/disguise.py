@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
+
+import re2
+
+from evidence.derive.poisoning.folding import without_surrogates
 
 _FIGURES: Final = str.maketrans("013457@$!|", "oieastasil")
 _MIXED: Final = re.compile(r"(?<![\w@$!|-])(?=[a-z]*[013457@$!|])[a-z013457@$!|]{2,16}(?![\w@$|-])")
@@ -12,15 +16,20 @@ _APART: Final = re.compile(r"(?<!\w)(?:[a-z][ ._*-]{1,2}){4,60}[a-z](?!\w)")
 _JOINED: Final = re.compile(r"(?<![\w/])[a-z]{2,16}(?:[-_.][a-z]{1,16}){2,12}(?![\w/])")
 _PARTS: Final = re.compile(r"[ ._*-]")
 _STEMS: Final = ("ignor", "disregard", "overrid", "forget", "previous", "instruct", "do_not_tell", "do-not-tell")
-_SPELT: Final = re.compile(r"[^a-z ](?:[a-z][ ._*-]{1,2}){4}|(?: [a-z]){5} ")
+_PLAIN: Final = (
+    *("ignor", "disregard", "overrid", "forget", "tell", "mention", "reveal", "previous", "prior", "instruct"),
+)
+"""What words of an order begin with; none begins another one."""
 _VOCABULARY: Final = re.compile(
     r"ignore|disregard|forget|override|all|any|the|your|previous|prior|instructions?|rules|system|prompt|donot|user|tell|this"
 )
 
 
-def may_disguise(whole: str, words: Iterable[str]) -> bool:
-    """Whether it is worth looking at texts, cheaply: `words` are all their words, `whole` all of them joined."""
-    return any(_is_odd(word) for word in words) or _SPELT.search(whole) is not None
+def may_disguise(whole: str, words: str) -> bool:
+    """Whether it is worth looking at texts, cheaply: `words` are all their words between spaces, `whole` all of them
+    joined.
+    """
+    return _ODD.search(without_surrogates(words)) is not None or _SPELT.search(without_surrogates(whole)) is not None
 
 
 def disguised(folded: str) -> Iterator[str]:
@@ -32,12 +41,6 @@ def disguised(folded: str) -> Iterator[str]:
         yield _APART.sub(lambda found: _spaced(found[0]), folded)
     if any(_is_joined(word) for word in words):
         yield _JOINED.sub(lambda found: _PARTS.sub(" ", found[0]), folded)
-
-
-def _is_odd(word: str) -> bool:
-    if word.isalpha():
-        return False
-    return _is_mixed(word) or _is_joined(word) or (len(word) > 8 and word[1] in "._*-" and word[3] in "._*-")
 
 
 def _is_mixed(word: str) -> bool:
@@ -56,15 +59,21 @@ def _spaced(run: str) -> str:
     return _VOCABULARY.sub(lambda found: f" {found[0]} ", _PARTS.sub("", run)).strip().replace("  ", " ")
 
 
-_PLAIN: Final = (
-    "ignor",
-    "disregard",
-    "overrid",
-    "forget",
-    "tell",
-    "mention",
-    "reveal",
-    "previous",
-    "prior",
-    "instruct",
-)
+def _with_figures(word: str) -> str:
+    """A word with figures for some of its letters."""
+    letters = [rf"[{letter}{_FIGURES_FOR[letter]}]" if letter in _FIGURES_FOR else letter for letter in word]
+    return "|".join(
+        f"{word[:at]}[{_FIGURES_FOR[word[at]]}]{''.join(letters[at + 1 :])}"
+        for at in range(len(word))
+        if word[at] in _FIGURES_FOR
+    )
+
+
+_FIGURES_FOR: Final = {"o": "0", "i": "1!", "e": "3", "a": "4@", "s": "5$", "t": "7", "l": "|"}
+_MIXED_WORD: Final = rf"(?:^|\ )(?:[.,:;]+(?:{'|'.join(_PLAIN)})|[.,:;]*(?:{'|'.join(map(_with_figures, _PLAIN))}))"
+_PURE: Final = "|".join(stem for stem in _STEMS if stem.isalpha())
+_JOINED_WORD: Final = rf"[._-][^\ ]*(?:{_PURE})|(?:{_PURE})[^\ ]*[._-]|do_not_tell|do-not-tell"
+_ODD: Final = re2.compile(rf"{_MIXED_WORD}|{_JOINED_WORD}|(?:^|\ )[^\ ][._*-][^\ ][._*-][^\ ]{{5}}")
+_SPELT: Final = re2.compile(r"[^a-z\ ](?:[a-z][\ ._*-]{1,2}){4}|(?:\ [a-z]){5}\ ")
+DISGUISES: Final = (_MIXED_WORD, _JOINED_WORD, r"(?:[a-z][\ ._*-]{1,2}){4}[a-z]")
+"""Verbose expressions, of which a text in which something is disguised matches one."""

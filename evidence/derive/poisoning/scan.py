@@ -8,13 +8,14 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from evidence.derive.orders import gives_orders, is_a_name
 from evidence.derive.poisoning.decoding import decoded, encoded_in
 from evidence.derive.poisoning.disguise import disguised, may_disguise
-from evidence.derive.poisoning.folding import Texts, fold, fold_all
+from evidence.derive.poisoning.folding import BETWEEN, Texts, fold, fold_all
 from evidence.derive.poisoning.hidden import hidden_in, may_hide
 from evidence.derive.poisoning.naming import Speaker, speakers
+from evidence.derive.poisoning.ordering import ordered
 from evidence.derive.poisoning.said import Place, Said, path, said_in
+from evidence.derive.poisoning.wordings import Worth, wordings_of, worth_trying
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import (
     MAX_TEXT,
@@ -31,12 +32,9 @@ from evidence.patterns.poisoning.encoding import COMMAND
 from evidence.patterns.poisoning.hidden import MARKDOWN_COMMENT
 
 MAX_HITS: Final = 200
-MAX_NAMES: Final = 1_000
-"""Tools that orders are looked for by name; each name is looked for in all texts."""
 
-
-_PLAINEST: Final = tuple(
-    each
+_PLAINEST: Final = frozenset(
+    each.id
     for each in PATTERNS
     if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not each.expression.groups
 )
@@ -98,15 +96,17 @@ def _hits(
     places = list(said)
     distinct = list(dict.fromkeys(text for _, _, text in places))
     sent = [text[:MAX_TEXT] for text in distinct]
-    plain = Texts(*fold_all(sent))
-    heard = dict(zip(distinct, _heard(sent, plain), strict=True))
-    ordered = {distinct[at]: about for at, about in _ordered(plain, names).items()}
-    if not ordered and not any(heard.values()):
+    folded, words = fold_all(sent)
+    worth = [worth_trying(text) for text in folded]
+    heard = dict(zip(distinct, _heard(sent, folded, words, worth), strict=True))
+    about = ordered(list(dict.fromkeys(text for text, each in zip(folded, worth, strict=True) if each.ordered)), names)
+    orders = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
+    if not orders and not any(heard.values()):
         return
     known = who({owner for _, owner, text in places if owner and any(each.found.others for each in heard[text])})
     for place, owner, text in places:
         hits = [hit for each in heard[text] for hit in _spoken(each, known.get(owner), text, place)]
-        if owner and any(name != owner for name in ordered.get(text, ())):
+        if owner and any(name != owner for name in orders.get(text, ())):
             hits.append(
                 Hit(
                     Category.SHADOWING,
@@ -138,7 +138,7 @@ def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
         yield Hit(Category.COMBINED, "several-signs", "Holds several signs of an order to the model", hits[0].at)
 
 
-def _heard(sent: Sequence[str], plain: Texts) -> list[list[_Heard]]:
+def _heard(sent: Sequence[str], folded: Sequence[str], words: str, worth: Sequence[Worth]) -> list[list[_Heard]]:
     """What each text says wherever it stands."""
     heard: list[list[_Heard]] = [[] for _ in sent]
     as_sent = Texts(sent)
@@ -152,22 +152,26 @@ def _heard(sent: Sequence[str], plain: Texts) -> list[list[_Heard]]:
         for at in as_sent.holding(each):
             if _holds_credential(sent[at], each):
                 heard[at].append(_Heard(each.category, each.id, each.title, Found(each.confidence)))
-    for each in PATTERNS:
-        for at in plain.holding(each):
-            found = each.find(plain.texts[at])
-            if found is not None:
-                heard[at].append(_Heard(each.category, each.id, each.title, found))
-    if may_disguise(plain.whole, plain.words):
-        for at, text in enumerate(plain.texts):
+    look_closer = may_disguise(BETWEEN.join(folded), words)
+    for at, text in enumerate(folded):
+        heard[at] += _worded(text, worth[at].wordings)
+        if look_closer and worth[at].disguised:
             heard[at] += _disguised(text)
     return heard
+
+
+def _worded(folded: str, wordings: Sequence[Pattern]) -> Iterator[_Heard]:
+    for each in wordings:
+        found = each.find(folded)
+        if found is not None:
+            yield _Heard(each.category, each.id, each.title, found)
 
 
 def _disguised(folded: str) -> Iterator[_Heard]:
     """Orders whose spelling is disguised, of those that nobody has another reason to spell so."""
     for reading in disguised(folded):
-        for each in _PLAINEST:
-            found = each.find(reading)
+        for each in worth_trying(reading).wordings:
+            found = each.find(reading) if each.id in _PLAINEST else None
             if found is not None and found.confidence is Confidence.HIGH and not each.matches(folded):
                 title = "Spells an order to the model so that filters do not see it"
                 yield _Heard(Category.OVERRIDE, "disguised-order", title, found)
@@ -189,9 +193,7 @@ def _encoded(text: str) -> Iterator[_Heard]:
     for inner in decoded(text):
         readable = True
         folded = fold(inner)
-        if COMMAND.search(folded) or any(
-            each.matches(folded) for each in PATTERNS if each.category is not Category.ENCODED
-        ):
+        if COMMAND.search(folded) or any(each.category is not Category.ENCODED for each in wordings_of(folded)):
             yield _Heard(
                 Category.ENCODED, "encoded-order", "Carries an encoded order to the model", Found(Confidence.HIGH)
             )
@@ -203,17 +205,3 @@ def _encoded(text: str) -> Iterator[_Heard]:
 def _holds_credential(text: str, pattern: Pattern) -> bool:
     found = pattern.expression.search(text)
     return found is not None and not is_placeholder(found[0])
-
-
-def _ordered(plain: Texts, names: Sequence[str]) -> dict[int, list[str]]:
-    """The tools about which a text gives orders, for each text that does, whichever tool the text belongs to."""
-    found: dict[int, list[str]] = {}
-    for name in islice(dict.fromkeys(names), MAX_NAMES):
-        lower = name.lower()
-        if len(lower) < 4 or lower not in plain.whole:
-            continue
-        for at in dict.fromkeys(text for text, _ in plain.places(lower)):
-            text = plain.texts[at]
-            if is_a_name(lower, text) and gives_orders(lower, text):
-                found.setdefault(at, []).append(name)
-    return found
