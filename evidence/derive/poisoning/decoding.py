@@ -6,8 +6,12 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
+
+import re2
+
+from evidence.derive.poisoning.folding import Texts
 
 MAX_LAYERS: Final = 3
 MAX_RUNS: Final = 12
@@ -31,6 +35,11 @@ _SIGN: Final = re.compile(
     rf"[A-Za-z0-9+/_-]{{{SHORTEST}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]{{0,30}}%[0-9a-fA-F]{{2}}"
     r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
 )
+_SIGN_ANYWHERE: Final = re2.compile(
+    rf"[A-Za-z0-9+/_-]{{{SHORTEST}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]*%[0-9a-fA-F]{{2}}"
+    r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
+)
+"""The same for RE2, without counting between percent signs."""
 _READABLE: Final = re.compile(r"[\x09\x0a\x0d\x20-\x7e\u00a0-\u024f]")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 
@@ -43,13 +52,12 @@ def decoded(text: str) -> Iterator[str]:
         yield from filter(_is_prose, layer)
 
 
-def encoded_in(texts: Sequence[str], whole: str) -> Iterator[int]:
-    """Which texts are worth decoding, cheaply; `whole` is all of them joined."""
-    rotated = _is_rotated(whole)
-    if rotated or _SIGN.search(whole):
-        for at, text in enumerate(texts):
-            if _SIGN.search(text) or (rotated and _is_rotated(text)):
-                yield at
+def encoded_in(texts: Texts) -> Iterator[int]:
+    """Which texts are worth decoding, cheaply, in rising order."""
+    signed = {at for at in texts.touched(_SIGN_ANYWHERE) if _SIGN.search(texts.texts[at])}
+    if _is_rotated(texts.whole):
+        signed.update(at for at, text in enumerate(texts.texts) if _is_rotated(text))
+    return iter(sorted(signed))
 
 
 def _is_rotated(text: str) -> bool:

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
+import re2
+
 from evidence.derive.orders import holds_each, places
 from evidence.patterns.poisoning import Pattern
-from evidence.patterns.poisoning.hidden import CONFUSABLE, HIDDEN, LOOK_ALIKE
+from evidence.patterns.poisoning.hidden import CONFUSABLE, HIDDEN, IMITATING, LOOK_ALIKE
 
 BETWEEN: Final = "\0"
 
@@ -38,6 +40,11 @@ class Texts:
             yield text
             at = self.whole.find(word, self._starts[text + 1])
 
+    def touched(self, expression: re2._Regexp) -> set[int]:
+        """Which texts a match of an expression of RE2 in the whole lies in, or partly."""
+        spans = (found.span() for found in expression.finditer(without_surrogates(self.whole)))
+        return {text for start, end in spans for text in range(self.at(start), self.at(end - 1) + 1)}
+
     def at(self, place: int) -> int:
         """Which text a place of the whole is in."""
         return bisect_right(self._starts, place) - 1
@@ -64,11 +71,11 @@ def fold(text: str) -> str:
     """The text as it is read: compatibility forms, lower case, single spaces, no hidden characters, letters that
     imitate Latin ones among Latin ones as what they imitate.
     """
-    if text.isascii():
-        plain = text
-    else:
+    plain = text
+    if not text.isascii():
         plain = unicodedata.normalize("NFKC", HIDDEN.sub("", text)).replace("’", "'")
-        plain = LOOK_ALIKE.sub(lambda found: found[0].translate(CONFUSABLE), plain)
+        if IMITATING.search(plain):
+            plain = LOOK_ALIKE.sub(lambda found: found[0].translate(CONFUSABLE), plain)
     return " ".join(f"|{plain.lower()}|".split())[1:-1]
 
 

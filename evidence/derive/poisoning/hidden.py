@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evidence.derive.poisoning.folding import Texts
 from evidence.patterns.poisoning import hidden as shapes
 
 MAX_LOOSE: Final = 3
 """Zero-width characters that copying leaves in a text; more are a code."""
 
 
-def may_hide(whole: str) -> bool:
-    """Whether it is worth looking at ASCII texts, cheaply: joined by NUL they hold what hides."""
-    return "]:" in whole or shapes.MAY_HIDE.search(whole) is not None
+def may_hide(texts: Texts) -> list[int]:
+    """Which texts are worth looking at, cheaply, in rising order."""
+    return sorted({*texts.touched(shapes.MAY_HIDE), *texts.with_word("]:")})
 
 
 def hidden_in(text: str) -> Iterator[str]:
@@ -29,7 +30,7 @@ def hidden_in(text: str) -> Iterator[str]:
         yield from _hidden(without)
     if shapes.PRIVATE.search(without):
         yield "private-use characters"
-    if shapes.LOOK_ALIKE.search(without):
+    if shapes.IMITATING.search(without) and shapes.LOOK_ALIKE.search(without):
         yield "letters of another script inside a word"
 
 

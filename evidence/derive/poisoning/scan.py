@@ -142,11 +142,9 @@ def _heard(sent: Sequence[str], folded: Sequence[str], words: str, worth: Sequen
     """What each text says wherever it stands."""
     heard: list[list[_Heard]] = [[] for _ in sent]
     as_sent = Texts(sent)
-    plain_may_hide = may_hide(as_sent.whole)
-    for at, text in enumerate(sent):
-        if plain_may_hide or not text.isascii():
-            heard[at] += _unseen(text)
-    for at in encoded_in(sent, as_sent.whole):
+    for at in may_hide(as_sent):
+        heard[at] += _unseen(sent[at])
+    for at in encoded_in(as_sent):
         heard[at] += _encoded(sent[at])
     for each in SECRETS:
         for at in as_sent.holding(each):

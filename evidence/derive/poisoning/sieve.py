@@ -20,6 +20,9 @@ _AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
 _MOST: Final = 24
 """Repetitions that are still counted."""
 
+_MEMORY: Final = 32 << 20
+"""Bytes that one expression may take for what it remembers of its states, when texts are many and unlike each other."""
+
 _LETTER: Final = "X"
 _SIGN: Final = "\x7f"
 """What stands for letters and for other characters beyond ASCII."""
@@ -30,9 +33,11 @@ class Sieve:
     """Several verbose expressions, of which those that may match a folded text are found at once."""
 
     def __init__(self, expressions: Iterable[str]) -> None:
+        options = re2.Options()
+        options.max_mem = _MEMORY
         self._filter = re2.Filter()
         for expression in expressions:
-            self._filter.Add(relaxed(expression))
+            self._filter.Add(relaxed(expression), options)
         self._filter.Compile()
 
     def possible(self, text: str) -> list[int]:
@@ -112,7 +117,6 @@ class _StandIns(dict[int, str]):
 
 _STAND_INS: Final = _StandIns()
 _LOOSE: Final = {
-    "^": "(?:)",
     "$": "(?:)",
     r"\A": "(?:)",
     r"\Z": "(?:)",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import re2
+
 _TAGS = "\U000e0001-\U000e007f"
 _BIDI = "\u202a-\u202e\u2066-\u2069"
 _ZERO_WIDTH = "\u200b\u200c\u200d\u2060-\u2064\ufeff\u180e\u00ad\u034f"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 
-HIDDEN: Final = re.compile(f"[{_TAGS}{_BIDI}{_ZERO_WIDTH}{_SELECTORS}\u200e\u200f\u061c\u3164\uffa0\u115f\u1160]")
+_UNSEEN = f"{_TAGS}{_BIDI}{_ZERO_WIDTH}{_SELECTORS}\u200e\u200f\u061c\u3164\uffa0\u115f\u1160"
+HIDDEN: Final = re.compile(f"[{_UNSEEN}]")
 """Characters that a reader does not see; `evidence.derive.poisoning.hidden` decides which of them are innocent."""
 
 FLAG: Final = re.compile("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f")
@@ -47,8 +50,6 @@ SELECTABLE: Final = re.compile("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff
 CONTROL: Final = re.compile("[\x01-\x06\x08\x0e-\x1b\x9b]")
 """Characters that move a terminal's cursor or colour, and those that show nothing."""
 
-MAY_HIDE: Final = re.compile(r"[\x01-\x06\x08\x0e-\x1b]|\s{29}")
-"""In ASCII texts joined by NUL: a control character, or a long stretch of nothing."""
 EMPTINESS: Final = re.compile(r"(?<!\s)[\s\u2800]{30,}+(?=\S)")
 """A long stretch of nothing before more text."""
 MAX_EMPTY_LINES: Final = 25
@@ -68,7 +69,13 @@ CONFUSABLE: Final = str.maketrans(
 )
 """Cyrillic, Greek and Armenian letters that look like Latin ones."""
 _FOREIGN = "".join(sorted({chr(code) for code in CONFUSABLE}))
+IMITATING: Final = re.compile(f"[{_FOREIGN}]")
 LOOK_ALIKE: Final = re.compile(
     rf"(?<![^\W_])(?=[^\W\d_]{{0,40}}[{_FOREIGN}])(?=[^\W\d_]{{0,40}}[A-Za-z])[A-Za-z{_FOREIGN}]{{2,80}}(?![^\W_])"
 )
 """A word of Latin letters and letters that imitate them, and of nothing else."""
+
+_WHITE = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u2800"
+_PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+MAY_HIDE: Final = re2.compile(f"[\x01-\x06\x08\x0e-\x1b\x9b{_UNSEEN}{_PRIVATE}{_FOREIGN}]|[{_WHITE}]{{29}}")
+"""What a text holds wherever one of the above does, for RE2: one of their characters, or a long stretch of nothing."""
