@@ -77,5 +77,5 @@ LOOK_ALIKE: Final = re.compile(
 
 _WHITE = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u2800"
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
-MAY_HIDE: Final = re2.compile(f"[\x01-\x06\x08\x0e-\x1b\x9b{_UNSEEN}{_PRIVATE}{_FOREIGN}]|[{_WHITE}]{{29}}")
-"""What a text holds wherever one of the above does, for RE2: one of their characters, or a long stretch of nothing."""
+MAY_HIDE: Final = re2.compile(f"[\x01-\x06\x08\x0e-\x1b\x9b{_UNSEEN}{_PRIVATE}{_FOREIGN}]+|[{_WHITE}]{{29}}")
+"""What a text holds wherever one of the above does, for RE2: some of their characters, or a long stretch of nothing."""
