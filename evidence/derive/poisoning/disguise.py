@@ -34,24 +34,13 @@ def may_disguise(whole: str, words: str) -> bool:
 
 def disguised(folded: str) -> Iterator[str]:
     """The text with what is disguised in it written plainly: at most one reading for each way to disguise."""
-    words = folded.split()
-    if any(_is_mixed(word) for word in words):
+    plain = without_surrogates(folded)
+    if _MIXED_ANYWHERE.search(plain):
         yield _MIXED.sub(lambda found: found[0].translate(_FIGURES), folded)
-    if _APART.search(folded):
+    if _APART_ANYWHERE.search(plain) and _APART.search(folded):
         yield _APART.sub(lambda found: _spaced(found[0]), folded)
-    if any(_is_joined(word) for word in words):
+    if _JOINED_ANYWHERE.search(plain):
         yield _JOINED.sub(lambda found: _PARTS.sub(" ", found[0]), folded)
-
-
-def _is_mixed(word: str) -> bool:
-    """Whether it is a word of an order once its figures are letters."""
-    return (
-        not word.isalpha() and word.strip(".,:;").translate(_FIGURES).startswith(_PLAIN) and not word.startswith(_PLAIN)
-    )
-
-
-def _is_joined(word: str) -> bool:
-    return ("-" in word or "_" in word or "." in word) and any(stem in word for stem in _STEMS)
 
 
 def _spaced(run: str) -> str:
@@ -70,10 +59,15 @@ def _with_figures(word: str) -> str:
 
 
 _FIGURES_FOR: Final = {"o": "0", "i": "1!", "e": "3", "a": "4@", "s": "5$", "t": "7", "l": "|"}
+# Words that are those of an order once their figures are letters, and those that join some; as `re2` reads them.
 _MIXED_WORD: Final = rf"(?:^|\ )(?:[.,:;]+(?:{'|'.join(_PLAIN)})|[.,:;]*(?:{'|'.join(map(_with_figures, _PLAIN))}))"
 _PURE: Final = "|".join(stem for stem in _STEMS if stem.isalpha())
 _JOINED_WORD: Final = rf"[._-][^\ ]*(?:{_PURE})|(?:{_PURE})[^\ ]*[._-]|do_not_tell|do-not-tell"
 _ODD: Final = re2.compile(rf"{_MIXED_WORD}|{_JOINED_WORD}|(?:^|\ )[^\ ][._*-][^\ ][._*-][^\ ]{{5}}")
 _SPELT: Final = re2.compile(r"[^a-z\ ](?:[a-z][\ ._*-]{1,2}){4}|(?:\ [a-z]){5}\ ")
-DISGUISES: Final = (_MIXED_WORD, _JOINED_WORD, r"(?:[a-z][\ ._*-]{1,2}){4}[a-z]")
+_LETTERS_APART: Final = r"(?:[a-z][\ ._*-]{1,2}){4}[a-z]"
+_MIXED_ANYWHERE: Final = re2.compile(_MIXED_WORD)
+_JOINED_ANYWHERE: Final = re2.compile(_JOINED_WORD)
+_APART_ANYWHERE: Final = re2.compile(_LETTERS_APART)
+DISGUISES: Final = (_MIXED_WORD, _JOINED_WORD, _LETTERS_APART)
 """Verbose expressions, of which a text in which something is disguised matches one."""
