@@ -1,4 +1,4 @@
-"""Speed of the poisoning scan on captured servers, and on hostile texts, one core.
+"""Speed of the poisoning scan on captured servers, on many tools and on hostile texts, one core.
 
     python -m bench.poisoning [--rounds N] [--against DIR] [--json FILE]
 
@@ -31,7 +31,12 @@ for _ in range(5):
     started = time.process_time()
     for listing in listings: scan(listing)
     best = min(best, (time.process_time() - started) / len(listings))
-print(best)
+words = "when no filter is given all rows are read as json " * 27
+tools = [{"name": f"tool_{at}", "description": f"{words}{at}"} for at in range(1000)]
+many = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": tools}]}}})
+started = time.process_time()
+scan(many)
+print(best, time.process_time() - started)
 """
 UNITS = (
     "a",
@@ -53,25 +58,28 @@ def main() -> None:
     parser.add_argument("--against", type=Path)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    result: dict[str, object] = {"ms_per_server": None, "slowest_hostile_text_s": hostile()}
-    trees = {"ms_per_server": HERE} | ({"ms_per_server_against": options.against} if options.against else {})
-    rounds: dict[str, list[float]] = {name: [] for name in trees}
+    trees = {"": HERE} | ({"_against": options.against} if options.against else {})
+    rounds: dict[str, list[tuple[float, float]]] = {name: [] for name in trees}
     for _ in range(options.rounds):
         for name, tree in trees.items():
             rounds[name].append(one_round(tree))
-    result |= {name: round(sorted(times)[len(times) // 2] * 1000, 2) for name, times in rounds.items()}
+    result = {"slowest_hostile_text_s": hostile()}
+    for name, times in rounds.items():
+        server, tools = (sorted(each)[len(times) // 2] for each in zip(*times, strict=True))
+        result |= {f"ms_per_server{name}": round(server * 1000, 2), f"thousand_tools_s{name}": round(tools, 2)}
     for name, value in result.items():
         print(f"{name:28} {value}")
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def one_round(tree: Path) -> float:
-    """Seconds of CPU for one listing, in a process of its own."""
+def one_round(tree: Path) -> tuple[float, float]:
+    """Seconds of CPU for one listing, and for 1,000 tools of 300 words, in a process of its own."""
     run = subprocess.run(
         [sys.executable, "-c", ONE_ROUND, str(tree)], capture_output=True, text=True, check=True, cwd=tree
     )
-    return float(run.stdout)
+    server, tools = map(float, run.stdout.split())
+    return server, tools
 
 
 def hostile(units: Sequence[str] = UNITS) -> float:
@@ -79,6 +87,7 @@ def hostile(units: Sequence[str] = UNITS) -> float:
     from evidence.derive.poisoning import scan_text  # noqa: PLC0415  after the arguments are read
 
     worst = 0.0
+    list(scan_text("a"))
     for unit in units:
         started = time.process_time()
         list(scan_text((unit * 20_000)[:20_000], owner="mine", names=["a_b", "x_y"]))
