@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -27,10 +28,16 @@ CARRIED: Final = timedelta(days=14)
 """How long what an earlier night found stands when we could not look (docs/decisions/0169)."""
 
 
+REST: Final = 180.0
+"""Seconds in which an API that did not answer is asked about no other server: each would wait for all retries."""
+
+_SILENT: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.RATE_LIMITED})
+
+
 class AdvisoriesCollector:
     """Follows dependencies and package. Where there is no mirror it asks the API, if one is given.
 
-    One for many servers: it holds no state, and its matching runs in threads.
+    One for many servers, so that all of them know when the API is away. Its matching runs in threads.
     """
 
     name: Final = "advisories"
@@ -45,12 +52,15 @@ class AdvisoriesCollector:
         clock: Callable[[], datetime],
         *,
         stale_after: timedelta = STALE_AFTER,
+        tick: Callable[[], float] = time.monotonic,
     ) -> None:
         self._mirror = mirror
         self._api = api
         self._order = order
         self._clock = clock
         self._stale_after = stale_after
+        self._tick = tick
+        self._silence: tuple[float, Absent] | None = None
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         """One record: the advisories that affect what this run found, or why nobody can tell."""
@@ -95,10 +105,15 @@ class AdvisoriesCollector:
             looked, missing = None, Absent(Reason.NOT_COLLECTED, str(error))
         if looked is not None or self._api is None:
             return looked or missing
+        if self._silence is not None and self._tick() < self._silence[0]:
+            return self._silence[1]
         try:
             return await look_by_api(self._api, packages, self._order)
         except NotAnswered as failure:
-            return failure.absent()
+            absent = failure.absent()
+            if absent.reason in _SILENT:
+                self._silence = (self._tick() + REST, absent)
+            return absent
 
     def _observation(self, looked: Looked, now: datetime) -> Mapping[str, Json]:
         seen: dict[str, Json] = {LOOKED_AT: now.isoformat(), "by": looked.by}

@@ -176,6 +176,28 @@ def test_an_api_that_does_not_answer_moves_no_score(mirror: Path, tmp_path: Path
     assert absent.content == Absent(Reason.UNREACHABLE, "OSV answered HTTP 503")
 
 
+def test_an_api_that_is_away_is_not_waited_for_by_every_server(tmp_path: Path) -> None:
+    away = OsvWorld(faults={"/v1/querybatch": [Answer(503, b"")] * 20})
+    seconds = [0.0]
+
+    async def nights(base: str) -> list[int]:
+        asked: list[int] = []
+        async with api(base, Waits()) as osv:
+            collector = AdvisoriesCollector(
+                Mirror(tmp_path / "none.db"), osv, OsvOrder(), lambda: NOW, tick=lambda: seconds[0]
+            )
+            for at in (0.0, 179.0, 181.0):
+                seconds[0] = at
+                (record,) = await collector.follow(dossier(LOCKED), dossier())
+                assert record.content == Absent(Reason.UNREACHABLE, "OSV answered HTTP 503")
+                asked.append(len(away.requests))
+        return asked
+
+    with running(away) as base:
+        first, soon, later = asyncio.run(nights(base))
+    assert 0 < first == soon < later
+
+
 def test_a_damaged_mirror_is_an_absence(tmp_path: Path) -> None:
     path = tmp_path / "mirror.db"
     path.write_bytes(b"no database" * 1000)
