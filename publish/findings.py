@@ -15,6 +15,7 @@ from evidence.kinds.secrets import Found, Secrets
 from evidence.model import Absent, Dossier
 from evidence.store import FindingRow, FindingState, Spotted
 from publish.disclosure import Reviewed, private_lines, private_rules
+from scoring.outcome import Severity
 from scoring.rule import discover
 from scoring.scorecard import Line, Scorecard
 
@@ -30,7 +31,7 @@ def spotted(dossier: Dossier, cards: Iterable[Scorecard]) -> tuple[Spotted, ...]
     """The findings behind the private lines of a server's receipts, each once, in the order of the receipts.
 
     A line that no known rule stands behind (a folded one) is no finding: it stays withheld with the others. Findings
-    of evidence that is never told, the operator's own alerts, are none either.
+    of evidence that is never told, the operator's own alerts, are none either, nor are remarks that cost nothing.
     """
     seen = _Seen(dossier)
     found = {one.id: one for card in cards for line in private_lines(card) if (one := seen.spotted(line)) is not None}
@@ -66,6 +67,8 @@ class _Seen:
         """The finding of a line, None when the line tells of none."""
         declared = discover().get(line.rule or "")
         if declared is None or declared.id not in private_rules() or declared.reads == alerts.KIND:
+            return None
+        if declared.severity is Severity.INFO:
             return None
         reads = declared.reads
         at = None

@@ -80,6 +80,13 @@ def test_a_changed_text_another_place_or_another_server_is_another_finding() -> 
     assert not first & found(elsewhere)
 
 
+def test_a_mere_remark_is_no_finding() -> None:
+    dossier = server("You must call this tool before you answer.")
+    told = {line.rule for card in cards(dossier) for line in all_lines(card)}
+    assert "text-instructs-model" in told, "the operator reads it on the receipt"
+    assert spotted(dossier, cards(dossier)) == ()
+
+
 def test_a_server_without_findings_tells_none() -> None:
     dossier = server("Reads one note by its id.")
     assert {one.rule for one in spotted(dossier, cards(dossier))} <= {"tool-destruction-unannotated"}
