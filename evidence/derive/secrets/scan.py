@@ -65,6 +65,11 @@ class Scanner:
         self._paths = [_compiled(rule.path, rule) if rule.path else None for rule in self._rules]
         self._allowed = [tuple(_allowed(one, rule) for one in rule.allowances) for rule in self._rules]
         self._allowed_everywhere = tuple(_allowed(one, None) for one in rules.allowances)
+        self._by_path = [
+            (rule, expression, allowed)
+            for rule, expression, allowed in zip(self._rules, self._paths, self._allowed, strict=True)
+            if not rule.expression and expression is not None
+        ]
         self._anchors = Anchors(self._rules)
         self._fast = fast
         self._seen = 0
@@ -113,8 +118,8 @@ class Scanner:
         return b"".join((*parts, data[at:])).decode("utf-8", "surrogatepass")
 
     def _path_findings(self, path: str, salt: bytes) -> Iterator[Finding]:
-        for rule, expression, allowed in zip(self._rules, self._paths, self._allowed, strict=True):
-            if rule.expression or expression is None or not expression.search(path):
+        for rule, expression, allowed in self._by_path:
+            if not expression.search(path):
                 continue
             if not any(_is_path_allowed(one, path) for one in (*allowed, *self._for(rule))):
                 yield Finding(
