@@ -27,6 +27,14 @@ def _refuse_other_hosts(address: Any) -> None:
         )
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes made while collecting (an archive holds the time it was packed) are named by their argument.
+
+    The workers of one run collect apart and must agree on every name; pytest numbers equal ones in order.
+    """
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(autouse=True)
 def loopback_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if "live" in request.keywords:

@@ -114,11 +114,11 @@ class OsvWorld:
 
 
 def archive(files: dict[str, bytes]) -> bytes:
-    """A zip of files, sorted by name."""
+    """A zip of files, sorted by name, with one date: equal files give equal bytes."""
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted(files):
-            packed.writestr(name, files[name])
+            packed.writestr(zipfile.ZipInfo(name), files[name], zipfile.ZIP_DEFLATED)
     return memory.getvalue()
 
 
