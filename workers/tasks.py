@@ -12,7 +12,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import StoreUnavailable
-from workers import advisories, nightly, schedule
+from workers import advisories, closing, nightly, schedule, shards
 from workers.broker import CeleryQueues, turn
 from workers.celery_app import app, is_stopping, settings
 from workers.clock import clock_at
@@ -68,19 +68,19 @@ def sweep() -> None:
 @_task(schedule.PROBE_SHARD, **_RETRY)
 def probe_shard(run_id: str) -> None:
     """Collect from leased servers of a run until none is left."""
-    _do(lambda ctx: nightly.probe_shard(ctx, run_id, is_stopping))
+    _do(lambda ctx: shards.probe_shard(ctx, run_id, is_stopping))
 
 
 @_task(schedule.SCORE_SHARD, **_RETRY)
 def score_shard(run_id: str) -> None:
     """Score leased servers of a run until none is left."""
-    _do(lambda ctx: nightly.score_shard(ctx, run_id, is_stopping))
+    _do(lambda ctx: shards.score_shard(ctx, run_id, is_stopping))
 
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)
 def publish_run(run_id: str) -> None:
     """Publish a run."""
-    _do(lambda ctx: nightly.publish_run(ctx, run_id))
+    _do(lambda ctx: closing.publish_run(ctx, run_id))
 
 
 def _do(step: Step, *, migrate: bool = False) -> None:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     UniqueConstraint,
+    false,
 )
 from sqlmodel import Field, SQLModel
 
@@ -84,7 +85,7 @@ class ServerRefTable(Tables, table=True):
 
 
 class RunTable(Tables, table=True):
-    """One run; `pins` and `options` are ASCII JSON."""
+    """One run; `pins` and `options` are ASCII JSON, `note` says why it is in its state where that needs a reason."""
 
     __tablename__ = "run"
 
@@ -97,6 +98,20 @@ class RunTable(Tables, table=True):
     state: str = Field(sa_column=Column(Words, nullable=False))
     planned_at: datetime | None = Field(sa_column=Column(Moment))
     published_at: datetime | None = Field(sa_column=Column(Moment))
+    note: str | None = Field(default=None, sa_column=Column(Words))
+
+
+class RunEventTable(Tables, table=True):
+    """What was done to a run by hand or refused by us: append-only."""
+
+    __tablename__ = "run_event"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), nullable=False, index=True))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    who: str = Field(sa_column=Column(Words, nullable=False))
+    what: str = Field(sa_column=Column(Words, nullable=False))
+    note: str = Field(sa_column=Column(Words, nullable=False))
 
 
 class WalkTable(Tables, table=True):
@@ -125,7 +140,11 @@ class WatermarkTable(Tables, table=True):
 
 
 class RunItemTable(Tables, table=True):
-    """One server's progress through one stage of one run."""
+    """One server's progress through one stage of one run.
+
+    `leases` counts how often it was handed out without an end, `not_before` delays it, and `carried` says that its
+    evidence is an earlier night's because its turn has not come.
+    """
 
     __tablename__ = "run_item"
 
@@ -137,6 +156,9 @@ class RunItemTable(Tables, table=True):
     done_at: datetime | None = Field(sa_column=Column(Moment))
     leased_by: str | None = Field(sa_column=Column(Words))
     leased_until: datetime | None = Field(sa_column=Column(Moment))
+    leases: int = Field(default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0"))
+    not_before: datetime | None = Field(default=None, sa_column=Column(Moment))
+    carried: bool = Field(default=False, sa_column=Column(Bool, nullable=False, server_default=false()))
 
     __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
 
@@ -259,6 +281,38 @@ class ApprovalTable(Tables, table=True):
     __table_args__ = (UniqueConstraint("server_key", "listing"),)
 
 
+class RetestTable(Tables, table=True):
+    """One request to look at a server again. `client` is a digest of who asked, `before_key` the run compared with."""
+
+    __tablename__ = "retest_request"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(Words, nullable=False, unique=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False, index=True))
+    client: str = Field(sa_column=Column(Words, nullable=False))
+    asked_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    state: str = Field(sa_column=Column(Words, nullable=False, index=True))
+    reason: str | None = Field(default=None, sa_column=Column(Words))
+    run_key: int | None = Field(default=None, sa_column=Column(ForeignKey("run.key")))
+    before_key: int | None = Field(default=None, sa_column=Column(ForeignKey("run.key")))
+    admitted_at: datetime | None = Field(default=None, sa_column=Column(Moment))
+    finished_at: datetime | None = Field(default=None, sa_column=Column(Moment))
+
+
+class OptOutTable(Tables, table=True):
+    """Whom we must not look at: `scope` says whether `value` is a domain, a host or a server. Revoked, not deleted."""
+
+    __tablename__ = "opt_out"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    scope: str = Field(sa_column=Column(Words, nullable=False))
+    value: str = Field(sa_column=Column(Words, nullable=False))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    who: str = Field(sa_column=Column(Words, nullable=False))
+    note: str = Field(sa_column=Column(Words, nullable=False))
+    revoked_at: datetime | None = Field(default=None, sa_column=Column(Moment))
+
+
 class SnapshotTable(Tables, table=True):
     """The manifest of a published run."""
 
@@ -290,6 +344,9 @@ FINDING = _table(FindingTable)
 DISCLOSURE = _table(DisclosureTable)
 APPROVAL = _table(ApprovalTable)
 SNAPSHOT = _table(SnapshotTable)
+RUN_EVENT = _table(RunEventTable)
+RETEST = _table(RetestTable)
+OPT_OUT = _table(OptOutTable)
 
 # Leasing looks at what is not done yet, which must not cost more as more is done.
 _OPEN = RUN_ITEM.c.done_at.is_(None)

@@ -14,9 +14,10 @@ import pytest
 from evidence.model import Trigger
 from evidence.store import RunState, Stage
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref, settings
-from workers import nightly, pipeline, receipts, schedule
+from workers import closing, nightly, pipeline, receipts, schedule, shards
 from workers.clock import SteppingClock
 from workers.context import Context
+from workers.leases import Leases
 from workers.options import RunOptions
 
 RUN = "20261121T030000Z-nightly"
@@ -94,11 +95,11 @@ def test_sweeps_issue_probes_then_scores_then_publication(tmp_path: Path) -> Non
         async with _context(tmp_path, _world(9), lease_chunk=4, shards=2) as ctx:
             await nightly.plan_due(ctx, _my_turn)
             assert await _swept(ctx) == {schedule.PROBE_SHARD: 2}
-            await nightly.probe_shard(ctx, RUN)
+            await shards.probe_shard(ctx, RUN)
             assert await _swept(ctx) == {schedule.SCORE_SHARD: 2}
-            await nightly.score_shard(ctx, RUN)
+            await shards.score_shard(ctx, RUN)
             assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
-            await nightly.publish_run(ctx, RUN)
+            await closing.publish_run(ctx, RUN)
             assert await _swept(ctx) == {}
             row = ctx.store.run(RUN)
             assert row is not None
@@ -137,7 +138,7 @@ def test_two_shards_share_the_servers(tmp_path: Path) -> None:
         collector = ScriptedCollector(delay=0.001)
         async with _context(tmp_path, _world(20, collector), lease_chunk=3, in_flight=2) as ctx:
             await nightly.plan_due(ctx, _my_turn)
-            await asyncio.gather(nightly.probe_shard(ctx, RUN), nightly.probe_shard(ctx, RUN))
+            await asyncio.gather(shards.probe_shard(ctx, RUN), shards.probe_shard(ctx, RUN))
             assert sorted(collector.looked_at) == sorted(set(collector.looked_at))
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 20
 
@@ -150,12 +151,12 @@ def test_a_dead_workers_servers_are_taken_over_when_its_lease_ends(tmp_path: Pat
             clock = SteppingClock(NIGHT)
             ctx.clock = clock
             await nightly.plan_due(ctx, _my_turn)
-            dead = nightly.Leases(ctx, RUN, Stage.COLLECT)
+            dead = Leases(ctx, RUN, Stage.COLLECT)
             assert len(await dead.pull()) == 4
-            await nightly.probe_shard(ctx, RUN)
+            await shards.probe_shard(ctx, RUN)
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 0
             clock.step(ctx.settings.lease_ttl)
-            await nightly.probe_shard(ctx, RUN)
+            await shards.probe_shard(ctx, RUN)
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 4
 
     asyncio.run(main())
@@ -167,12 +168,12 @@ def test_a_shard_whose_time_is_over_leaves_the_rest_free(tmp_path: Path) -> None
             clock = SteppingClock(NIGHT)
             ctx.clock = clock
             await nightly.plan_due(ctx, _my_turn)
-            leases = nightly.Leases(ctx, RUN, Stage.COLLECT)
+            leases = Leases(ctx, RUN, Stage.COLLECT)
             assert len(await leases.pull()) == 1
             clock.step(ctx.settings.shard_time + timedelta(seconds=1))
             assert await leases.pull() == ()
             await leases.release()
-            assert len(await nightly.Leases(ctx, RUN, Stage.COLLECT).pull()) == 1
+            assert len(await Leases(ctx, RUN, Stage.COLLECT).pull()) == 1
 
     asyncio.run(main())
 
@@ -183,10 +184,10 @@ def test_a_worker_that_is_stopping_gives_its_servers_back(tmp_path: Path) -> Non
         world = _world(50, collector)
         async with _context(tmp_path, world, in_flight=1, write_batch=1, stop_grace=5.0) as ctx:
             await nightly.plan_due(ctx, _my_turn)
-            await nightly.probe_shard(ctx, RUN, lambda: len(collector.looked_at) > 3)
+            await shards.probe_shard(ctx, RUN, lambda: len(collector.looked_at) > 3)
             done = ctx.store.progress(RUN).done[Stage.COLLECT]
             assert 3 < done < 50
-            await nightly.probe_shard(ctx, RUN)
+            await shards.probe_shard(ctx, RUN)
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 50
             assert len(collector.looked_at) == 50
 
@@ -206,12 +207,12 @@ def test_an_unscorable_server_is_tried_again_and_does_not_hold_up_the_others(
     async def main() -> None:
         async with _context(tmp_path, _world(200)) as ctx:
             await nightly.plan_due(ctx, _my_turn)
-            await nightly.probe_shard(ctx, RUN)
+            await shards.probe_shard(ctx, RUN)
             monkeypatch.setattr(receipts, "score_one", raising)
-            await nightly.score_shard(ctx, RUN)
+            await shards.score_shard(ctx, RUN)
             assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
             monkeypatch.undo()
-            await nightly.publish_run(ctx, RUN)
+            await closing.publish_run(ctx, RUN)
             assert ctx.store.progress(RUN).done[Stage.SCORE] == 200
 
     asyncio.run(main())
@@ -227,7 +228,7 @@ def test_a_run_past_its_deadline_is_published_with_parts_missing(tmp_path: Path)
             await pipeline.collect(ctx, run, ctx.store.pending(RUN, Stage.COLLECT)[:2])
             clock.step(ctx.settings.run_deadline + timedelta(seconds=1))
             assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
-            await nightly.publish_run(ctx, RUN)
+            await closing.publish_run(ctx, RUN)
             assert b'"scored": 2' in (ctx.store.snapshot(RUN) or b"")
 
     asyncio.run(main())
@@ -240,7 +241,7 @@ def test_a_run_past_its_deadline_with_nothing_scored_is_abandoned(tmp_path: Path
             ctx.clock = clock
             await nightly.plan_due(ctx, _my_turn)
             clock.step(ctx.settings.run_deadline + timedelta(seconds=1))
-            await nightly.publish_run(ctx, RUN)
+            await closing.publish_run(ctx, RUN)
             assert await _swept(ctx) == {}
             row = ctx.store.run(RUN)
             assert row is not None
