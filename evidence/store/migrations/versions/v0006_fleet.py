@@ -68,8 +68,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     for table in ("opt_out", "retest_request", "run_event"):
         op.drop_table(table)
-    with op.batch_alter_table("run_item") as table:
+    with op.batch_alter_table("run_item") as items:
         for column in ("carried", "not_before", "leases"):
-            table.drop_column(column)
-    with op.batch_alter_table("run") as table:
-        table.drop_column("note")
+            items.drop_column(column)
+    with op.batch_alter_table("run") as runs:
+        runs.drop_column("note")
