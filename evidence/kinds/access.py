@@ -25,7 +25,7 @@ openid (path inserted) or openid-appended; layout `legacy` is metadata at the ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -33,6 +33,7 @@ from typing import Final
 
 from evidence.canonical import Json, parse_json
 from evidence.kinds.exchanges import REVISIONS
+from evidence.members import array, mapping, mappings, text
 
 KIND: Final = "access"
 SCHEMA: Final = 1
@@ -147,12 +148,12 @@ class Access:
     @property
     def registered(self) -> str:
         """The address as registered, values of its query masked."""
-        return _text(self.body, "registered")
+        return text(self.body.get("registered"))
 
     @property
     def access_class(self) -> AccessClass:
         """Who gets in."""
-        return AccessClass(_text(self.body, "class"))
+        return AccessClass(text(self.body.get("class")))
 
     @cached_property
     def gate(self) -> Gate | None:
@@ -161,17 +162,17 @@ class Access:
         if not isinstance(raw, Mapping):
             return None
         return Gate(
-            step=_text(raw, "step"),
-            era=_text(raw, "era"),
+            step=text(raw.get("step")),
+            era=text(raw.get("era")),
             status=_status(raw),
-            reason=_text(raw, "reason"),
-            detail=_text(raw, "detail"),
+            reason=text(raw.get("reason")),
+            detail=text(raw.get("detail")),
         )
 
     @property
     def revision(self) -> str:
         """Letter of the newest revision in which the server opens; D, the most common, for one that shows none."""
-        versions = [version for version in _object(self.body.get("versions")).values() if isinstance(version, str)]
+        versions = [version for version in mapping(self.body.get("versions")).values() if isinstance(version, str)]
         return max((_LETTERS[version] for version in versions if version in _LETTERS), default="D")
 
     @cached_property
@@ -179,11 +180,11 @@ class Access:
         """The challenges of the gate."""
         return tuple(
             Challenge(
-                scheme=_text(raw, "scheme"),
+                scheme=text(raw.get("scheme")),
                 token68=raw.get("token68") is True,
-                parameters={k: v for k, v in _object(raw.get("parameters")).items() if isinstance(v, str)},
+                parameters={k: v for k, v in mapping(raw.get("parameters")).items() if isinstance(v, str)},
             )
-            for raw in _objects(self.body, "challenges")
+            for raw in mappings(self.body.get("challenges"))
         )
 
     @cached_property
@@ -201,9 +202,9 @@ class Access:
         """The authorization servers, in the order in which they are advertised."""
         return tuple(
             AuthorizationServer(
-                issuer=_text(raw, "issuer"), layout=_text(raw, "layout"), attempts=_attempts(raw, "attempts")
+                issuer=text(raw.get("issuer")), layout=text(raw.get("layout")), attempts=_attempts(raw, "attempts")
             )
-            for raw in _objects(self.body, "authorization_servers")
+            for raw in mappings(self.body.get("authorization_servers"))
         )
 
     @cached_property
@@ -213,29 +214,32 @@ class Access:
         if not isinstance(raw, Mapping):
             return None
         return Bogus(
-            step=_text(raw, "step"), status=_status(raw), outcome=_text(raw, "outcome"), detail=_text(raw, "detail")
+            step=text(raw.get("step")),
+            status=_status(raw),
+            outcome=text(raw.get("outcome")),
+            detail=text(raw.get("detail")),
         )
 
     def is_cut(self, part: str) -> bool:
         """Whether our own bounds ended `challenges` or `metadata` early."""
-        return part in _array(self.body.get("cut"))
+        return part in array(self.body.get("cut"))
 
 
 def _attempts(holder: Mapping[str, Json], member: str) -> tuple[Attempt, ...]:
-    return tuple(_attempt(raw) for raw in _objects(holder, member))
+    return tuple(_attempt(raw) for raw in mappings(holder.get(member)))
 
 
 def _attempt(raw: Mapping[str, Json]) -> Attempt:
     document = raw.get("document")
-    failure = _object(raw.get("failure"))
-    parts = [part for part in (_text(failure, "reason"), _text(failure, "detail")) if part]
+    failure = mapping(raw.get("failure"))
+    parts = [part for part in (text(failure.get("reason")), text(failure.get("detail"))) if part]
     return Attempt(
-        by=_text(raw, "by"),
-        url=_text(raw, "url"),
+        by=text(raw.get("by")),
+        url=text(raw.get("url")),
         status=_status(raw),
-        location=_text(raw, "location"),
+        location=text(raw.get("location")),
         document=document if isinstance(document, Mapping) else None,
-        problem=_text(raw, "problem"),
+        problem=text(raw.get("problem")),
         failure=": ".join(parts),
     )
 
@@ -243,20 +247,3 @@ def _attempt(raw: Mapping[str, Json]) -> Attempt:
 def _status(raw: Mapping[str, Json]) -> int | None:
     status = raw.get("status")
     return status if isinstance(status, int) and not isinstance(status, bool) else None
-
-
-def _objects(holder: Mapping[str, Json], member: str) -> Sequence[Mapping[str, Json]]:
-    return [value for value in _array(holder.get(member)) if isinstance(value, Mapping)]
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _array(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(members: Mapping[str, Json], name: str) -> str:
-    value = members.get(name)
-    return value if isinstance(value, str) else ""

@@ -31,12 +31,13 @@ observation are those of an earlier night.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import count, mapping, mappings, text, texts
 
 KIND: Final = "advisories"
 SCHEMA: Final = 1
@@ -118,57 +119,37 @@ class Advisories:
     @staticmethod
     def parse(body: bytes) -> Advisories:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = _object(parse_json(body))
-        groups = tuple(_group(raw) for raw in _objects(members.get("groups")))
-        unknown = tuple(_unmatched(raw) for raw in _objects(members.get("unknown")))
+        members = mapping(parse_json(body))
+        groups = tuple(_group(raw) for raw in mappings(members.get("groups")))
+        unknown = tuple(_unmatched(raw) for raw in mappings(members.get("unknown")))
         return Advisories(
-            checked=_count(members.get("checked")),
+            checked=count(members.get("checked")),
             groups=groups,
-            groups_total=max(_count(members.get("groups_total")), len(groups)),
+            groups_total=max(count(members.get("groups_total")), len(groups)),
             unknown=unknown,
-            unknown_total=max(_count(members.get("unknown_total")), len(unknown)),
-            ecosystems=_texts(members.get("ecosystems")),
+            unknown_total=max(count(members.get("unknown_total")), len(unknown)),
+            ecosystems=texts(members.get("ecosystems")),
         )
 
 
 def _group(raw: Mapping[str, Json]) -> Group:
     return Group(
-        ids=_texts(raw.get("ids")),
-        ecosystem=_text(raw.get("ecosystem")),
-        package=_text(raw.get("package")),
-        version=_text(raw.get("version")),
-        relation=_REACHES.get(_text(raw.get("relation")), Reach.UNKNOWN),
-        scopes=frozenset(_texts(raw.get("scopes"))),
-        severity=_SEVERITIES.get(_text(raw.get("severity")), Severity.UNKNOWN),
-        cvss=_text(raw.get("cvss")),
-        vector=_text(raw.get("vector")),
-        fixed=_text(raw.get("fixed")),
-        published=_text(raw.get("published")),
-        fixed_since=_text(raw.get("fixed_since")),
-        summary=_text(raw.get("summary")),
+        ids=texts(raw.get("ids")),
+        ecosystem=text(raw.get("ecosystem")),
+        package=text(raw.get("package")),
+        version=text(raw.get("version")),
+        relation=_REACHES.get(text(raw.get("relation")), Reach.UNKNOWN),
+        scopes=frozenset(texts(raw.get("scopes"))),
+        severity=_SEVERITIES.get(text(raw.get("severity")), Severity.UNKNOWN),
+        cvss=text(raw.get("cvss")),
+        vector=text(raw.get("vector")),
+        fixed=text(raw.get("fixed")),
+        published=text(raw.get("published")),
+        fixed_since=text(raw.get("fixed_since")),
+        summary=text(raw.get("summary")),
     )
 
 
 def _unmatched(raw: Mapping[str, Json]) -> Unmatched:
     names = ("ecosystem", "name", "version", "why")
-    return Unmatched(**{name: _text(raw.get(name)) for name in names})
-
-
-def _objects(value: Json) -> Sequence[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
-
-
-def _count(value: Json) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
+    return Unmatched(**{name: text(raw.get(name)) for name in names})

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import known_text, mapping
 
 KIND: Final = "alerts"
 SCHEMA: Final = 1
@@ -52,36 +53,28 @@ class Alerts:
     @staticmethod
     def parse(body: bytes) -> Alerts:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = _object(parse_json(body))
+        members = mapping(parse_json(body))
         stated = members.get("alerts")
         items = stated if isinstance(stated, Sequence) and not isinstance(stated, str) else ()
         return Alerts(
-            alerts=tuple(alert for item in items if (alert := _alert(_object(item))) is not None),
+            alerts=tuple(alert for item in items if (alert := _alert(mapping(item))) is not None),
             complete=members.get("complete") is True,
         )
 
 
 def _alert(members: Mapping[str, Json]) -> Alert | None:
-    ghsa = _text(members.get("id"))
+    ghsa = known_text(members.get("id"))
     if not ghsa:
         return None
     return Alert(
         id=ghsa,
-        cve=_text(members.get("cve")),
-        ecosystem=_text(members.get("ecosystem")),
-        package=_text(members.get("package")),
-        range=_text(members.get("range")),
-        fixed=_text(members.get("fixed")),
-        severity=_text(members.get("severity")),
-        state=_text(members.get("state")),
-        scope=_text(members.get("scope")),
-        manifest=_text(members.get("manifest")),
+        cve=known_text(members.get("cve")),
+        ecosystem=known_text(members.get("ecosystem")),
+        package=known_text(members.get("package")),
+        range=known_text(members.get("range")),
+        fixed=known_text(members.get("fixed")),
+        severity=known_text(members.get("severity")),
+        state=known_text(members.get("state")),
+        scope=known_text(members.get("scope")),
+        manifest=known_text(members.get("manifest")),
     )
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None

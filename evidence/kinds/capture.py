@@ -17,6 +17,7 @@ from typing import Final
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.kinds import listing
 from evidence.kinds.listing import End
+from evidence.members import mapping, text
 from evidence.model import Dossier, Observed, Record, Server, Target, TargetType
 
 COLLECTOR: Final = "capture"
@@ -38,7 +39,7 @@ class NotACapture(ValueError):
 def dossier_from_capture(data: bytes, as_of: datetime) -> Dossier:
     """The dossier of a capture: one listing record, observed at `as_of`; raise NotACapture on anything else."""
     document = _document(data)
-    recording = _object(document.get("capture"))
+    recording = mapping(document.get("capture"))
     server, target = _server(document, recording)
     try:
         text = json.dumps(_listing_body(document, recording, target), separators=(",", ":"), allow_nan=False)
@@ -72,9 +73,9 @@ def _document(data: bytes) -> Mapping[str, Json]:
 
 
 def _server(document: Mapping[str, Json], recording: Mapping[str, Json]) -> tuple[Server, Target]:
-    name = _text(document.get("package")) or "unnamed"
-    version = _text(document.get("version")) or None
-    ecosystem = _ECOSYSTEMS.get(_text(recording.get("ecosystem")))
+    name = text(document.get("package")) or "unnamed"
+    version = text(document.get("version")) or None
+    ecosystem = _ECOSYSTEMS.get(text(recording.get("ecosystem")))
     if ecosystem is None:
         target = Target(type=TargetType.COMMAND, identifier=name, version=version)
         return Server(ref=f"capture:{name}", name=name), target
@@ -83,10 +84,10 @@ def _server(document: Mapping[str, Json], recording: Mapping[str, Json]) -> tupl
 
 
 def _listing_body(document: Mapping[str, Json], recording: Mapping[str, Json], target: Target) -> Json:
-    opening = _object(document.get("initialize"))
+    opening = mapping(document.get("initialize"))
     return {
         "target": {"type": target.type.value, "identifier": target.identifier, "version": target.version},
-        "transport": _text(recording.get("transport")) or "stdio",
+        "transport": text(recording.get("transport")) or "stdio",
         "era": "legacy",
         "protocolVersion": opening.get("protocolVersion"),
         "sandbox": "",
@@ -96,21 +97,13 @@ def _listing_body(document: Mapping[str, Json], recording: Mapping[str, Json], t
 
 
 def _list(document: Mapping[str, Json], recording: Mapping[str, Json], name: str) -> Json:
-    capabilities = _object(_object(document.get("initialize")).get("capabilities"))
+    capabilities = mapping(mapping(document.get("initialize")).get("capabilities"))
     capability = capabilities.get("resources" if name == "resourceTemplates" else name)
     declared = capability is not None and capability is not False
-    error = _object(recording.get("errors")).get(_METHODS[name])
+    error = mapping(recording.get("errors")).get(_METHODS[name])
     if error is not None:
         return {"declared": declared, "end": End.ERROR.value, "error": error, "pages": []}
     items = document.get(name, [])
     if not declared and not items:
         return {"declared": False, "end": End.NOT_ASKED.value, "error": None, "pages": []}
     return {"declared": declared, "end": End.COMPLETE.value, "error": None, "pages": [{name: items}]}
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""

@@ -24,6 +24,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import mappings, text, texts
 
 KIND: Final = "dependencies"
 SCHEMA: Final = 1
@@ -62,7 +63,7 @@ class Dependencies:
     @property
     def taken_from(self) -> str:
         """`lockfile`, `sbom` or `installed`."""
-        return _text(self.body.get("from"))
+        return text(self.body.get("from"))
 
     @property
     def complete(self) -> bool:
@@ -77,36 +78,24 @@ class Dependencies:
     @cached_property
     def sources(self) -> tuple[tuple[str, str], ...]:
         """Path and format of each file that was read."""
-        return tuple((_text(raw.get("path")), _text(raw.get("format"))) for raw in _objects(self.body.get("sources")))
+        return tuple((text(raw.get("path")), text(raw.get("format"))) for raw in mappings(self.body.get("sources")))
 
     @cached_property
     def unread(self) -> tuple[tuple[str, str], ...]:
         """Path of each file that could not be read whole, and why."""
-        return tuple((_text(raw.get("path")), _text(raw.get("why"))) for raw in _objects(self.body.get("unread")))
+        return tuple((text(raw.get("path")), text(raw.get("why"))) for raw in mappings(self.body.get("unread")))
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         """The packages, sorted."""
         return tuple(
             Dependency(
-                ecosystem=_text(raw.get("ecosystem")),
-                name=_text(raw.get("name")),
+                ecosystem=text(raw.get("ecosystem")),
+                name=text(raw.get("name")),
                 version=version if isinstance(version := raw.get("version"), str) else None,
-                relation=_text(raw.get("relation")) or "unknown",
-                scopes=_texts(raw.get("scopes")),
-                path=_text(raw.get("path")),
+                relation=text(raw.get("relation")) or "unknown",
+                scopes=texts(raw.get("scopes")),
+                path=text(raw.get("path")),
             )
-            for raw in _objects(self.body.get("dependencies"))
+            for raw in mappings(self.body.get("dependencies"))
         )
-
-
-def _objects(value: Json) -> list[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""

@@ -22,12 +22,13 @@ DIGEST: first 16 hexadecimal digits of a SHA-256 for an entry, all 64 for a list
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import array, mapping, text, texts
 
 KIND: Final = "drift"
 SCHEMA: Final = 1
@@ -110,60 +111,44 @@ class Drift:
     @staticmethod
     def parse(body: bytes) -> Drift:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = _object(parse_json(body))
+        members = mapping(parse_json(body))
         return Drift(
-            baseline=_text(members.get("baseline")),
-            listing=_text(members.get("listing")),
+            baseline=text(members.get("baseline")),
+            listing=text(members.get("listing")),
             alarm=members.get("alarm") is True,
             complete=members.get("complete") is not False,
-            changes=tuple(_change(_object(row)) for row in _array(members.get("changes"))),
-            signals=_texts(members.get("signals")),
+            changes=tuple(_change(mapping(row)) for row in array(members.get("changes"))),
+            signals=texts(members.get("signals")),
             escalations=_escalations(members.get("escalations")),
-            approved=_approved(_object(members.get("approved"))),
+            approved=_approved(mapping(members.get("approved"))),
         )
 
 
 def _change(row: Mapping[str, Json]) -> Change:
-    what = _text(row.get("what"))
+    what = text(row.get("what"))
     return Change(
-        at=_text(row.get("at")),
+        at=text(row.get("at")),
         what=What(what) if what in set(What) else What.CHANGED,
-        before=_text(row.get("before")) or None,
-        after=_text(row.get("after")) or None,
-        signals=_texts(row.get("signals")),
+        before=text(row.get("before")) or None,
+        after=text(row.get("after")) or None,
+        signals=texts(row.get("signals")),
         escalations=_escalations(row.get("escalations")),
     )
 
 
 def _approved(members: Mapping[str, Json]) -> Approved:
-    entries, tools = _object(members.get("entries")), _object(members.get("tools"))
+    entries, tools = mapping(members.get("entries")), mapping(members.get("tools"))
     return Approved(
         entries={at: digest for at, digest in entries.items() if isinstance(digest, str)},
-        signals={at: _texts(patterns) for at, patterns in _object(members.get("signals")).items()},
-        tools={name: _standing(_object(tool)) for name, tool in tools.items()},
+        signals={at: texts(patterns) for at, patterns in mapping(members.get("signals")).items()},
+        tools={name: _standing(mapping(tool)) for name, tool in tools.items()},
     )
 
 
 def _standing(tool: Mapping[str, Json]) -> Standing:
-    hints = {name: hint for name, hint in _object(tool.get("hints")).items() if isinstance(hint, bool)}
-    return Standing(authority=_text(tool.get("authority")), hints=hints)
+    hints = {name: hint for name, hint in mapping(tool.get("hints")).items() if isinstance(hint, bool)}
+    return Standing(authority=text(tool.get("authority")), hints=hints)
 
 
 def _escalations(value: Json) -> tuple[Escalation, ...]:
-    return tuple(Escalation(text) for text in _texts(value) if text in set(Escalation))
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(text for text in _array(value) if isinstance(text, str))
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _array(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
+    return tuple(Escalation(text) for text in texts(value) if text in set(Escalation))

@@ -22,7 +22,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from evidence.canonical import Json, parse_json
+from evidence.canonical import parse_json
+from evidence.members import mapping, text
 
 KIND: Final = "interop"
 SCHEMA: Final = 1
@@ -47,25 +48,17 @@ class Interop:
     @staticmethod
     def parse(body: bytes) -> Interop:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = _object(parse_json(body))
-        said = _object(members.get("said"))
-        listed = _object(members.get("listed"))
+        members = mapping(parse_json(body))
+        said = mapping(members.get("said"))
+        listed = mapping(members.get("listed"))
         return Interop(
-            client=_text(members.get("client")),
-            version=_text(members.get("version")),
+            client=text(members.get("client")),
+            version=text(members.get("version")),
             connected=members.get("connected") is True,
-            negotiated=_text(members.get("negotiated")),
+            negotiated=text(members.get("negotiated")),
             listed={name: count for name, count in listed.items() if isinstance(count, int)},
-            asked=_text(said.get("asked")),
-            error=_text(said.get("error")),
+            asked=text(said.get("asked")),
+            error=text(said.get("error")),
             code=code if isinstance(code := said.get("code"), int) else None,
-            message=_text(said.get("message")),
+            message=text(said.get("message")),
         )
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""

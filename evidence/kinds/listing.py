@@ -14,13 +14,14 @@ END says how the walk over the pages ended; see `End`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import array, mapping, text
 
 KIND: Final = "listing"
 SCHEMA: Final = 1
@@ -110,12 +111,12 @@ class Listing:
     @property
     def transport(self) -> str:
         """`streamable-http`, `sse` or `stdio`."""
-        return _text(self.body.get("transport"))
+        return text(self.body.get("transport"))
 
     @property
     def era(self) -> str:
         """`legacy` (initialize) or `modern` (server/discover, 2026-07-28 and later)."""
-        return _text(self.body.get("era"))
+        return text(self.body.get("era"))
 
     @property
     def protocol_version(self) -> str | None:
@@ -126,28 +127,28 @@ class Listing:
     @property
     def sandbox(self) -> str:
         """Runtime that contained the server; `none` when the user asked to run it as is, empty for a remote."""
-        return _text(self.body.get("sandbox"))
+        return text(self.body.get("sandbox"))
 
     @property
     def opening(self) -> Mapping[str, Json]:
         """Result of initialize or server/discover; empty when it was not an object."""
-        return _object(self.body.get("opening"))
+        return mapping(self.body.get("opening"))
 
     @property
     def capabilities(self) -> Mapping[str, Json]:
         """Declared capabilities; empty when they were not an object."""
-        return _object(self.opening.get("capabilities"))
+        return mapping(self.opening.get("capabilities"))
 
     @property
     def server_info(self) -> Mapping[str, Json]:
         """`serverInfo`, where the era puts it (2026-07-28: in the result's `_meta`)."""
-        meta = _object(self.opening.get("_meta"))
-        return _object(self.opening.get("serverInfo")) or _object(meta.get("io.modelcontextprotocol/serverInfo"))
+        meta = mapping(self.opening.get("_meta"))
+        return mapping(self.opening.get("serverInfo")) or mapping(meta.get("io.modelcontextprotocol/serverInfo"))
 
     @property
     def instructions(self) -> str:
         """Instructions to the model, or the empty string."""
-        return _text(self.opening.get("instructions"))
+        return text(self.opening.get("instructions"))
 
     def list_of(self, name: str) -> ItemList:
         """One of LISTS; a list that the body lacks was not asked for."""
@@ -155,7 +156,7 @@ class Listing:
 
     def page(self, name: str, number: int) -> Json | Undefined:
         """One page of a list as it was received, UNDEFINED when there is no such page."""
-        pages = _array(_object(_object(self.body.get("lists")).get(name)).get("pages"))
+        pages = array(mapping(mapping(self.body.get("lists")).get(name)).get("pages"))
         return pages[number] if 0 <= number < len(pages) else UNDEFINED
 
     @property
@@ -180,32 +181,20 @@ class Listing:
 
     @cached_property
     def _lists(self) -> dict[str, ItemList]:
-        lists = _object(self.body.get("lists"))
-        return {name: _item_list(name, _object(lists.get(name))) for name in LISTS}
+        lists = mapping(self.body.get("lists"))
+        return {name: _item_list(name, mapping(lists.get(name))) for name in LISTS}
 
 
 def _item_list(name: str, part: Mapping[str, Json]) -> ItemList:
     pages: list[tuple[Item, ...]] = []
     count = 0
-    for page in _array(part.get("pages")):
-        raw_items = _array(_object(page).get(name))
+    for page in array(part.get("pages")):
+        raw_items = array(mapping(page).get(name))
         pages.append(tuple(Item(raw, count + offset) for offset, raw in enumerate(raw_items)))
         count += len(raw_items)
     return ItemList(
         declared=part.get("declared") is True,
-        end=End(_text(part.get("end")) or End.NOT_ASKED),
+        end=End(text(part.get("end")) or End.NOT_ASKED),
         error=part.get("error"),
         pages=tuple(pages),
     )
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
-def _array(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else ()

@@ -38,6 +38,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import known_count, known_text
 
 KIND: Final = "package"
 SCHEMA: Final = 1
@@ -94,13 +95,13 @@ class Package:
         """View over the body; raise NotJson when the bytes are not JSON."""
         value = parse_json(body)
         members = value if isinstance(value, Mapping) else {}
-        texts = {name: _text(members.get(name)) for name in _TEXTS}
+        texts = {name: known_text(members.get(name)) for name in _TEXTS}
         return Package(
-            ecosystem=_text(members.get("ecosystem")) or "",
-            name=_text(members.get("name")) or "",
+            ecosystem=known_text(members.get("ecosystem")) or "",
+            name=known_text(members.get("name")) or "",
             exists=members.get("exists") is True,
             version_exists=members.get("version_exists") is True,
-            versions=_count(members.get("versions")),
+            versions=known_count(members.get("versions")),
             install_scripts=_names(members.get("install_scripts")),
             provenance=_provenance(members.get("provenance")),
             maintainers=_names(members.get("maintainers")),
@@ -116,14 +117,6 @@ _TEXTS: Final = (
 )  # fmt: skip
 
 
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _count(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
 def _names(value: Json) -> tuple[str, ...] | None:
     return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
 
@@ -133,10 +126,14 @@ def _provenance(value: Json) -> Provenance | None:
         return None
     predicates = _names(value.get("predicates")) or ()
     return Provenance(
-        attested=value.get("attested") is True, repository=_text(value.get("repository")), predicates=predicates
+        attested=value.get("attested") is True, repository=known_text(value.get("repository")), predicates=predicates
     )
 
 
 def _repository(value: Json) -> Repository | None:
-    url = _text(value.get("url")) if isinstance(value, Mapping) else None
-    return Repository(url=url, directory=_text(value.get("directory"))) if url and isinstance(value, Mapping) else None
+    url = known_text(value.get("url")) if isinstance(value, Mapping) else None
+    return (
+        Repository(url=url, directory=known_text(value.get("directory")))
+        if url and isinstance(value, Mapping)
+        else None
+    )

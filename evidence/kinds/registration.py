@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import mappings
 from evidence.model import Absent, Observed, Reason, ServerRef, Status
 
 KIND: Final = "registration"
@@ -92,14 +93,15 @@ class Registration:
         """Declared packages of the leading entry, equal ones once, in its order."""
         return _distinct(
             Declaration(_first_text(package, "identifier", "name") or "package", package)
-            for package in _objects(self.leading, "packages")
+            for package in mappings(self.leading.get("packages"))
         )
 
     @property
     def remotes(self) -> tuple[Declaration, ...]:
         """Declared remotes of the leading entry, equal ones once, in its order."""
         return _distinct(
-            Declaration(_first_text(remote, "url") or "remote", remote) for remote in _objects(self.leading, "remotes")
+            Declaration(_first_text(remote, "url") or "remote", remote)
+            for remote in mappings(self.leading.get("remotes"))
         )
 
     @property
@@ -111,7 +113,7 @@ class Registration:
             Declaration(_first_text(setting, "name") or "setting", setting)
             for holder in holders
             for member in members
-            for setting in _objects(holder.raw, member)
+            for setting in mappings(holder.raw.get(member))
         )
 
 
@@ -136,11 +138,6 @@ def _at(entry: Mapping[str, Json], path: str) -> Json:
     for member in path.split("."):
         value = value.get(member) if isinstance(value, Mapping) else None
     return value
-
-
-def _objects(holder: Mapping[str, Json], member: str) -> Iterator[Mapping[str, Json]]:
-    values = holder.get(member)
-    return (value for value in values if isinstance(value, Mapping)) if isinstance(values, list) else iter(())
 
 
 def _first_text(holder: Mapping[str, Json], *members: str) -> str:

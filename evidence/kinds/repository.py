@@ -41,11 +41,12 @@ not give, each as it was at the last look, or unknown. Over REST alone `tags`, `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import array, count, known_count, known_text, mapping, texts
 
 KIND: Final = "repository"
 SCHEMA: Final = 1
@@ -170,32 +171,32 @@ class Repository:
     @staticmethod
     def parse(body: bytes) -> Repository:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = _object(parse_json(body))
+        members = mapping(parse_json(body))
         return Repository(
-            name=_text(members.get("name")) or "",
-            host=_text(members.get("host")) or "",
-            asked=_text(members.get("asked")),
-            subfolder=_text(members.get("subfolder")),
-            default_branch=_text(members.get("default_branch")),
-            head=_text(members.get("head")),
+            name=known_text(members.get("name")) or "",
+            host=known_text(members.get("host")) or "",
+            asked=known_text(members.get("asked")),
+            subfolder=known_text(members.get("subfolder")),
+            default_branch=known_text(members.get("default_branch")),
+            head=known_text(members.get("head")),
             archived=_flag(members.get("archived")),
             fork=_flag(members.get("fork")),
             disabled=_flag(members.get("disabled")),
             template=_flag(members.get("template")),
-            created_at=_text(members.get("created_at")),
-            pushed_at=_text(members.get("pushed_at")),
-            last_commit_at=_text(members.get("last_commit_at")),
-            commits_year=_count(members.get("commits_year")),
-            licence=_text(members.get("licence")),
-            topics=_texts(members.get("topics")),
-            language=_text(members.get("language")),
-            size_kb=_count(members.get("size_kb")),
-            stars=_count(members.get("stars")),
-            forks=_count(members.get("forks")),
-            open_issues=_count(members.get("open_issues")),
-            open_pulls=_count(members.get("open_pulls")),
+            created_at=known_text(members.get("created_at")),
+            pushed_at=known_text(members.get("pushed_at")),
+            last_commit_at=known_text(members.get("last_commit_at")),
+            commits_year=known_count(members.get("commits_year")),
+            licence=known_text(members.get("licence")),
+            topics=texts(members.get("topics")),
+            language=known_text(members.get("language")),
+            size_kb=known_count(members.get("size_kb")),
+            stars=known_count(members.get("stars")),
+            forks=known_count(members.get("forks")),
+            open_issues=known_count(members.get("open_issues")),
+            open_pulls=known_count(members.get("open_pulls")),
             contributors=_contributors(members.get("contributors")),
-            bus_factor=_count(members.get("bus_factor")),
+            bus_factor=known_count(members.get("bus_factor")),
             releases=_releases(members.get("releases")),
             tags=_tags(members.get("tags")),
             issues=_threads(members.get("issues")),
@@ -210,56 +211,56 @@ class Repository:
 
 
 def _contributors(value: Json) -> Contributors | None:
-    members = _object(value)
-    count = _count(members.get("count"))
-    if count is None:
+    members = mapping(value)
+    number = known_count(members.get("count"))
+    if number is None:
         return None
     return Contributors(
-        count=count,
+        count=number,
         capped=members.get("capped") is True,
-        year=_count(members.get("year")),
-        shares=tuple(share for item in _list(members.get("shares")) if (share := _count(item)) is not None),
+        year=known_count(members.get("year")),
+        shares=tuple(share for item in array(members.get("shares")) if (share := known_count(item)) is not None),
     )
 
 
 def _releases(value: Json) -> Releases | None:
-    members = _object(value)
-    count = _count(members.get("count"))
-    if count is None:
+    members = mapping(value)
+    number = known_count(members.get("count"))
+    if number is None:
         return None
     return Releases(
-        count=count,
-        latest_at=_text(members.get("latest_at")),
-        latest_tag=_text(members.get("latest_tag")),
-        dates=_texts(members.get("dates")),
+        count=number,
+        latest_at=known_text(members.get("latest_at")),
+        latest_tag=known_text(members.get("latest_tag")),
+        dates=texts(members.get("dates")),
     )
 
 
 def _tags(value: Json) -> Tags | None:
-    members = _object(value)
-    count = _count(members.get("count"))
-    return None if count is None else Tags(count=count, latest_tag=_text(members.get("latest_tag")))
+    members = mapping(value)
+    number = known_count(members.get("count"))
+    return None if number is None else Tags(count=number, latest_tag=known_text(members.get("latest_tag")))
 
 
 def _threads(value: Json) -> Threads | None:
-    members = _object(value)
-    sampled = _count(members.get("sampled"))
+    members = mapping(value)
+    sampled = known_count(members.get("sampled"))
     if sampled is None:
         return None
     return Threads(
         sampled=sampled,
-        opened_year=_count(members.get("opened_year")),
-        answered=_count(members.get("answered")) or 0,
-        median_response_s=_count(members.get("median_response_s")),
-        median_close_s=_count(members.get("median_close_s")),
-        unanswered=_count(members.get("unanswered")) or 0,
+        opened_year=known_count(members.get("opened_year")),
+        answered=count(members.get("answered")),
+        median_response_s=known_count(members.get("median_response_s")),
+        median_close_s=known_count(members.get("median_close_s")),
+        unanswered=count(members.get("unanswered")),
     )
 
 
 def _community(value: Json) -> Community:
-    members = _object(value)
+    members = mapping(value)
     return Community(
-        health=_count(members.get("health")),
+        health=known_count(members.get("health")),
         contributing=_flag(members.get("contributing")),
         code_of_conduct=_flag(members.get("code_of_conduct")),
         issue_template=_flag(members.get("issue_template")),
@@ -269,12 +270,12 @@ def _community(value: Json) -> Community:
 
 
 def _owner(value: Json) -> Owner:
-    members = _object(value)
+    members = mapping(value)
     return Owner(
-        login=_text(members.get("login")) or "",
-        type=_text(members.get("type")),
+        login=known_text(members.get("login")) or "",
+        type=known_text(members.get("type")),
         verified=_flag(members.get("verified")),
-        website=_text(members.get("website")),
+        website=known_text(members.get("website")),
     )
 
 
@@ -284,40 +285,19 @@ def _advisories(value: Json) -> tuple[PublishedAdvisory, ...] | None:
     return tuple(
         PublishedAdvisory(
             id=ghsa,
-            cve=_text(item.get("cve")),
-            severity=_text(item.get("severity")),
-            published_at=_text(item.get("published_at")),
-            withdrawn_at=_text(item.get("withdrawn_at")),
-            package=_text(item.get("package")),
-            ecosystem=_text(item.get("ecosystem")),
-            vulnerable=_text(item.get("vulnerable")),
-            patched=_text(item.get("patched")),
+            cve=known_text(item.get("cve")),
+            severity=known_text(item.get("severity")),
+            published_at=known_text(item.get("published_at")),
+            withdrawn_at=known_text(item.get("withdrawn_at")),
+            package=known_text(item.get("package")),
+            ecosystem=known_text(item.get("ecosystem")),
+            vulnerable=known_text(item.get("vulnerable")),
+            patched=known_text(item.get("patched")),
         )
-        for item in map(_object, value)
-        if (ghsa := _text(item.get("id")))
+        for item in map(mapping, value)
+        if (ghsa := known_text(item.get("id")))
     )
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(item for item in _list(value) if isinstance(item, str))
 
 
 def _flag(value: Json) -> bool | None:
     return value if isinstance(value, bool) else None
-
-
-def _count(value: Json) -> int | None:
-    """A count or a duration: a whole number of at least zero, and True is not one."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -27,6 +27,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from evidence.canonical import Json, canonical_json, parse_json
+from evidence.members import count
 from evidence.model import Observed
 
 KIND: Final = "samples"
@@ -80,11 +81,11 @@ class Samples:
         members = value if isinstance(value, Mapping) else {}
         failures = members.get("failures")
         return Samples(
-            window_days=_count(members.get("window_days")),
-            samples=_count(members.get("samples")),
-            successes=_count(members.get("successes")),
-            failures={name: _count(n) for name, n in failures.items()} if isinstance(failures, Mapping) else {},
-            days=_count(members.get("days")),
+            window_days=count(members.get("window_days")),
+            samples=count(members.get("samples")),
+            successes=count(members.get("successes")),
+            failures={name: count(n) for name, n in failures.items()} if isinstance(failures, Mapping) else {},
+            days=count(members.get("days")),
         )
 
 
@@ -164,7 +165,3 @@ def _sample(row: Json) -> Sample | None:
 def _milliseconds(value: Json) -> float | None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number and value >= 0 else None  # type: ignore[arg-type,operator]
-
-
-def _count(value: Json) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

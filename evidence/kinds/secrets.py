@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import count, mapping, text
 
 KIND: Final = "secrets"
 SCHEMA: Final = 1
@@ -61,17 +62,17 @@ class Secrets:
     @staticmethod
     def parse(body: bytes) -> Secrets:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = _object(parse_json(body))
+        members = mapping(parse_json(body))
         findings = members.get("findings")
         return Secrets(
-            origin=_text(members.get("origin")),
-            name=_text(members.get("name")),
-            ref=_text(members.get("ref")),
-            rules=_text(members.get("rules")),
-            files=_count(members.get("files")),
-            size=_count(members.get("bytes")),
+            origin=text(members.get("origin")),
+            name=text(members.get("name")),
+            ref=text(members.get("ref")),
+            rules=text(members.get("rules")),
+            files=count(members.get("files")),
+            size=count(members.get("bytes")),
             complete=members.get("complete") is True,
-            findings=tuple(_found(_object(one)) for one in findings) if isinstance(findings, list) else (),
+            findings=tuple(_found(mapping(one)) for one in findings) if isinstance(findings, list) else (),
         )
 
     @property
@@ -82,24 +83,12 @@ class Secrets:
 
 def _found(one: Mapping[str, Json]) -> Found:
     return Found(
-        pattern=_text(one.get("pattern")),
-        path=_text(one.get("path")),
-        line=_count(one.get("line")),
-        digest=_text(one.get("hash")),
-        context=_text(one.get("context")),
-        confidence=_text(one.get("confidence")) or GENERIC,
+        pattern=text(one.get("pattern")),
+        path=text(one.get("path")),
+        line=count(one.get("line")),
+        digest=text(one.get("hash")),
+        context=text(one.get("context")),
+        confidence=text(one.get("confidence")) or GENERIC,
         counts=one.get("counts") is True,
-        why=_text(one.get("why")),
+        why=text(one.get("why")),
     )
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _count(value: Json) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -38,6 +38,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import count, known_count, mapping, mappings, text, texts
 
 KIND: Final = "source"
 SCHEMA: Final = 1
@@ -116,27 +117,27 @@ class Source:
     @classmethod
     def parse(cls, body: bytes) -> Source:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        return cls(_object(parse_json(body)))
+        return cls(mapping(parse_json(body)))
 
     @property
     def origin(self) -> str:
         """`github`, `npm` or `PyPI`."""
-        return _text(self.body.get("origin"))
+        return text(self.body.get("origin"))
 
     @property
     def name(self) -> str:
         """The repository or the package."""
-        return _text(self.body.get("name"))
+        return text(self.body.get("name"))
 
     @property
     def ref(self) -> str:
         """The commit or the version that was read."""
-        return _text(self.body.get("ref"))
+        return text(self.body.get("ref"))
 
     @property
     def subfolder(self) -> str:
         """The server's folder in the archive; empty for the root."""
-        return _text(self.body.get("subfolder"))
+        return text(self.body.get("subfolder"))
 
     @property
     def complete(self) -> bool:
@@ -150,16 +151,16 @@ class Source:
         if not isinstance(raw, Mapping):
             return None
         return Readme(
-            path=_text(raw.get("path")),
-            words=_count(raw.get("words")) or 0,
-            sections=_texts(raw.get("sections")),
-            install=_text(raw.get("install")),
-            snippet=_text(raw.get("snippet")),
-            environment=_text(raw.get("environment")),
-            examples=_text(raw.get("examples")),
-            tools=_text(raw.get("tools")),
+            path=text(raw.get("path")),
+            words=count(raw.get("words")),
+            sections=texts(raw.get("sections")),
+            install=text(raw.get("install")),
+            snippet=text(raw.get("snippet")),
+            environment=text(raw.get("environment")),
+            examples=text(raw.get("examples")),
+            tools=text(raw.get("tools")),
             licence=raw.get("licence") is True,
-            mcp_name=_text(raw.get("mcp_name")),
+            mcp_name=text(raw.get("mcp_name")),
         )
 
     @cached_property
@@ -167,37 +168,37 @@ class Source:
         """The lockfiles of the server's folder, else of the root."""
         return tuple(
             SourceLockfile(
-                path=_text(raw.get("path")),
-                format=_text(raw.get("format")),
-                packages=_count(raw.get("packages")),
-                error=_text(raw.get("error")),
+                path=text(raw.get("path")),
+                format=text(raw.get("format")),
+                packages=known_count(raw.get("packages")),
+                error=text(raw.get("error")),
             )
-            for raw in _objects(self.body.get("lockfiles"))
+            for raw in mappings(self.body.get("lockfiles"))
         )
 
     @cached_property
     def transports(self) -> Mapping[str, tuple[str, ...]]:
         """Where code opens each transport; only those that it opens."""
-        found = {name: _texts(places) for name, places in _object(self.body.get("transports")).items()}
+        found = {name: texts(places) for name, places in mapping(self.body.get("transports")).items()}
         return {name: places for name, places in found.items() if places}
 
     @cached_property
     def oauth(self) -> tuple[Marker, ...]:
         """Signs of MCP's OAuth in code."""
-        return tuple(Marker(_text(raw.get("marker")), _text(raw.get("at"))) for raw in _objects(self.body.get("oauth")))
+        return tuple(Marker(text(raw.get("marker")), text(raw.get("at"))) for raw in mappings(self.body.get("oauth")))
 
     @cached_property
     def environment(self) -> tuple[Variable, ...]:
         """The environment variables that code reads, by name."""
         return tuple(
             Variable(
-                name=_text(raw.get("name")),
-                at=_text(raw.get("at")),
+                name=text(raw.get("name")),
+                at=text(raw.get("at")),
                 secret=raw.get("secret") is True,
                 required=required if isinstance(required := raw.get("required"), bool) else None,
                 named=named if isinstance(named := raw.get("named"), bool) else None,
             )
-            for raw in _objects(self.body.get("environment"))
+            for raw in mappings(self.body.get("environment"))
         )
 
     @cached_property
@@ -205,50 +206,30 @@ class Source:
         """The tools that code declares, in the order of their places."""
         return tuple(
             SourceTool(
-                name=_text(raw.get("name")),
+                name=text(raw.get("name")),
                 description=description if isinstance(description := raw.get("description"), str) else None,
                 input=schema if isinstance(schema := raw.get("input"), Mapping) else None,
                 annotations=notes if isinstance(notes := raw.get("annotations"), Mapping) else None,
-                at=_text(raw.get("at")),
-                by=_text(raw.get("by")),
+                at=text(raw.get("at")),
+                by=text(raw.get("by")),
             )
-            for raw in _objects(self.body.get("tools"))
+            for raw in mappings(self.body.get("tools"))
         )
 
     def path(self, member: str) -> str:
         """One of `changelog`, `dockerfile`, `licence`, `security_policy`, `contributing`; empty when it is missing."""
-        return _text(self.body.get(member))
+        return text(self.body.get(member))
 
     def paths(self, member: str) -> tuple[str, ...]:
         """One of `guides`, `manifests`, `ci`."""
-        return _texts(self.body.get(member))
+        return texts(self.body.get(member))
 
     def count(self, member: str) -> int:
         """One of `files`, `bytes`, `tests`, `examples`."""
-        return _count(self.body.get(member)) or 0
+        return count(self.body.get(member))
 
     @property
     def server_json(self) -> Mapping[str, Json] | None:
         """Path, name and version of the server.json, None when there is none."""
         raw = self.body.get("server_json")
         return raw if isinstance(raw, Mapping) else None
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _objects(value: Json) -> list[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _count(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
