@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
-from typing import Final
 
-from scoring import upkeep, weighing
-from scoring.outcome import Inapplicable, Partly, Severity
+from scoring.outcome import Severity
 from scoring.project_examples import met, project, sourced
 from scoring.project_scope import Project
 from scoring.rule import Answer, rule
-
-_DAY: Final = 86_400
-_FEWEST: Final = 3
-"""Fewer say nothing: the only one may be of yesterday."""
+from scoring.unanswered import unanswered
 
 
 @rule(
@@ -46,13 +40,4 @@ def pulls_unanswered(project: Project) -> Iterator[Answer]:
     month, in a large project within a week. One word and a label are an answer. Requests without any answer count as
     waiting for ever.
     """
-    threads = project.hosted.pulls
-    if threads is None or threads.sampled < _FEWEST:
-        raise Inapplicable("others opened too few")
-    if threads.unanswered * 2 > threads.sampled:
-        yield f"{threads.unanswered} of {threads.sampled} have no answer"
-    elif threads.median_response_s is not None:
-        days = threads.median_response_s // _DAY
-        left = upkeep.points(days, upkeep.RESPONSE, project.size)
-        if isinstance(left, Decimal) and left < weighing.FULL:
-            yield Partly(f"half of them waited {days} days or longer", 1 - left / weighing.FULL)
+    return unanswered(project.hosted.pulls, project.size)
