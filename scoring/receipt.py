@@ -23,6 +23,8 @@ _AS_IS: Final = ("server", "rubric", "version", "source_version", "grade")
 _BOUNDS: Final = ("floor", "ceiling")
 _OPENING: Final = b'{"as_of":"'
 """Every receipt begins so: no other member sorts before this one."""
+_EVIDENCE: Final = b',"evidence":{'
+"""Stands once in a receipt: in texts its quotes would be escaped, and elsewhere `evidence` is a text."""
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -55,6 +57,15 @@ def redate(data: bytes, as_of: datetime) -> bytes:
     if not data.startswith(_OPENING) or not moment or not quote:
         raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
     return _OPENING + as_of.isoformat().encode("ascii") + quote + rest
+
+
+def relist(data: bytes, evidence: Mapping[str, str]) -> bytes:
+    """The same receipt with other digests of evidence listed; raise NotAReceipt on what `encode` did not write."""
+    before, mark, rest = data.partition(_EVIDENCE)
+    _, brace, after = rest.partition(b"}")
+    if not mark or not brace:
+        raise NotAReceipt(f"not a scorecard: {_EVIDENCE.decode()} expected in it")
+    return before + mark + _ENCODER.encode(dict(evidence)).encode("ascii")[1:] + after
 
 
 def recompute(card: Scorecard) -> Decimal | NotMeasured:

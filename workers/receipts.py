@@ -16,7 +16,8 @@ from evidence.model import Dossier, Run, ServerId
 from evidence.store import CorruptBlob, Store, StoredCard
 from scoring import catalogue
 from scoring.assess import assess
-from scoring.receipt import NotAReceipt, encode, redate
+from scoring.reading import kinds_read
+from scoring.receipt import NotAReceipt, encode, redate, relist
 from scoring.rubric import Rubric
 from scoring.scorecard import Scorecard
 from workers import pins
@@ -32,35 +33,54 @@ class Judged:
 
 
 def judge(store: Store, run: Run, servers: Sequence[ServerId]) -> Judged:
-    """The receipts of a run's servers: looked up where nothing changed, made anew elsewhere.
+    """The receipts of a run's servers: looked up where nothing that decides them changed, made anew elsewhere.
 
-    A dated rubric is always scored anew. If that fails the server gets no receipt at all, not even the others.
+    A dated rubric is always scored anew. If any rubric fails, the server gets no receipt at all.
     """
     known = look_up(store, run, servers)
-    dated = [rubric for rubric in catalogue.rubrics() if rubric.dated]
-    cards, errors = score_all(store.dossiers(run.id, [server for server in servers if server not in known]))
-    again, late = score_all(store.dossiers(run.id, list(known)), dated) if dated and known else ([], {})
-    copied = [card for server, found in known.items() if server not in late for card in found]
-    return Judged([*cards, *again, *copied], {**errors, **late}, len(known))
+    made: list[StoredCard] = []
+    errors: dict[ServerId, Exception] = {}
+    for names, ids in _still_to_make(known, servers).items():
+        rubrics = [rubric for rubric in catalogue.rubrics() if rubric.name in names]
+        is_all = len(rubrics) == len(catalogue.rubrics())
+        cards, raised = score_all(store.dossiers(run.id, ids), None if is_all else rubrics)
+        made += cards
+        errors |= raised
+    copied = [card for server, found in known.items() if server not in errors for card in found]
+    return Judged([*made, *copied], errors, len(known))
 
 
 def look_up(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredCard]]:
-    """For each server with the same evidence in an earlier run of the same pins, that run's undated receipts.
+    """The receipts of an earlier run of the same pins that hold for this one, for each server that has such.
 
-    Only whole sets count, and only between runs of code that can be named. A receipt that cannot be read is no reason
-    to fail: the server is scored.
+    They are of undated rubrics, of whose kinds none changed; only whole sets of an earlier run count, and only between
+    runs of code that can be named. A receipt that cannot be read is no reason to fail: the server is scored.
     """
     if pins.UNKNOWN in {run.pins.get("commit", pins.UNKNOWN), run.pins.get("source", pins.UNKNOWN)}:
         return {}
-    by_run: dict[str, list[ServerId]] = {}
-    for server, earlier in store.unchanged(run.id, servers).items():
-        by_run.setdefault(earlier, []).append(server)
+    by_run: dict[str, dict[ServerId, frozenset[str]]] = {}
+    for server, change in store.changes(run.id, servers).items():
+        by_run.setdefault(change.run, {})[server] = change.kinds
+    evidence = store.digests(run.id, [server for changed in by_run.values() for server in changed])
     return {
         server: cards
-        for earlier, ids in by_run.items()
-        for server, found in _by_server(store, earlier, ids).items()
-        if (cards := _copies(found, run.as_of)) is not None
+        for earlier, changed in by_run.items()
+        for server, found in _by_server(store, earlier, list(changed)).items()
+        if (cards := _copies(found, changed[server], run.as_of, evidence[server]))
     }
+
+
+def _still_to_make(
+    known: Mapping[ServerId, Sequence[StoredCard]], servers: Sequence[ServerId]
+) -> dict[frozenset[str], list[ServerId]]:
+    """The servers by the names of the rubrics of which they have no receipt yet."""
+    every = {rubric.name for rubric in catalogue.rubrics()}
+    found: dict[frozenset[str], list[ServerId]] = {}
+    for server in servers:
+        missing = every - {f"{card.rubric}@{card.version}" for card in known.get(server, ())}
+        if missing:
+            found.setdefault(frozenset(missing), []).append(server)
+    return found
 
 
 def _by_server(store: Store, run: str, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredCard]]:
@@ -73,16 +93,22 @@ def _by_server(store: Store, run: str, servers: Sequence[ServerId]) -> dict[Serv
     return found
 
 
-def _copies(cards: Sequence[StoredCard], as_of: datetime) -> list[StoredCard] | None:
-    """The undated cards of a whole set, as of another moment; None when the set is not whole."""
-    dated = {(rubric.id, rubric.version): rubric.dated for rubric in catalogue.rubrics()}
-    if {(card.rubric, card.version) for card in cards} != dated.keys():
-        return None
+def _copies(
+    cards: Sequence[StoredCard], changed: frozenset[str], as_of: datetime, evidence: Mapping[str, str]
+) -> list[StoredCard]:
+    """Those of a whole set that still hold, as of another moment and of other evidence; none when it is not whole."""
+    rubrics = {(rubric.id, rubric.version): rubric for rubric in catalogue.rubrics()}
+    if {(card.rubric, card.version) for card in cards} != rubrics.keys():
+        return []
+    still = {name for name, rubric in rubrics.items() if not rubric.dated and not kinds_read(rubric) & changed}
     try:
-        undated = [card for card in cards if not dated[card.rubric, card.version]]
-        return [replace(card, body=redate(card.body, as_of)) for card in undated]
+        return [
+            replace(card, body=relist(redate(card.body, as_of), evidence))
+            for card in cards
+            if (card.rubric, card.version) in still
+        ]
     except NotAReceipt:
-        return None
+        return []
 
 
 def score_all(

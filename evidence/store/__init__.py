@@ -12,6 +12,7 @@ from evidence.store.errors import (
 )
 from evidence.store.rows import (
     Approval,
+    Change,
     Disclosure,
     Failure,
     FindingRow,
@@ -28,6 +29,7 @@ from evidence.store.store import Store, open_store
 
 __all__ = [
     "Approval",
+    "Change",
     "CorruptBlob",
     "Disclosure",
     "Failure",

@@ -13,7 +13,7 @@ from evidence.store.bulk import batches, insert
 from evidence.store.errors import UnknownServer
 from evidence.store.keys import run_key, server_keys
 from evidence.store.mapping import to_json, to_object
-from evidence.store.models import RECORD, RUN, SERVER
+from evidence.store.models import BLOB, RECORD, RUN, SERVER
 from evidence.store.progress import mark_done
 from evidence.store.rows import Stage
 from evidence.store.servers import servers_by_key
@@ -56,6 +56,22 @@ def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) 
     if missing := [server for server in ids if server not in dossiers]:
         raise UnknownServer(f"no server {missing[0]} in this store (and {len(missing) - 1} others)")
     return [dossiers[server] for server in ids]
+
+
+def read_digests(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, dict[str, str]]:
+    """Digests of the contents of all records by kind, sorted by it; no body is read."""
+    query = (
+        select(SERVER.c.id, RECORD.c.kind, BLOB.c.digest, RECORD.c.reason, RECORD.c.detail)
+        .join(RECORD, RECORD.c.server_key == SERVER.c.key)
+        .join(BLOB, BLOB.c.key == RECORD.c.blob_key, isouter=True)
+        .where(RECORD.c.run_key == run_key(connection, run_id))
+        .order_by(RECORD.c.kind)
+    )
+    found: dict[ServerId, dict[str, str]] = {server: {} for server in ids}
+    for batch in batches(ids):
+        for server, kind, digest, reason, detail in connection.execute(query.where(SERVER.c.id.in_(batch))):
+            found[server][kind] = digest.hex() if digest else Absent(Reason(reason), detail).digest
+    return found
 
 
 def read_absences(connection: Connection, run_id: str, kind: str) -> dict[ServerId, Absent]:

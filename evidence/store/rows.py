@@ -78,6 +78,14 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is new about a server since an earlier run: the kinds whose records differ in anything but their visit."""
+
+    run: str
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCard:
     """One scorecard as stored. `body` is its encoded receipt; `score` is None when nothing was measured."""
 

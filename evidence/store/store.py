@@ -18,6 +18,7 @@ from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.rows import (
     Approval,
+    Change,
     Disclosure,
     Failure,
     FindingRow,
@@ -30,7 +31,7 @@ from evidence.store.rows import (
     StoredCard,
     Walk,
 )
-from evidence.store.unchanged import read_unchanged
+from evidence.store.unchanged import read_changes
 
 
 def open_store(url: str) -> Store:
@@ -241,8 +242,18 @@ class Store:
 
     def unchanged(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, str]:
         """The newest earlier run with equal pins that scored a server, of those with equal evidence in both runs."""
+        changes = self.changes(run_id, servers)
+        return {server: change.run for server, change in changes.items() if not change.kinds}
+
+    def changes(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, Change]:
+        """What is new since the newest earlier run with equal pins that scored a server, of those that have one."""
         with self._database.reading() as connection:
-            return read_unchanged(connection, run_id, servers)
+            return read_changes(connection, run_id, servers)
+
+    def digests(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, dict[str, str]]:
+        """The digest of every record of these servers by kind, in the order of kinds, without reading any body."""
+        with self._database.reading() as connection:
+            return evidence_records.read_digests(connection, run_id, servers)
 
     # Visits between runs
 

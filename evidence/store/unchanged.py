@@ -1,9 +1,9 @@
-"""Servers whose evidence in a run is what an earlier run of the same versions saw; no body is read."""
+"""What is new in the evidence of a run since an earlier run of the same versions; no body is read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlalchemy import Connection, Select, select
 
@@ -11,7 +11,10 @@ from evidence.model import ServerId
 from evidence.store.bulk import BATCH, batches
 from evidence.store.keys import run_key
 from evidence.store.models import RECORD, RUN, RUN_ITEM, SERVER
-from evidence.store.rows import Stage
+from evidence.store.rows import Change, Stage
+
+Content: TypeAlias = tuple[str, *tuple[object, ...]]
+"""A kind, and what a record of it says."""
 
 # All of a record but when it was made and what its visit was like, which no rule reads. A blob's key stands for its
 # digest.
@@ -26,14 +29,11 @@ _CONTENT: Final = (
 )
 
 
-def read_unchanged(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, str]:
-    """For each server that is unchanged, the id of the newest earlier run with the same pins that scored it.
-
-    Unchanged means: the records of every kind have equal contents, schemas and collectors in both runs.
-    """
+def read_changes(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Change]:
+    """For each server that an earlier run with the same pins scored, what is new since the newest of them."""
     run = run_key(connection, run_id)
     alike = _pinned_alike(connection, run, run_id)
-    found: dict[ServerId, str] = {}
+    found: dict[ServerId, Change] = {}
     for batch in batches(ids) if alike else ():
         by_run: dict[int, dict[int, ServerId]] = {}
         for server, key, earlier in connection.execute(_newest_scored(list(alike), batch)):
@@ -42,8 +42,16 @@ def read_unchanged(connection: Connection, run_id: str, ids: Sequence[ServerId])
         here = _contents(connection, run, (key for servers in by_run.values() for key in servers))
         for earlier, servers in by_run.items():
             there = _contents(connection, earlier, servers)
-            found |= {server: alike[earlier] for key, server in servers.items() if here.get(key) == there.get(key)}
+            found |= {
+                server: Change(run=alike[earlier], kinds=_differing(here.get(key, set()), there.get(key, set())))
+                for key, server in servers.items()
+            }
     return found
+
+
+def _differing(here: set[Content], there: set[Content]) -> frozenset[str]:
+    """The kinds of which two sets of records do not say the same."""
+    return frozenset(content[0] for content in here ^ there)
 
 
 def _pinned_alike(connection: Connection, run: int, run_id: str) -> dict[int, str]:
@@ -66,11 +74,11 @@ def _newest_scored(runs: Sequence[int], ids: Sequence[ServerId]) -> Select[str, 
     return select(SERVER.c.id, SERVER.c.key, key).where(SERVER.c.id.in_(ids))
 
 
-def _contents(connection: Connection, run: int, servers: Iterable[int]) -> dict[int, set[tuple[object, ...]]]:
+def _contents(connection: Connection, run: int, servers: Iterable[int]) -> dict[int, set[Content]]:
     """What the records of each server in one run hold."""
     query = select(RECORD.c.server_key, *_CONTENT).where(RECORD.c.run_key == run)
-    found: dict[int, set[tuple[object, ...]]] = {}
+    found: dict[int, set[Content]] = {}
     for batch in batches(sorted(servers)):
         for row in connection.execute(query.where(RECORD.c.server_key.in_(batch))):
-            found.setdefault(row.server_key, set()).add(tuple(row)[1:])
+            found.setdefault(row.server_key, set()).add((row.kind, *tuple(row)[2:]))
     return found

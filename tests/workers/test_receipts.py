@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from evidence.model import Dossier, Observed, Run, Trigger
+from evidence.model import Absent, Dossier, Observed, Reason, Run, Trigger
 from evidence.store import Stage, Store, StoredCard, open_store
 from scoring import catalogue
+from scoring.reading import kinds_read
 from scoring.receipt import decode
 from scoring.rubric import Rubric
 from tests.dossiers import AS_OF, captures
@@ -91,6 +92,40 @@ def test_a_changed_server_is_scored_anew_beside_unchanged_ones(store: Store) -> 
     second = collected(store, night(2), [other, *DOSSIERS[1:]])
     assert scored(store, second).looked_up == len(DOSSIERS) - 1
     assert store.scorecards(second.id) == in_order(anew(second, [other, *DOSSIERS[1:]]))
+
+
+def _with_kind(dossier: Dossier, kind: str, number: int) -> Dossier:
+    """The dossier with a record of a kind that says something else every night."""
+    known = dossier.records.get(kind, dossier.records["listing"])
+    record = replace(known, kind=kind, content=Absent(Reason.TIMEOUT, f"{number}"))
+    return replace(dossier, records={**dossier.records, kind: record})
+
+
+@pytest.mark.parametrize("kind", ["access", "alerts", "interop", "listing", "registration", "samples", "source"])
+def test_rubrics_that_do_not_read_what_changed_are_looked_up(
+    store: Store,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+) -> None:
+    made: set[str] = set()
+    score_one = receipts.score_one
+
+    def counting(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredCard]:
+        made.update(rubric.name for rubric in rubrics or catalogue.rubrics())
+        return score_one(dossier, rubrics)
+
+    def dossiers(number: int) -> list[Dossier]:
+        return [_with_kind(dossier, kind, number) for dossier in DOSSIERS[:3]]
+
+    scored(store, collected(store, night(1), dossiers(1)))
+    with monkeypatch.context() as patch:
+        patch.setattr(receipts, "score_one", counting)
+        second = collected(store, night(2), dossiers(2))
+        scored(store, second)
+    assert store.scorecards(second.id) == in_order(anew(second, dossiers(2)))
+    reading = {rubric.name for rubric in catalogue.rubrics() if rubric.dated or kind in kinds_read(rubric)}
+    assert made == reading
+    assert (kind == "samples") <= (made == {"adaptive@1"}), "the samples of every night are new"
 
 
 def _with_body(dossier: Dossier, content: object) -> Dossier:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evidence.model import Absent, Reason, Record, ServerId
-from evidence.store import Stage, Store
+from evidence.store import Change, Stage, Store
 from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run
 
 FIRST, TONIGHT = "20261121-1", "20261122-1"
@@ -46,6 +46,19 @@ def test_when_a_visit_was_and_how_it_went_changes_nothing(store: Store) -> None:
     assert store.unchanged(TONIGHT, [one]) == {one: FIRST}
 
 
+_NEW = {
+    "another body": {"listing"},
+    "another schema": {"listing"},
+    "another collector": {"listing"},
+    "another version of the collector": {"listing"},
+    "another reason": {"package"},
+    "another detail": {"package"},
+    "another kind": {"package", "source"},
+    "one kind more": {"source"},
+    "one kind less": {"package"},
+    "nothing": {"listing", "package"},
+}
+
 _OTHER = {
     "another body": lambda kept, lost: [replace(kept, content=body(2)), lost],
     "another schema": lambda kept, lost: [replace(kept, schema=2), lost],
@@ -65,6 +78,14 @@ def test_any_difference_in_content_is_a_change(store: Store, difference: str) ->
     (one,) = (server.id for server in planned(store, 1))
     _two_nights(store, _OTHER[difference](*_records(one)))
     assert store.unchanged(TONIGHT, [one]) == {}
+    assert store.changes(TONIGHT, [one]) == {one: Change(run=FIRST, kinds=frozenset(_NEW[difference]))}
+
+
+def test_digests_are_those_of_the_records(store: Store) -> None:
+    one = _two_nights(store)
+    kinds = {each.kind: each.digest for each in _records(one)}
+    assert store.digests(TONIGHT, [one, "srv_none"]) == {one: kinds, "srv_none": {}}
+    assert list(store.digests(TONIGHT, [one])[one]) == sorted(kinds)
 
 
 def test_a_run_of_other_pins_does_not_count(store: Store) -> None:
