@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import sys
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.servers.registry_entries import Row, generate, load_rows
+from tests.servers.serving import in_thread, on_loopback
 
 OFFICIAL = "io.modelcontextprotocol.registry/official"
 DEFAULT_LIMIT = 30
@@ -160,26 +160,8 @@ class _Connection(asyncio.Protocol):
 @contextlib.contextmanager
 def running(api: RegistryApi) -> Iterator[str]:
     """Serve from a thread of this process; yields the base URL."""
-    started, stop = threading.Event(), asyncio.Event()
-    state: dict[str, Any] = {}
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: _Connection(api), "127.0.0.1", 0)
-        state.update(loop=loop, port=server.sockets[0].getsockname()[1])
-        started.set()
-        await stop.wait()
-        server.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
-    thread.start()
-    if not started.wait(30):
-        raise RuntimeError("the registry did not start within 30 s")
-    try:
-        yield f"http://127.0.0.1:{state['port']}"
-    finally:
-        state["loop"].call_soon_threadsafe(stop.set)
-        thread.join(10)
+    with in_thread(lambda: on_loopback(lambda: _Connection(api)), "the registry") as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def main(arguments: list[str] | None = None) -> None:

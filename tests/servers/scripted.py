@@ -12,13 +12,13 @@ import json
 import os
 import ssl
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.servers.scripted_answers import MODERN, Script, encode
+from tests.servers.serving import in_thread
 
 HTML = b"<!doctype html><html><head><title>Welcome</title></head><body><h1>Our product</h1></body></html>"
 REASONS = {
@@ -184,25 +184,8 @@ def running(
     count: int, seed: int = 1, *, latency: float = 0.0, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> Iterator[str]:
     """Serve a fleet from a thread of this process; yields the base URL, without a trailing slash."""
-    started, stop = threading.Event(), asyncio.Event()
-    state: dict[str, Any] = {}
-
-    async def main() -> None:
-        server = await Fleet(count, seed, latency).serve(host=host, tls=tls)
-        state.update(loop=asyncio.get_running_loop(), port=server.sockets[0].getsockname()[1])
-        started.set()
-        await stop.wait()
-        server.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
-    thread.start()
-    if not started.wait(30):
-        raise RuntimeError("the scripted fleet did not start within 30 s")
-    try:
-        yield f"{'https' if tls else 'http'}://{host}:{state['port']}"
-    finally:
-        state["loop"].call_soon_threadsafe(stop.set)
-        thread.join(10)
+    with in_thread(lambda: Fleet(count, seed, latency).serve(host=host, tls=tls), "the scripted fleet") as port:
+        yield f"{'https' if tls else 'http'}://{host}:{port}"
 
 
 def main(arguments: list[str] | None = None) -> None:

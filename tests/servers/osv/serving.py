@@ -4,36 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 from tests.servers.osv.world import Answer, OsvWorld
+from tests.servers.serving import in_thread, on_loopback
 
 
 @contextlib.contextmanager
 def running(world: OsvWorld) -> Iterator[str]:
     """Serve from a thread of this process; yields the base URL."""
-    started, stop = threading.Event(), asyncio.Event()
-    state: dict[str, Any] = {}
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: _Connection(world), "127.0.0.1", 0)
-        state.update(loop=loop, port=server.sockets[0].getsockname()[1])
-        started.set()
-        await stop.wait()
-        server.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
-    thread.start()
-    if not started.wait(30):
-        raise RuntimeError("the local OSV did not start within 30 s")
-    try:
-        yield f"http://127.0.0.1:{state['port']}"
-    finally:
-        state["loop"].call_soon_threadsafe(stop.set)
-        thread.join(10)
+    with in_thread(lambda: on_loopback(lambda: _Connection(world)), "the local OSV") as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 class _Connection(asyncio.Protocol):
