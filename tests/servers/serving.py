@@ -1,4 +1,4 @@
-"""A server of this process in a thread and an event loop of its own: `with in_thread(listen, "registry") as port: ...`."""
+"""A server in a thread and an event loop of its own: `with in_thread(listen, "registry") as port: ...`."""
 
 from __future__ import annotations
 
