@@ -7,9 +7,12 @@ from evidence.store.errors import (
     StoreError,
     StoreUnavailable,
     UnknownFinding,
+    UnknownRetest,
     UnknownRun,
     UnknownServer,
 )
+from evidence.store.opt_outs import OptOut, OptOutScope
+from evidence.store.retests import ClientLimit, Retest, RetestState
 from evidence.store.rows import (
     Approval,
     Change,
@@ -30,6 +33,7 @@ from evidence.store.store import Store, open_store
 __all__ = [
     "Approval",
     "Change",
+    "ClientLimit",
     "CorruptBlob",
     "Disclosure",
     "Failure",
@@ -37,7 +41,11 @@ __all__ = [
     "FindingState",
     "IllegalTransition",
     "NotMigrated",
+    "OptOut",
+    "OptOutScope",
     "Progress",
+    "Retest",
+    "RetestState",
     "RunRow",
     "RunState",
     "Spotted",
@@ -47,6 +55,7 @@ __all__ = [
     "StoreUnavailable",
     "StoredCard",
     "UnknownFinding",
+    "UnknownRetest",
     "UnknownRun",
     "UnknownServer",
     "Walk",

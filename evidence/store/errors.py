@@ -27,6 +27,10 @@ class UnknownServer(StoreError):
     """No server has this id, or it is not part of the run."""
 
 
+class UnknownRetest(StoreError):
+    """No request for a re-test has this id."""
+
+
 class UnknownFinding(StoreError):
     """No finding has this id."""
 

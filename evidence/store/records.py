@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
-from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerId
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerId, Trigger
 from evidence.store.blobs import put_blobs, read_blobs
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import UnknownServer
 from evidence.store.keys import run_key, server_keys
 from evidence.store.mapping import to_json, to_object
 from evidence.store.models import BLOB, RECORD, RUN, SERVER
-from evidence.store.progress import mark_done
+from evidence.store.progress import pass_on
+from evidence.store.retests import newest_done
 from evidence.store.rows import Stage
 from evidence.store.servers import servers_by_key
 
@@ -32,17 +34,27 @@ _COLUMNS = (
     "observation",
 )
 
+_NO_RETEST: Final = RUN.c.trigger != Trigger.RETEST.value
+
 
 def put_records(
-    connection: Connection, run_id: str, records: Sequence[Record], *, done: Sequence[ServerId], at: datetime
+    connection: Connection,
+    run_id: str,
+    records: Sequence[Record],
+    *,
+    done: Sequence[ServerId],
+    at: datetime,
+    stage: Stage,
+    onward: Mapping[ServerId, Stage],
 ) -> None:
-    """Store new bodies and records and mark the collect stage of `done`. The first record of a kind stays."""
+    """Store new bodies and records and let `done` pass a stage. The first record of a kind stays."""
     run = run_key(connection, run_id)
     servers = server_keys(connection, {*(record.server for record in records), *done})
     blobs = put_blobs(connection, [record.content for record in records if isinstance(record.content, Observed)])
     rows = [_row(record, run, servers[record.server], blobs) for record in records]
     insert(connection, RECORD, _COLUMNS, rows, unique=["run_key", "server_key", "kind"])
-    mark_done(connection, run, Stage.COLLECT, (servers[server] for server in done), at)
+    following = {servers[server]: part for server, part in onward.items()}
+    pass_on(connection, run, stage, (servers[server] for server in done), following, at)
 
 
 def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> list[Dossier]:
@@ -97,16 +109,29 @@ def read_earlier_observed(
     return _read_newest(connection, run_id, ids, observed)
 
 
+def read_retested(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Dossier]:
+    """For each server that has one, its dossier in its newest finished re-test before this run."""
+    servers = servers_by_key(connection, ids)
+    return _read_of(connection, servers, newest_done(connection, run_id, list(servers)))
+
+
 def _read_newest(
     connection: Connection, run_id: str, ids: Sequence[ServerId], wanted: ColumnElement[bool]
 ) -> dict[ServerId, Dossier]:
     run_key(connection, run_id)
     servers = servers_by_key(connection, ids)
-    by_run: dict[int, list[int]] = {}
+    newest: dict[int, int] = {}
     for batch in batches(list(servers)):
-        for server, run in connection.execute(_newest_earlier(run_id, batch, wanted)):
-            if run is not None:
-                by_run.setdefault(run, []).append(server)
+        rows = connection.execute(_newest_earlier(run_id, batch, wanted))
+        newest |= {server: run for server, run in rows if run is not None}
+    return _read_of(connection, servers, newest)
+
+
+def _read_of(connection: Connection, servers: Mapping[int, Server], runs: Mapping[int, int]) -> dict[ServerId, Dossier]:
+    """Dossiers of servers, each in its run; both by key."""
+    by_run: dict[int, list[int]] = {}
+    for server, run in runs.items():
+        by_run.setdefault(run, []).append(server)
     as_of = dict(connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key.in_(by_run))).all())
     found: dict[ServerId, Dossier] = {}
     for run, keys in by_run.items():
@@ -116,9 +141,12 @@ def _read_newest(
 
 
 def _newest_earlier(run_id: str, servers: Sequence[int], wanted: ColumnElement[bool]) -> Select[int, int | None]:
-    """Per server the newest earlier run with such records: probes of the primary key, and no index of its own."""
+    """Per server the newest earlier run with such records: probes of the primary key, and no index of its own.
+
+    A re-test is no night of its own (docs/decisions/0220); without it here, none of them is looked into for others.
+    """
     recorded = select(RECORD.c.kind).where(RECORD.c.run_key == RUN.c.key, RECORD.c.server_key == SERVER.c.key, wanted)
-    newest = select(RUN.c.key).where(RUN.c.id < run_id, recorded.correlate(RUN, SERVER).exists())
+    newest = select(RUN.c.key).where(RUN.c.id < run_id, _NO_RETEST, recorded.correlate(RUN, SERVER).exists())
     newest_key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     return select(SERVER.c.key, newest_key).where(SERVER.c.key.in_(servers))
 

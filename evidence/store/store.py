@@ -16,6 +16,8 @@ from evidence.store import servers as known_servers
 from evidence.store.approvals import put_approval, read_approvals
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
+from evidence.store.opt_outs import OptOuts
+from evidence.store.retests import Retests
 from evidence.store.rows import (
     Approval,
     Change,
@@ -44,6 +46,8 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.retests = Retests(database)
+        self.opt_outs = OptOuts(database)
 
     def migrate(self) -> None:
         """Create or upgrade the tables; several processes may do so at once."""
@@ -232,6 +236,11 @@ class Store:
         """The newest dossier of each server before this run, of those that have one."""
         with self._database.reading() as connection:
             return evidence_records.read_earlier(connection, run_id, servers)
+
+    def retested(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, Dossier]:
+        """The dossier of each server in its newest finished re-test before this run, of those that have one."""
+        with self._database.reading() as connection:
+            return evidence_records.read_retested(connection, run_id, servers)
 
     def earlier_observed(
         self, run_id: str, servers: Sequence[ServerId], kind: str, since: datetime

@@ -1,0 +1,225 @@
+"""Requests to look at a server again: one open request per server, and each state follows from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import Connection, Row, Select, func, select, text, update
+
+from evidence.model import ServerId
+from evidence.store.bulk import batches, insert
+from evidence.store.database import Database
+from evidence.store.errors import UnknownRetest
+from evidence.store.keys import run_key, server_keys
+from evidence.store.models import RETEST, RUN, SCORECARD, SERVER
+
+_REQUESTS: Final = 7_340_032_119
+"""Lock under which requests are taken on PostgreSQL; SQLite has one writer anyway."""
+
+_COLUMNS: Final = ("id", "server_key", "client", "asked_at", "state")
+
+
+class RetestState(StrEnum):
+    """How far a request has come. Done and failed are final; failed is our own failure and says nothing of a server."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+_OPEN: Final = (RetestState.WAITING.value, RetestState.RUNNING.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retest:
+    """One request. `client` is a digest of who asked; `before` is the run that the result is compared with."""
+
+    id: str
+    server: ServerId
+    client: str
+    asked_at: datetime
+    state: RetestState = RetestState.WAITING
+    reason: str | None = None
+    run: str | None = None
+    before: str | None = None
+    admitted_at: datetime | None = None
+    finished_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True while something is still to happen."""
+        return self.state.value in _OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLimit:
+    """At most so many requests of one client since a moment."""
+
+    requests: int
+    since: datetime
+
+
+class Retests:
+    """The requests of one database; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ask(self, request: Retest, limit: ClientLimit | None = None) -> Retest | None:
+        """Store a request and return it, or the open one that its server has; None when the client had enough."""
+        with self._database.writing() as connection:
+            return ask(connection, request, limit)
+
+    def admit(self, retest: str, run: str, at: datetime) -> bool:
+        """Give a waiting request its run and the run to compare with; False when it waits no longer."""
+        with self._database.writing() as connection:
+            return admit(connection, retest, run, at)
+
+    def finish(self, retest: str, state: RetestState, at: datetime, reason: str | None = None) -> bool:
+        """Move an open request to a final state; False when it has one already."""
+        with self._database.writing() as connection:
+            return finish(connection, retest, state, reason, at)
+
+    def find(self, retest: str) -> Retest | None:
+        """One request."""
+        with self._database.reading() as connection:
+            return find(connection, retest)
+
+    def unfinished(self) -> list[Retest]:
+        """Requests that are not finished, oldest first."""
+        with self._database.reading() as connection:
+            return list_open(connection)
+
+    def newest(self, limit: int = 20, server: ServerId | None = None) -> list[Retest]:
+        """Requests about all servers or one, newest first."""
+        with self._database.reading() as connection:
+            return list_retests(connection, limit, server)
+
+    def last_visit(self, server: ServerId) -> datetime | None:
+        """When the newest re-test of a server that took place was admitted."""
+        with self._database.reading() as connection:
+            return last_visit(connection, server)
+
+
+def ask(connection: Connection, request: Retest, limit: ClientLimit | None) -> Retest | None:
+    """Store a request and return it, or the open one that its server has already; None when the limit is reached."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REQUESTS})
+    key = server_keys(connection, [request.server])[request.server]
+    known = connection.execute(_select().where(RETEST.c.server_key == key, RETEST.c.state.in_(_OPEN))).first()
+    if known is not None:
+        return _retest(known)
+    if limit is not None and _asked(connection, request.client, limit.since) >= limit.requests:
+        return None
+    row = (request.id, key, request.client, request.asked_at, RetestState.WAITING.value)
+    insert(connection, RETEST, _COLUMNS, [row], unique=["id"])
+    return request
+
+
+def admit(connection: Connection, retest: str, run: str, at: datetime) -> bool:
+    """Give a waiting request its run and the run before it with scorecards; False when it waits no longer."""
+    found = _find(connection, retest)
+    values = {
+        "state": RetestState.RUNNING.value,
+        "run_key": run_key(connection, run),
+        "before_key": _scored_before(connection, found.server_key, run),
+        "admitted_at": at,
+    }
+    changed = connection.execute(
+        update(RETEST).where(RETEST.c.id == retest, RETEST.c.state == RetestState.WAITING.value).values(values)
+    )
+    return bool(changed.rowcount)
+
+
+def finish(connection: Connection, retest: str, state: RetestState, reason: str | None, at: datetime) -> bool:
+    """Move an open request to a final state; False when it has one already."""
+    values = {"state": state.value, "reason": reason, "finished_at": at}
+    changed = connection.execute(update(RETEST).where(RETEST.c.id == retest, RETEST.c.state.in_(_OPEN)).values(values))
+    return bool(changed.rowcount)
+
+
+def find(connection: Connection, retest: str) -> Retest | None:
+    """One request by its id."""
+    row = connection.execute(_select().where(RETEST.c.id == retest)).first()
+    return None if row is None else _retest(row)
+
+
+def list_open(connection: Connection) -> list[Retest]:
+    """Requests that are not finished, oldest first."""
+    query = _select().where(RETEST.c.state.in_(_OPEN)).order_by(RETEST.c.asked_at, RETEST.c.key)
+    return [_retest(row) for row in connection.execute(query)]
+
+
+def list_retests(connection: Connection, limit: int, server: ServerId | None) -> list[Retest]:
+    """Requests about all servers or one, newest first."""
+    query = _select() if server is None else _select().where(SERVER.c.id == server)
+    newest = query.order_by(RETEST.c.asked_at.desc(), RETEST.c.key.desc()).limit(limit)
+    return [_retest(row) for row in connection.execute(newest)]
+
+
+def last_visit(connection: Connection, server: ServerId) -> datetime | None:
+    """When the newest re-test of a server that took place was admitted; None when there was none."""
+    query = select(func.max(RETEST.c.admitted_at)).join(SERVER, SERVER.c.key == RETEST.c.server_key)
+    moment: datetime | None = connection.scalar(query.where(SERVER.c.id == server))
+    return moment
+
+
+def newest_done(connection: Connection, run_id: str, servers: Sequence[int]) -> dict[int, int]:
+    """By server the run of its newest finished re-test before a run, of those servers that have one; all by key."""
+    found: dict[int, tuple[str, int]] = {}
+    for batch in batches(servers):
+        query = select(RETEST.c.server_key, RUN.c.id, RUN.c.key).join(RUN, RUN.c.key == RETEST.c.run_key)
+        done = (RETEST.c.server_key.in_(batch), RETEST.c.state == RetestState.DONE.value, RUN.c.id < run_id)
+        for server, run, key in connection.execute(query.where(*done)):
+            found[server] = max(found.get(server, ("", 0)), (run, key))
+    return {server: key for server, (_, key) in found.items()}
+
+
+def _asked(connection: Connection, client: str, since: datetime) -> int:
+    query = select(func.count()).select_from(RETEST).where(RETEST.c.client == client, RETEST.c.asked_at > since)
+    return connection.scalar(query) or 0
+
+
+def _scored_before(connection: Connection, server: int, run: str) -> int | None:
+    """The newest run before this one with scorecards of a server."""
+    scored = select(SCORECARD.c.rubric).where(SCORECARD.c.run_key == RUN.c.key, SCORECARD.c.server_key == server)
+    query = select(RUN.c.key).where(RUN.c.id < run, scored.correlate(RUN).exists())
+    key: int | None = connection.scalar(query.order_by(RUN.c.id.desc()).limit(1))
+    return key
+
+
+def _find(connection: Connection, retest: str) -> Row[tuple[object, ...]]:
+    row = connection.execute(select(RETEST).where(RETEST.c.id == retest)).first()
+    if row is None:
+        raise UnknownRetest(f"no re-test {retest} in this store")
+    return row
+
+
+def _select() -> Select[tuple[object, ...]]:
+    run, before = RUN.alias("run_of"), RUN.alias("before")
+    return (
+        select(RETEST, SERVER.c.id.label("server"), run.c.id.label("run"), before.c.id.label("before"))
+        .join(SERVER, SERVER.c.key == RETEST.c.server_key)
+        .join(run, run.c.key == RETEST.c.run_key, isouter=True)
+        .join(before, before.c.key == RETEST.c.before_key, isouter=True)
+    )
+
+
+def _retest(row: Row[tuple[object, ...]]) -> Retest:
+    return Retest(
+        id=row.id,
+        server=row.server,
+        client=row.client,
+        asked_at=row.asked_at,
+        state=RetestState(row.state),
+        reason=row.reason,
+        run=row.run,
+        before=row.before,
+        admitted_at=row.admitted_at,
+        finished_at=row.finished_at,
+    )

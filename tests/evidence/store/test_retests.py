@@ -1,0 +1,105 @@
+"""One open request per server, limits that hold among many at once, and states that follow from one another."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from evidence.model import Trigger
+from evidence.store import ClientLimit, Retest, RetestState, Store, UnknownRetest, UnknownServer
+from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run, server
+
+DAY = ClientLimit(3, AS_OF - timedelta(days=1))
+RETEST_RUN = "20261121-2-retest"
+
+
+def request(number: int, *, of: int = 1, client: str = "somebody") -> Retest:
+    return Retest(id=f"retest-{number}", server=server(of).id, client=client, asked_at=AS_OF)
+
+
+def test_a_server_has_one_open_request_whoever_asks(store: Store) -> None:
+    planned(store, 2)
+    first = store.retests.ask(request(1), DAY)
+    assert first == request(1)
+    assert store.retests.ask(request(2, client="another"), DAY) == first
+    assert store.retests.unfinished() == [first]
+
+
+def test_a_finished_request_makes_room_for_the_next(store: Store) -> None:
+    planned(store, 2)
+    store.retests.ask(request(1), DAY)
+    assert store.retests.finish("retest-1", RetestState.FAILED, LATER, "our database was away")
+    assert store.retests.ask(request(2), DAY) == request(2)
+    newest, oldest = store.retests.newest()
+    assert (newest.id, oldest.id) == ("retest-2", "retest-1")
+    assert (oldest.state, oldest.reason, oldest.finished_at) == (RetestState.FAILED, "our database was away", LATER)
+
+
+def test_a_client_gets_no_more_than_its_share_of_a_day(store: Store) -> None:
+    planned(store, 6)
+    assert [store.retests.ask(request(n, of=n), DAY) is not None for n in range(5)] == [True] * 3 + [False] * 2
+    assert store.retests.ask(request(9, of=4, client="another"), DAY) is not None
+    assert store.retests.ask(request(8, of=5), ClientLimit(3, AS_OF)) is not None  # those of before do not count
+
+
+def test_many_at_once_make_one_request_and_keep_to_the_limit(store: Store) -> None:
+    planned(store, 8)
+    with ThreadPoolExecutor(8) as threads:
+        same = list(threads.map(lambda n: store.retests.ask(request(n), DAY), range(8)))
+        others = list(threads.map(lambda n: store.retests.ask(request(100 + n, of=n, client="b"), DAY), range(2, 8)))
+    assert len({found.id for found in same if found}) == 1
+    assert sum(found is not None for found in others) == 3
+
+
+def test_an_admitted_request_knows_its_run_and_the_run_before(store: Store) -> None:
+    one, _ = planned(store, 2)
+    store.put_scorecards(run().id, [card(one.id)], done=[one.id], at=AS_OF)
+    store.add_run(run(RETEST_RUN, Trigger.RETEST))
+    store.retests.ask(replace(request(1), server=one.id), DAY)
+    assert store.retests.admit("retest-1", RETEST_RUN, LATER)
+    assert not store.retests.admit("retest-1", RETEST_RUN, LATER)
+    found = store.retests.find("retest-1")
+    assert found is not None
+    assert (found.state, found.run, found.before) == (RetestState.RUNNING, RETEST_RUN, run().id)
+    assert store.retests.last_visit(one.id) == LATER
+
+
+def test_a_final_state_stays(store: Store) -> None:
+    planned(store, 2)
+    store.retests.ask(request(1), DAY)
+    assert store.retests.finish("retest-1", RetestState.DONE, LATER)
+    assert not store.retests.finish("retest-1", RetestState.FAILED, LATER, "too late")
+    assert not store.retests.admit("retest-1", run().id, LATER)
+    found = store.retests.find("retest-1")
+    assert found is not None
+    assert not found.is_open
+    assert found.state is RetestState.DONE
+
+
+def test_strangers_are_refused(store: Store) -> None:
+    planned(store, 2)
+    with pytest.raises(UnknownServer):
+        store.retests.ask(request(1, of=7), DAY)
+    with pytest.raises(UnknownRetest):
+        store.retests.admit("retest-9", run().id, LATER)
+    assert store.retests.find("retest-9") is None
+
+
+def test_a_retest_is_no_earlier_night(store: Store) -> None:
+    one, _ = planned(store, 2)
+    store.put_records(run().id, [record(one.id, body(1))], at=AS_OF)
+    store.add_run(run(RETEST_RUN, Trigger.RETEST))
+    again = replace(record(one.id, body(1)), observed_at=LATER)
+    store.put_records(RETEST_RUN, [again], at=LATER)
+    store.add_run(run("20261122-1"))
+    assert store.earlier("20261122-1", [one.id])[one.id].records["listing"] == record(one.id, body(1))
+    assert store.retested("20261122-1", [one.id]) == {}
+
+    store.retests.ask(replace(request(1), server=one.id))
+    store.retests.admit("retest-1", RETEST_RUN, LATER)
+    store.retests.finish("retest-1", RetestState.DONE, LATER)
+    assert store.retested("20261122-1", [one.id])[one.id].records["listing"] == again
+    assert store.retested(RETEST_RUN, [one.id]) == {}
