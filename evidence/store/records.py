@@ -15,7 +15,7 @@ from evidence.store.errors import UnknownServer
 from evidence.store.keys import run_key, server_keys
 from evidence.store.mapping import to_json, to_object
 from evidence.store.models import BLOB, RECORD, RUN, SERVER
-from evidence.store.progress import pass_on
+from evidence.store.progress import mark_done
 from evidence.store.retests import newest_done
 from evidence.store.rows import Stage
 from evidence.store.servers import servers_by_key
@@ -54,7 +54,7 @@ def put_records(
     rows = [_row(record, run, servers[record.server], blobs) for record in records]
     insert(connection, RECORD, _COLUMNS, rows, unique=["run_key", "server_key", "kind"])
     following = {servers[server]: part for server, part in onward.items()}
-    pass_on(connection, run, stage, (servers[server] for server in done), following, at)
+    mark_done(connection, run, stage, (servers[server] for server in done), following, at)
 
 
 def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> list[Dossier]:
