@@ -2,6 +2,7 @@
 
 from evidence.store.errors import (
     CorruptBlob,
+    IllegalRunChange,
     IllegalTransition,
     NotMigrated,
     StoreError,
@@ -21,6 +22,8 @@ from evidence.store.rows import (
     FindingRow,
     FindingState,
     Progress,
+    RunAct,
+    RunEvent,
     RunRow,
     RunState,
     Spotted,
@@ -39,6 +42,7 @@ __all__ = [
     "Failure",
     "FindingRow",
     "FindingState",
+    "IllegalRunChange",
     "IllegalTransition",
     "NotMigrated",
     "OptOut",
@@ -46,6 +50,8 @@ __all__ = [
     "Progress",
     "Retest",
     "RetestState",
+    "RunAct",
+    "RunEvent",
     "RunRow",
     "RunState",
     "Spotted",

@@ -37,3 +37,7 @@ class UnknownFinding(StoreError):
 
 class IllegalTransition(StoreError):
     """A finding cannot go from the state that it is in to the one asked for; the message says where it can go."""
+
+
+class IllegalRunChange(StoreError):
+    """A run cannot go from the state that it is in to the one asked for; the message says what can be done."""

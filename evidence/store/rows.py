@@ -14,17 +14,68 @@ from evidence.model import Run, ServerId
 
 
 class RunState(StrEnum):
-    """How far a run has come. Published and abandoned are final."""
+    """How far a run has come, or why it does not go on. Published, abandoned and cancelled are final.
+
+    `withheld` is a night that we refuse to publish until an operator decides; `abandoned` ended by itself with nothing
+    to publish, `cancelled` by an operator.
+    """
 
     DISCOVERING = "discovering"
     PLANNED = "planned"
+    PAUSED = "paused"
+    WITHHELD = "withheld"
     PUBLISHED = "published"
     ABANDONED = "abandoned"
+    CANCELLED = "cancelled"
 
     @property
     def is_final(self) -> bool:
         """True when nothing more happens to the run."""
-        return self in {RunState.PUBLISHED, RunState.ABANDONED}
+        return not self.next
+
+    @property
+    def is_working(self) -> bool:
+        """True while workers go on with the run by themselves."""
+        return self in {RunState.DISCOVERING, RunState.PLANNED}
+
+    @property
+    def next(self) -> frozenset[RunState]:
+        """The states that may follow."""
+        return _NEXT_RUN.get(self, frozenset())
+
+
+_NEXT_RUN: Final = {
+    RunState.DISCOVERING: frozenset(
+        {RunState.PLANNED, RunState.PAUSED, RunState.PUBLISHED, RunState.ABANDONED, RunState.CANCELLED}
+    ),
+    RunState.PLANNED: frozenset(
+        {RunState.PAUSED, RunState.WITHHELD, RunState.PUBLISHED, RunState.ABANDONED, RunState.CANCELLED}
+    ),
+    RunState.PAUSED: frozenset({RunState.DISCOVERING, RunState.PLANNED, RunState.CANCELLED}),
+    RunState.WITHHELD: frozenset({RunState.PLANNED, RunState.PUBLISHED, RunState.CANCELLED}),
+}
+
+
+class RunAct(StrEnum):
+    """What was done to a run by hand, or refused by us."""
+
+    STARTED = "started"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    WITHHELD = "withheld"
+    REOPENED = "reopened"
+    PUBLISHED = "published"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """One entry of a run's trail: who did what to it, when and why."""
+
+    at: datetime
+    who: str
+    what: RunAct
+    note: str = ""
 
 
 class Stage(StrEnum):
@@ -36,13 +87,14 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """A run and what has become of it."""
+    """A run and what has become of it; `note` says why it is in its state, where that needs a reason."""
 
     run: Run
     state: RunState
     options: Mapping[str, Json] = field(default_factory=dict)
     planned_at: datetime | None = None
     published_at: datetime | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

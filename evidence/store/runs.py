@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, func, literal, select, update
 
 from evidence.canonical import Json
 from evidence.model import Run, Trigger
@@ -38,24 +38,27 @@ def list_runs(connection: Connection, limit: int) -> list[RunRow]:
 
 
 def unfinished_run(connection: Connection, trigger: Trigger) -> RunRow | None:
-    """The newest run of a trigger that is neither published nor abandoned."""
+    """The newest run of a trigger that is not final."""
     query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))
     row = connection.execute(query.order_by(RUN.c.id.desc()).limit(1)).one_or_none()
     return None if row is None else _run_row(row)
 
 
-def set_state(connection: Connection, run_id: str, state: RunState, at: datetime) -> None:
-    """Move a run to a state. A final state stays, so that a redelivered step cannot reopen a published run."""
-    values: dict[str, object] = {"state": state.value}
+def set_state(connection: Connection, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
+    """Move a run to a state, if that may follow the one it is in; whether it was moved.
+
+    A step that was delivered twice, or late, so neither reopens a published run nor goes on with a paused one.
+    """
+    values: dict[str, object] = {"state": state.value, "note": note or None}
     if state is RunState.PLANNED:
-        values["planned_at"] = at
+        values["planned_at"] = func.coalesce(RUN.c.planned_at, literal(at, RUN.c.planned_at.type))
     if state is RunState.PUBLISHED:
         values["published_at"] = at
-    changed = connection.execute(
-        update(RUN).where(RUN.c.id == run_id, RUN.c.state.not_in([*_FINAL, state.value])).values(values)
-    )
+    before = [one.value for one in RunState if state in one.next]
+    changed = connection.execute(update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(before)).values(values))
     if not changed.rowcount and find_run(connection, run_id) is None:
         raise UnknownRun(f"no run {run_id} in this store")
+    return bool(changed.rowcount)
 
 
 def put_snapshot(connection: Connection, run_id: str, manifest: bytes, at: datetime) -> None:
@@ -80,4 +83,5 @@ def _run_row(row: Row[tuple[object, ...]]) -> RunRow:
         options=to_object(row.options),
         planned_at=row.planned_at,
         published_at=row.published_at,
+        note=row.note or "",
     )

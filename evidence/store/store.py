@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from evidence.canonical import Json
 from evidence.kinds.samples import Sample
-from evidence.model import Absent, Dossier, Record, Run, Server, ServerId, ServerRef, Trigger
-from evidence.store import discovery, migrating, progress, runs, scorecards, verification
+from evidence.model import Absent, Dossier, Record, Server, ServerId, ServerRef
+from evidence.store import discovery, migrating, progress, scorecards, verification
 from evidence.store import findings as own_findings
 from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
@@ -26,13 +25,12 @@ from evidence.store.rows import (
     FindingRow,
     FindingState,
     Progress,
-    RunRow,
-    RunState,
     Spotted,
     Stage,
     StoredCard,
     Walk,
 )
+from evidence.store.run_store import RunStore
 from evidence.store.unchanged import read_changes
 
 
@@ -41,11 +39,11 @@ def open_store(url: str) -> Store:
     return Store(Database(url))
 
 
-class Store:
+class Store(RunStore):
     """Versioned evidence. Every writing method may be repeated: a replay changes nothing. Threads may share it."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self.retests = Retests(database)
         self.opt_outs = OptOuts(database)
 
@@ -63,43 +61,6 @@ class Store:
         """Recompute every digest and follow every reference; what is wrong, or an empty list."""
         with self._database.reading() as connection:
             return verification.verify(connection)
-
-    # Runs
-
-    def add_run(self, run: Run, *, options: Mapping[str, Json] | None = None) -> None:
-        """Add a run in state `discovering`, unless its id is there already."""
-        with self._database.writing() as connection:
-            runs.add_run(connection, run, options or {})
-
-    def run(self, run_id: str) -> RunRow | None:
-        """One run."""
-        with self._database.reading() as connection:
-            return runs.find_run(connection, run_id)
-
-    def runs(self, limit: int = 20) -> list[RunRow]:
-        """Runs, newest first."""
-        with self._database.reading() as connection:
-            return runs.list_runs(connection, limit)
-
-    def unfinished_run(self, trigger: Trigger) -> RunRow | None:
-        """The newest run of a trigger that is neither published nor abandoned."""
-        with self._database.reading() as connection:
-            return runs.unfinished_run(connection, trigger)
-
-    def set_state(self, run_id: str, state: RunState, at: datetime) -> None:
-        """Move a run to a state; a final state stays."""
-        with self._database.writing() as connection:
-            runs.set_state(connection, run_id, state, at)
-
-    def put_snapshot(self, run_id: str, manifest: bytes, at: datetime) -> None:
-        """Store the manifest of a published run; the first one stays."""
-        with self._database.writing() as connection:
-            runs.put_snapshot(connection, run_id, manifest, at)
-
-    def snapshot(self, run_id: str) -> bytes | None:
-        """The manifest of a run, None before it is published."""
-        with self._database.reading() as connection:
-            return runs.find_snapshot(connection, run_id)
 
     # Discovery
 

@@ -1,0 +1,91 @@
+"""What an operator does to a run, and the trail of it: who, what, when and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from evidence.store.errors import IllegalRunChange
+from evidence.store.keys import run_key
+from evidence.store.models import RUN_EVENT, RUN_ITEM
+from evidence.store.rows import RunAct, RunEvent, RunRow, RunState
+from evidence.store.runs import find_run, put_snapshot, set_state
+
+_LEADS_TO: Final[Mapping[RunAct, RunState]] = {
+    RunAct.PAUSED: RunState.PAUSED,
+    RunAct.RESUMED: RunState.PLANNED,
+    RunAct.REOPENED: RunState.PLANNED,
+    RunAct.WITHHELD: RunState.WITHHELD,
+    RunAct.PUBLISHED: RunState.PUBLISHED,
+    RunAct.CANCELLED: RunState.CANCELLED,
+}
+
+_AFTER: Final[Mapping[RunAct, frozenset[RunState]]] = {
+    RunAct.RESUMED: frozenset({RunState.PAUSED}),
+    RunAct.REOPENED: frozenset({RunState.WITHHELD}),
+}
+
+
+def act(connection: Connection, run_id: str, event: RunEvent) -> RunRow:
+    """Do to a run what the event says, with its entry in the trail; raise IllegalRunChange when its state forbids it.
+
+    A run that was paused before it was planned goes on discovering. A run that ends gives back its leases.
+    """
+    key = run_key(connection, run_id)
+    before = find_run(connection, run_id)
+    assert before is not None
+    to = _LEADS_TO.get(event.what, before.state)
+    if event.what is RunAct.RESUMED and before.planned_at is None:
+        to = RunState.DISCOVERING
+    may = before.state in _AFTER.get(event.what, frozenset(RunState))
+    if event.what in _LEADS_TO and not (may and set_state(connection, run_id, to, event.at, event.note)):
+        raise IllegalRunChange(_refusal(run_id, before.state, event.what))
+    connection.execute(
+        insert(RUN_EVENT).values(run_key=key, at=event.at, who=event.who, what=event.what.value, note=event.note)
+    )
+    if to.is_final:
+        held = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_by.is_not(None))
+        connection.execute(update(RUN_ITEM).where(*held).values(leased_by=None, leased_until=None))
+    after = find_run(connection, run_id)
+    assert after is not None
+    return after
+
+
+def read_events(connection: Connection, run_id: str) -> list[RunEvent]:
+    """The trail of a run, oldest first."""
+    query = select(RUN_EVENT).where(RUN_EVENT.c.run_key == run_key(connection, run_id)).order_by(RUN_EVENT.c.key)
+    return [RunEvent(at=row.at, who=row.who, what=RunAct(row.what), note=row.note) for row in connection.execute(query)]
+
+
+def publish(connection: Connection, run_id: str, manifest: bytes, at: datetime) -> bool:
+    """Store a run's manifest and mark it published, unless it was stopped meanwhile; whether it is published by this.
+
+    The note of a withheld run stays with it.
+    """
+    row = find_run(connection, run_id)
+    if not set_state(connection, run_id, RunState.PUBLISHED, at, row.note if row else ""):
+        return False
+    put_snapshot(connection, run_id, manifest, at)
+    return True
+
+
+def database_time(connection: Connection, otherwise: datetime) -> datetime:
+    """The clock of PostgreSQL, which all workers share; on SQLite, where there is one machine, `otherwise`."""
+    if connection.dialect.name == "sqlite":
+        return otherwise
+    moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+    return moment.astimezone(otherwise.tzinfo)
+
+
+def _refusal(run_id: str, state: RunState, what: RunAct) -> str:
+    hints = {
+        RunState.PAUSED: "it is paused: resume or cancel it",
+        RunState.WITHHELD: "it is withheld: `hallmark night show` says why; resume it, publish it anyway or cancel it",
+        RunState.DISCOVERING: "it is not planned yet: pause or cancel it",
+        RunState.PLANNED: "it is under way: pause, publish or cancel it",
+    }
+    hint = hints.get(state, f"it is {state.value}, which is final")
+    return f"run {run_id} cannot be {what.value}: {hint}"

@@ -1,0 +1,74 @@
+"""What a Store knows of runs: their states, their trail and their manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from evidence.canonical import Json
+from evidence.model import Run, Trigger
+from evidence.store import lifecycle, runs
+from evidence.store.database import Database
+from evidence.store.rows import RunEvent, RunRow, RunState
+
+
+class RunStore:
+    """Runs of one database, one transaction for each question or change."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def now(self, otherwise: datetime) -> datetime:
+        """The time that all workers share: PostgreSQL's clock, and `otherwise` on SQLite, which has one machine."""
+        with self._database.reading() as connection:
+            return lifecycle.database_time(connection, otherwise)
+
+    def add_run(self, run: Run, *, options: Mapping[str, Json] | None = None) -> None:
+        """Add a run in state `discovering`, unless its id is there already."""
+        with self._database.writing() as connection:
+            runs.add_run(connection, run, options or {})
+
+    def run(self, run_id: str) -> RunRow | None:
+        """One run."""
+        with self._database.reading() as connection:
+            return runs.find_run(connection, run_id)
+
+    def runs(self, limit: int = 20) -> list[RunRow]:
+        """Runs, newest first."""
+        with self._database.reading() as connection:
+            return runs.list_runs(connection, limit)
+
+    def unfinished_run(self, trigger: Trigger) -> RunRow | None:
+        """The newest run of a trigger that is not final."""
+        with self._database.reading() as connection:
+            return runs.unfinished_run(connection, trigger)
+
+    def set_state(self, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
+        """Move a run to a state that may follow its own; whether it was moved."""
+        with self._database.writing() as connection:
+            return runs.set_state(connection, run_id, state, at, note)
+
+    def act(self, run_id: str, event: RunEvent) -> RunRow:
+        """Pause, resume, withhold or end a run, with an entry in its trail; raise IllegalRunChange or UnknownRun."""
+        with self._database.writing() as connection:
+            return lifecycle.act(connection, run_id, event)
+
+    def events(self, run_id: str) -> list[RunEvent]:
+        """The trail of a run, oldest first."""
+        with self._database.reading() as connection:
+            return lifecycle.read_events(connection, run_id)
+
+    def publish(self, run_id: str, manifest: bytes, at: datetime) -> bool:
+        """Store the manifest and mark the run published, unless it was stopped meanwhile; whether this published it."""
+        with self._database.writing() as connection:
+            return lifecycle.publish(connection, run_id, manifest, at)
+
+    def put_snapshot(self, run_id: str, manifest: bytes, at: datetime) -> None:
+        """Store the manifest of a published run; the first one stays."""
+        with self._database.writing() as connection:
+            runs.put_snapshot(connection, run_id, manifest, at)
+
+    def snapshot(self, run_id: str) -> bytes | None:
+        """The manifest of a run, None before it is published."""
+        with self._database.reading() as connection:
+            return runs.find_snapshot(connection, run_id)
