@@ -38,23 +38,15 @@ _NO_RETEST: Final = RUN.c.trigger != Trigger.RETEST.value
 
 
 def put_records(
-    connection: Connection,
-    run_id: str,
-    records: Sequence[Record],
-    *,
-    done: Sequence[ServerId],
-    at: datetime,
-    stage: Stage,
-    onward: Mapping[ServerId, Stage],
+    connection: Connection, run_id: str, records: Sequence[Record], *, done: Sequence[ServerId], at: datetime
 ) -> None:
-    """Store new bodies and records and let `done` pass a stage. The first record of a kind stays."""
+    """Store new bodies and records and mark the collect stage of `done`. The first record of a kind stays."""
     run = run_key(connection, run_id)
     servers = server_keys(connection, {*(record.server for record in records), *done})
     blobs = put_blobs(connection, [record.content for record in records if isinstance(record.content, Observed)])
     rows = [_row(record, run, servers[record.server], blobs) for record in records]
     insert(connection, RECORD, _COLUMNS, rows, unique=["run_key", "server_key", "kind"])
-    following = {servers[server]: part for server, part in onward.items()}
-    mark_done(connection, run, stage, (servers[server] for server in done), following, at)
+    mark_done(connection, run, Stage.COLLECT, (servers[server] for server in done), at)
 
 
 def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> list[Dossier]:
