@@ -6,11 +6,18 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from evidence.model import ServerId
-from evidence.store import Stage
+from evidence.store import Stage, StoreUnavailable
 from workers.context import Context
+from workers.flow import Halt
+
+# A worker that dies takes everything with it that it holds. The one server that kills workers is narrowed down by
+# handing out fewer at a time of those that were held when a worker died.
+_NARROWED = 8
+_PATIENCE = (0.5, 1.0, 2.0)
 
 
 class Leases:
@@ -22,23 +29,68 @@ class Leases:
         self._stage = stage
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._deadline = ctx.clock.monotonic() + ctx.settings.shard_time.total_seconds()
-        self._seen: set[ServerId] = set()
+
+    @asynccontextmanager
+    async def kept(self, halt: Halt) -> AsyncIterator[None]:
+        """Renew what is held while inside and give back in the end what was not finished.
+
+        `halt` is set when the run does not go on: it was paused, cancelled or published.
+        """
+        renewing = asyncio.create_task(self._renew(halt))
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await self.release()
 
     async def pull(self) -> Sequence[ServerId]:
-        """The next servers that nobody holds, none twice."""
-        if self._ctx.clock.monotonic() > self._deadline:
-            return ()
-        leased = await asyncio.to_thread(self._lease)
-        fresh = [server for server in leased if server not in self._seen]
-        self._seen.update(fresh)
-        return fresh
+        """The next servers that nobody holds and that no worker has died of."""
+        return await self._lease(self._ctx.settings.lease_chunk, tried=0)
+
+    async def pull_suspects(self) -> Sequence[ServerId]:
+        """A few servers that were held when a worker died, or one that was when two died; to be looked at alone."""
+        few = max(1, self._ctx.settings.lease_chunk // _NARROWED)
+        return await self._lease(few, tried=1) or await self._lease(1, tried=2)
 
     async def release(self) -> None:
-        """Give back what was not finished."""
-        await asyncio.to_thread(self._ctx.store.release, self._run_id, self._stage, self._holder)
+        """Give back what was not finished. When the database stays away, the leases end by themselves."""
+        for pause in (*_PATIENCE, None):
+            try:
+                return await asyncio.to_thread(self._ctx.store.release, self._run_id, self._stage, self._holder)
+            except StoreUnavailable:
+                if pause is None:
+                    self._ctx.log.warning("leases_not_released", run=self._run_id, stage=self._stage)
+                else:
+                    await asyncio.sleep(pause)
+        return None
 
-    def _lease(self) -> list[ServerId]:
-        now, settings = self._ctx.clock.wall(), self._ctx.settings
-        return self._ctx.store.lease(
-            self._run_id, self._stage, self._holder, limit=settings.lease_chunk, now=now, until=now + settings.lease_ttl
+    async def _lease(self, limit: int, *, tried: int) -> Sequence[ServerId]:
+        ctx = self._ctx
+        if ctx.clock.monotonic() > self._deadline:
+            return ()
+        return await asyncio.to_thread(
+            ctx.store.lease,
+            self._run_id,
+            self._stage,
+            self._holder,
+            limit=limit,
+            ttl=ctx.settings.lease_ttl,
+            now=ctx.clock.wall(),
+            tried=tried,
         )
+
+    async def _renew(self, halt: Halt) -> None:
+        """Keep the leases from ending. What is lost while the database is away may be done twice, which is harmless."""
+        ctx, ttl = self._ctx, self._ctx.settings.lease_ttl
+        while not halt.is_set():
+            await asyncio.sleep(ttl.total_seconds() / 3)
+            try:
+                await asyncio.to_thread(
+                    ctx.store.renew, self._run_id, self._stage, self._holder, ttl=ttl, now=ctx.clock.wall()
+                )
+                row = await asyncio.to_thread(ctx.store.run, self._run_id)
+            except StoreUnavailable:
+                ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)
+                continue
+            if row is None or not row.state.is_working:
+                halt.set()

@@ -22,10 +22,12 @@ async def probe_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> 
     leases, halt = Leases(ctx, run_id, Stage.COLLECT), Halt()
     watching = asyncio.create_task(halt_when(stopping, halt))
     try:
-        await pipeline.collect_pulled(ctx, run, leases.pull, halt=halt)
+        async with leases.kept(halt):
+            await pipeline.collect_pulled(ctx, run, leases.pull, halt=halt)
+            while not halt.is_set() and (few := await leases.pull_suspects()):
+                await pipeline.collect(ctx, run, few, halt=halt)
     finally:
         watching.cancel()
-        await leases.release()
 
 
 async def score_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> None:
@@ -33,12 +35,11 @@ async def score_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> 
     run = await asyncio.to_thread(_planned, ctx, run_id)
     if run is None:
         return
-    leases = Leases(ctx, run_id, Stage.SCORE)
-    try:
-        while not stopping() and (servers := await leases.pull()):
-            await pipeline.score(ctx, run, servers)
-    finally:
-        await leases.release()
+    leases, halt = Leases(ctx, run_id, Stage.SCORE), Halt()
+    async with leases.kept(halt):
+        for pull in (leases.pull, leases.pull_suspects):
+            while not stopping() and not halt.is_set() and (servers := await pull()):
+                await pipeline.score(ctx, run, servers)
 
 
 def _planned(ctx: Context, run_id: str) -> Run | None:

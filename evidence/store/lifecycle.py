@@ -9,6 +9,7 @@ from typing import Final
 from sqlalchemy import Connection, func, insert, select, update
 
 from evidence.store.errors import IllegalRunChange
+from evidence.store.giving_back import GIVEN_BACK
 from evidence.store.keys import run_key
 from evidence.store.models import RUN_EVENT, RUN_ITEM
 from evidence.store.rows import RunAct, RunEvent, RunRow, RunState
@@ -48,7 +49,7 @@ def act(connection: Connection, run_id: str, event: RunEvent) -> RunRow:
     )
     if to.is_final:
         held = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_by.is_not(None))
-        connection.execute(update(RUN_ITEM).where(*held).values(leased_by=None, leased_until=None))
+        connection.execute(update(RUN_ITEM).where(*held).values(GIVEN_BACK))
     after = find_run(connection, run_id)
     assert after is not None
     return after

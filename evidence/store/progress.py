@@ -1,34 +1,39 @@
-"""Which servers of a run have passed which stage, and who works on the others."""
+"""Which servers of a run have passed which stage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, or_, select, update
+from sqlalchemy import Connection, func, select, update
 from sqlalchemy.sql import ColumnElement
 
 from evidence.model import ServerId
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import UnknownServer
+from evidence.store.giving_back import GIVEN_BACK
 from evidence.store.keys import known_server_keys, run_key, server_keys
+from evidence.store.leasing import is_open
 from evidence.store.models import RECORD, RUN, RUN_ITEM, SERVER
-from evidence.store.rows import Failure, Progress, RunState, Stage
+from evidence.store.rows import PARTS, Failure, Progress, RunState, Stage
 from evidence.store.runs import set_state
 
-_FREE = {"leased_by": None, "leased_until": None}
+_COLUMNS = ("run_key", "stage", "server_key", "attempts")
+_UNIQUE = ("run_key", "stage", "server_key")
 
 
-def plan(connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
-    """Fix the servers of a run. A run that is planned already keeps its plan."""
+def plan(
+    connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime, first: Mapping[ServerId, Stage]
+) -> None:
+    """Fix the servers of a run and the parts of collecting that some begin with. A planned run keeps its plan."""
     query = select(RUN.c.key, RUN.c.state).where(RUN.c.key == run_key(connection, run_id)).with_for_update()
     key, state = connection.execute(query).one()
     if state != RunState.DISCOVERING:
         return
     keys = server_keys(connection, servers)
-    rows = [(key, stage.value, server, 0) for server in keys.values() for stage in Stage]
-    columns = ("run_key", "stage", "server_key", "attempts")
-    insert(connection, RUN_ITEM, columns, rows, unique=["run_key", "stage", "server_key"])
+    stages = [(stage, server) for server in keys.values() for stage in (Stage.COLLECT, Stage.SCORE)]
+    stages += [(stage, keys[server]) for server, stage in first.items()]
+    insert(connection, RUN_ITEM, _COLUMNS, [(key, stage.value, server, 0) for stage, server in stages], unique=_UNIQUE)
     set_state(connection, run_id, RunState.PLANNED, at)
 
 
@@ -47,7 +52,7 @@ def pending(connection: Connection, run_id: str, stage: Stage, servers: Sequence
     query = (
         select(SERVER.c.id)
         .join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
-        .where(_open(run_key(connection, run_id), stage))
+        .where(is_open(run_key(connection, run_id), stage))
     )
     if servers is None:
         return sorted(connection.scalars(query))
@@ -55,29 +60,6 @@ def pending(connection: Connection, run_id: str, stage: Stage, servers: Sequence
     for batch in batches(servers):
         found.update(connection.scalars(query.where(SERVER.c.id.in_(batch))))
     return sorted(found)
-
-
-def lease(
-    connection: Connection, run_id: str, stage: Stage, worker: str, *, limit: int, now: datetime, until: datetime
-) -> list[ServerId]:
-    """Take up to `limit` open servers that nobody holds, or whose lease has expired; sorted."""
-    key = run_key(connection, run_id)
-    free = or_(RUN_ITEM.c.leased_until.is_(None), RUN_ITEM.c.leased_until <= now)
-    query = select(RUN_ITEM.c.server_key).where(_open(key, stage), free).order_by(RUN_ITEM.c.server_key).limit(limit)
-    # SQLite has no row locks and needs none: this transaction is its only writer.
-    taken = list(connection.scalars(query.with_for_update(skip_locked=True)))
-    ids: list[ServerId] = []
-    for batch in batches(taken):
-        item = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.stage == stage.value, RUN_ITEM.c.server_key.in_(batch))
-        connection.execute(update(RUN_ITEM).where(*item).values(leased_by=worker, leased_until=until))
-        ids.extend(connection.scalars(select(SERVER.c.id).where(SERVER.c.key.in_(batch))))
-    return sorted(ids)
-
-
-def release(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
-    """Give back every lease of a worker."""
-    held = (_open(run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
-    connection.execute(update(RUN_ITEM).where(*held).values(_FREE))
 
 
 def fail(connection: Connection, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
@@ -88,7 +70,7 @@ def fail(connection: Connection, run_id: str, server: ServerId, stage: Stage, er
         RUN_ITEM.c.stage == stage.value,
         RUN_ITEM.c.server_key == keys.get(server),
     )
-    values = {"attempts": RUN_ITEM.c.attempts + 1, "last_error": error} | _FREE
+    values = {"attempts": RUN_ITEM.c.attempts + 1, "last_error": error, **GIVEN_BACK}
     attempts: int | None = connection.scalar(
         update(RUN_ITEM).where(*item).values(values).returning(RUN_ITEM.c.attempts)
     )
@@ -111,10 +93,32 @@ def failures(connection: Connection, run_id: str) -> list[Failure]:
 
 
 def mark_done(connection: Connection, run: int, stage: Stage, servers: Iterable[int], at: datetime) -> None:
-    """Mark servers, by key, as having passed a stage; the first time stays."""
+    """Mark servers, by key, as having passed a stage; the first time stays. Who has collected has passed its parts."""
+    closed = (Stage.COLLECT, *PARTS) if stage is Stage.COLLECT else (stage,)
     for batch in batches(sorted(servers)):
-        items = (_open(run, stage), RUN_ITEM.c.server_key.in_(batch))
-        connection.execute(update(RUN_ITEM).where(*items).values({"done_at": at} | _FREE))
+        items = (_open_in(run, closed), RUN_ITEM.c.server_key.in_(batch))
+        connection.execute(update(RUN_ITEM).where(*items).values({"done_at": at, **GIVEN_BACK}))
+
+
+def pass_on(
+    connection: Connection,
+    run: int,
+    stage: Stage,
+    servers: Iterable[int],
+    *,
+    onward: Mapping[int, Stage],
+    at: datetime,
+) -> None:
+    """Mark servers, by key, as having passed a part, and offer them to the next one; those without one are collected.
+
+    Whoever works on an item that was taken over says the same as who took it over, so saying it twice changes nothing.
+    """
+    passed = set(servers)
+    mark_done(connection, run, stage, passed, at)
+    rows = [(run, part.value, server, 0) for server, part in onward.items()]
+    insert(connection, RUN_ITEM, _COLUMNS, rows, unique=_UNIQUE)
+    if stage is not Stage.COLLECT:
+        mark_done(connection, run, Stage.COLLECT, passed - onward.keys(), at)
 
 
 def progress(connection: Connection, run_id: str) -> Progress:
@@ -131,10 +135,11 @@ def progress(connection: Connection, run_id: str) -> Progress:
     absent = connection.execute(absences.group_by(RECORD.c.kind, RECORD.c.reason))
     return Progress(
         planned=stages.get(Stage.COLLECT, (0, 0))[0],
-        done={stage: stages.get(stage, (0, 0))[1] for stage in Stage},
+        done={Stage.COLLECT: 0, Stage.SCORE: 0} | {stage: done for stage, (_, done) in stages.items()},
         absent={(kind, reason): number for kind, reason, number in absent},
     )
 
 
-def _open(run: int, stage: Stage) -> ColumnElement[bool]:
-    return (RUN_ITEM.c.run_key == run) & (RUN_ITEM.c.stage == stage.value) & RUN_ITEM.c.done_at.is_(None)
+def _open_in(run: int, stages: Collection[Stage]) -> ColumnElement[bool]:
+    named = RUN_ITEM.c.stage.in_([stage.value for stage in stages])
+    return (RUN_ITEM.c.run_key == run) & named & RUN_ITEM.c.done_at.is_(None)

@@ -15,7 +15,7 @@ from evidence.store.errors import UnknownServer
 from evidence.store.keys import run_key, server_keys
 from evidence.store.mapping import to_json, to_object
 from evidence.store.models import BLOB, RECORD, RUN, SERVER
-from evidence.store.progress import mark_done
+from evidence.store.progress import pass_on
 from evidence.store.retests import newest_done
 from evidence.store.rows import Stage
 from evidence.store.servers import servers_by_key
@@ -38,15 +38,23 @@ _NO_RETEST: Final = RUN.c.trigger != Trigger.RETEST.value
 
 
 def put_records(
-    connection: Connection, run_id: str, records: Sequence[Record], *, done: Sequence[ServerId], at: datetime
+    connection: Connection,
+    run_id: str,
+    records: Sequence[Record],
+    *,
+    done: Sequence[ServerId],
+    at: datetime,
+    stage: Stage,
+    onward: Mapping[ServerId, Stage],
 ) -> None:
-    """Store new bodies and records and mark the collect stage of `done`. The first record of a kind stays."""
+    """Store new bodies and records and let `done` pass a stage. The first record of a kind stays."""
     run = run_key(connection, run_id)
     servers = server_keys(connection, {*(record.server for record in records), *done})
     blobs = put_blobs(connection, [record.content for record in records if isinstance(record.content, Observed)])
     rows = [_row(record, run, servers[record.server], blobs) for record in records]
     insert(connection, RECORD, _COLUMNS, rows, unique=["run_key", "server_key", "kind"])
-    mark_done(connection, run, Stage.COLLECT, (servers[server] for server in done), at)
+    following = {servers[server]: part for server, part in onward.items()}
+    pass_on(connection, run, stage, (servers[server] for server in done), onward=following, at=at)
 
 
 def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> list[Dossier]:

@@ -79,10 +79,22 @@ class RunEvent:
 
 
 class Stage(StrEnum):
-    """A step that every planned server passes on its own."""
+    """A step that a planned server passes on its own.
+
+    Every server is collected and scored. In a fleet collecting has parts, of which a server passes some in their
+    order; it is collected when it has passed the last one.
+    """
 
     COLLECT = "collect"
+    PROBE = "probe"
+    SANDBOX = "sandbox"
+    GITHUB = "github"
+    SCAN = "scan"
     SCORE = "score"
+
+
+PARTS: Final = (Stage.PROBE, Stage.SANDBOX, Stage.GITHUB, Stage.SCAN)
+"""The parts of collecting, each of which has a queue of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +124,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Counts of one run: planned servers, done ones per stage, absent records by (kind, reason)."""
+    """Counts of one run: planned servers, done ones per stage that it has, absent records by (kind, reason)."""
 
     planned: int
     done: Mapping[Stage, int]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Record, Server, ServerId, ServerRef
-from evidence.store import discovery, migrating, progress, scorecards, verification
+from evidence.store import discovery, migrating, scorecards, verification
 from evidence.store import findings as own_findings
 from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
@@ -15,16 +15,15 @@ from evidence.store import servers as known_servers
 from evidence.store.approvals import put_approval, read_approvals
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
+from evidence.store.item_store import NOBODY_BEGINS, ItemStore
 from evidence.store.opt_outs import OptOuts
 from evidence.store.retests import Retests
 from evidence.store.rows import (
     Approval,
     Change,
     Disclosure,
-    Failure,
     FindingRow,
     FindingState,
-    Progress,
     Spotted,
     Stage,
     StoredCard,
@@ -39,7 +38,7 @@ def open_store(url: str) -> Store:
     return Store(Database(url))
 
 
-class Store(RunStore):
+class Store(RunStore, ItemStore):
     """Versioned evidence. Every writing method may be repeated: a replay changes nothing. Threads may share it."""
 
     def __init__(self, database: Database) -> None:
@@ -130,58 +129,24 @@ class Store(RunStore):
         with self._database.reading() as connection:
             return known_servers.find_refs(connection, servers)
 
-    # Progress
-
-    def plan(self, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
-        """Fix the servers of a run and move it to `planned`; a planned run keeps its plan."""
-        with self._database.writing() as connection:
-            progress.plan(connection, run_id, servers, at)
-
-    def planned(self, run_id: str) -> list[ServerId]:
-        """Every planned server of a run, whatever has become of it; sorted."""
-        with self._database.reading() as connection:
-            return progress.planned(connection, run_id)
-
-    def pending(self, run_id: str, stage: Stage, servers: Sequence[ServerId] | None = None) -> list[ServerId]:
-        """Planned servers, all or of the given ones, that have not passed a stage; sorted."""
-        with self._database.reading() as connection:
-            return progress.pending(connection, run_id, stage, servers)
-
-    def lease(
-        self, run_id: str, stage: Stage, worker: str, *, limit: int, now: datetime, until: datetime
-    ) -> list[ServerId]:
-        """Take up to `limit` servers to work on until `until`; nobody else gets them before."""
-        with self._database.writing() as connection:
-            return progress.lease(connection, run_id, stage, worker, limit=limit, now=now, until=until)
-
-    def release(self, run_id: str, stage: Stage, worker: str) -> None:
-        """Give back every lease of a worker."""
-        with self._database.writing() as connection:
-            progress.release(connection, run_id, stage, worker)
-
-    def fail(self, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
-        """Count a failed attempt and give the server back; the number of attempts so far."""
-        with self._database.writing() as connection:
-            return progress.fail(connection, run_id, server, stage, error)
-
-    def failures(self, run_id: str) -> list[Failure]:
-        """Servers that were tried without success, with their attempts and last error."""
-        with self._database.reading() as connection:
-            return progress.failures(connection, run_id)
-
-    def progress(self, run_id: str) -> Progress:
-        """Counts of a run."""
-        with self._database.reading() as connection:
-            return progress.progress(connection, run_id)
-
     # Evidence
 
     def put_records(
-        self, run_id: str, records: Sequence[Record], *, done: Sequence[ServerId] = (), at: datetime
+        self,
+        run_id: str,
+        records: Sequence[Record],
+        *,
+        done: Sequence[ServerId] = (),
+        at: datetime,
+        stage: Stage = Stage.COLLECT,
+        onward: Mapping[ServerId, Stage] = NOBODY_BEGINS,
     ) -> None:
-        """Store records and mark the collect stage of `done`, in one transaction; the first of a kind stays."""
+        """Store records and mark a stage of `done`, in one transaction; the first of a kind stays.
+
+        After a part of collecting, servers go on to the part that `onward` names, or are collected.
+        """
         with self._database.writing() as connection:
-            evidence_records.put_records(connection, run_id, records, done=done, at=at)
+            evidence_records.put_records(connection, run_id, records, done=done, at=at, stage=stage, onward=onward)
 
     def dossiers(self, run_id: str, servers: Sequence[ServerId]) -> list[Dossier]:
         """Dossiers in the order asked; raise CorruptBlob when a body does not match its digest."""

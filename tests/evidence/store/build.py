@@ -20,7 +20,7 @@ from evidence.model import (
     TargetType,
     Trigger,
 )
-from evidence.store import Store, StoredCard
+from evidence.store import Stage, Store, StoredCard
 
 AS_OF = datetime(2026, 11, 21, 3, 0, 0, 123456, tzinfo=UTC)
 LATER = AS_OF + timedelta(hours=1)
@@ -97,10 +97,11 @@ def card(of: ServerId, rubric: str = "lint", version: int = 1, score: str | None
     )
 
 
-def planned(store: Store, count: int, run_id: str = "20261121-1") -> list[Server]:
-    """A planned run of so many servers, sorted by id."""
+def planned(store: Store, count: int, run_id: str = "20261121-1", first: Stage | None = None) -> list[Server]:
+    """A planned run of so many servers, sorted by id; `first` is the part of collecting that all begin with."""
     servers = sorted((server(number) for number in range(count)), key=lambda one: one.id)
     store.add_run(run(run_id))
     store.put_page(run_id, "starter", [(one, ref(one)) for one in servers], cursor=None, done=True, at=AS_OF)
-    store.plan(run_id, [one.id for one in servers], AS_OF)
+    begin = {} if first is None else {one.id: first for one in servers}
+    store.plan(run_id, [one.id for one in servers], AS_OF, first=begin)
     return servers

@@ -157,5 +157,4 @@ def test_workers_share_the_clock_of_the_database(store: Store, url: str) -> None
 
 
 def _lease(store: Store) -> list[str]:
-    until = AS_OF + timedelta(minutes=30)
-    return store.lease(RUN, Stage.COLLECT, "w", limit=9, now=AS_OF, until=until)
+    return store.lease(RUN, Stage.COLLECT, "w", limit=9, ttl=timedelta(minutes=30), now=AS_OF)

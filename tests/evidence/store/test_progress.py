@@ -1,21 +1,17 @@
-"""Plans, leases and attempts: no server is worked on twice, and none is forgotten."""
+"""Plans, stages and attempts: no server is forgotten."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import threading
 from datetime import timedelta
 
 import pytest
 
 from evidence.model import Absent, Reason
-from evidence.store import Failure, RunState, Stage, Store, UnknownRun, UnknownServer, open_store
+from evidence.store import Failure, RunState, Stage, Store, UnknownRun, UnknownServer
 from tests.evidence.store.build import AS_OF, LATER, body, planned, record, run, server
 
 RUN = "20261121-1"
-UNTIL = AS_OF + timedelta(minutes=10)
+HOUR = timedelta(hours=1)
 
 
 def test_plan_holds_every_server_in_both_stages(store: Store) -> None:
@@ -65,7 +61,7 @@ def test_empty_plan_is_a_plan(store: Store) -> None:
     store.plan(RUN, [], AS_OF)
     assert store.progress(RUN).planned == 0
     assert store.pending(RUN, Stage.COLLECT) == []
-    assert store.lease(RUN, Stage.COLLECT, "w", limit=9, now=AS_OF, until=UNTIL) == []
+    assert store.lease(RUN, Stage.COLLECT, "w", limit=9, ttl=HOUR, now=AS_OF) == []
 
 
 def test_pending_names_only_the_asked_ones(store: Store) -> None:
@@ -76,48 +72,14 @@ def test_pending_names_only_the_asked_ones(store: Store) -> None:
     assert store.pending(RUN, Stage.SCORE) == ids
 
 
-def test_two_workers_never_hold_the_same_server(store: Store) -> None:
-    ids = [one.id for one in planned(store, 5)]
-    first = store.lease(RUN, Stage.COLLECT, "w1", limit=3, now=AS_OF, until=UNTIL)
-    second = store.lease(RUN, Stage.COLLECT, "w2", limit=3, now=AS_OF, until=UNTIL)
-    assert (len(first), len(second)) == (3, 2)
-    assert sorted(first + second) == ids
-    assert store.lease(RUN, Stage.COLLECT, "w3", limit=3, now=AS_OF, until=UNTIL) == []
-    assert len(store.lease(RUN, Stage.SCORE, "w3", limit=9, now=AS_OF, until=UNTIL)) == 5
-
-
-def test_expired_lease_is_taken_over(store: Store) -> None:
-    ids = [one.id for one in planned(store, 2)]
-    store.lease(RUN, Stage.COLLECT, "killed", limit=9, now=AS_OF, until=UNTIL)
-    just_before = UNTIL - timedelta(microseconds=1)
-    assert store.lease(RUN, Stage.COLLECT, "w2", limit=9, now=just_before, until=LATER) == []
-    assert store.lease(RUN, Stage.COLLECT, "w2", limit=9, now=UNTIL, until=LATER) == ids
-
-
-def test_released_servers_are_free_again(store: Store) -> None:
-    planned(store, 4)
-    mine = store.lease(RUN, Stage.COLLECT, "w1", limit=2, now=AS_OF, until=UNTIL)
-    store.lease(RUN, Stage.COLLECT, "w2", limit=2, now=AS_OF, until=UNTIL)
-    store.release(RUN, Stage.COLLECT, "w1")
-    assert store.lease(RUN, Stage.COLLECT, "w3", limit=9, now=AS_OF, until=UNTIL) == mine
-
-
-def test_done_server_is_neither_pending_nor_leased(store: Store) -> None:
-    ids = [one.id for one in planned(store, 2)]
-    store.lease(RUN, Stage.COLLECT, "w1", limit=1, now=AS_OF, until=UNTIL)
-    store.put_records(RUN, [record(ids[0], body(1))], done=[ids[0]], at=AS_OF)
-    assert store.pending(RUN, Stage.COLLECT) == [ids[1]]
-    assert store.lease(RUN, Stage.COLLECT, "w2", limit=9, now=LATER, until=LATER) == [ids[1]]
-
-
 def test_failure_is_counted_and_gives_the_server_back(store: Store) -> None:
     one, other = (server.id for server in planned(store, 2))
-    store.lease(RUN, Stage.COLLECT, "w1", limit=9, now=AS_OF, until=UNTIL)
+    store.lease(RUN, Stage.COLLECT, "w1", limit=9, ttl=HOUR, now=AS_OF)
     assert store.fail(RUN, one, Stage.COLLECT, "first") == 1
     assert store.fail(RUN, one, Stage.COLLECT, "second") == 2
     assert store.fail(RUN, other, Stage.COLLECT, "\x00 \ud800 " + "x" * 5000) == 1
     assert store.fail(RUN, one, Stage.SCORE, "other stage") == 1
-    assert len(store.lease(RUN, Stage.COLLECT, "w2", limit=9, now=AS_OF, until=UNTIL)) == 2
+    assert len(store.lease(RUN, Stage.COLLECT, "w2", limit=9, ttl=HOUR, now=AS_OF)) == 2
     with pytest.raises(UnknownServer):
         store.fail(RUN, server(77).id, Stage.COLLECT, "not planned")
 
@@ -150,52 +112,23 @@ def test_progress_counts_stages_and_absences(store: Store) -> None:
     assert progress.absent == {("listing", "timeout"): 2, ("registration", "invalid_registration"): 1}
 
 
-def test_threads_that_lease_share_all_servers_without_overlap(store: Store) -> None:
-    ids = [one.id for one in planned(store, 60)]
-    taken: list[list[str]] = [[] for _ in range(4)]
-
-    def work(number: int) -> None:
-        while batch := store.lease(RUN, Stage.COLLECT, f"w{number}", limit=7, now=AS_OF, until=UNTIL):
-            taken[number].extend(batch)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(server for batch in taken for server in batch) == ids
-
-
-_LEASE = """
-import json, sys
-from tests.evidence.store.test_progress import RUN, AS_OF, UNTIL
-from evidence.store import Stage, open_store
-url, worker = sys.argv[1:]
-store, taken = open_store(url), []
-print("ready", flush=True)
-sys.stdin.readline()
-while batch := store.lease(RUN, Stage.COLLECT, worker, limit=5, now=AS_OF, until=UNTIL):
-    taken.extend(batch)
-print(json.dumps(taken))
-"""
+def test_a_server_is_collected_when_it_has_passed_its_last_part(store: Store) -> None:
+    ids = [one.id for one in planned(store, 3, first=Stage.PROBE)]
+    onward = {ids[0]: Stage.GITHUB, ids[1]: Stage.SCAN}
+    for _ in range(2):  # whoever lost its lease writes the same again
+        store.put_records(RUN, [record(ids[0], body(1))], done=ids, at=AS_OF, stage=Stage.PROBE, onward=onward)
+        assert store.pending(RUN, Stage.PROBE) == []
+        assert store.pending(RUN, Stage.COLLECT) == sorted(ids[:2])
+        assert (store.pending(RUN, Stage.GITHUB), store.pending(RUN, Stage.SCAN)) == ([ids[0]], [ids[1]])
+    store.put_records(RUN, [], done=[ids[1]], at=AS_OF, stage=Stage.SCAN)
+    store.put_records(RUN, [], done=[ids[0]], at=AS_OF, stage=Stage.GITHUB, onward={ids[0]: Stage.SCAN})
+    assert store.pending(RUN, Stage.COLLECT) == [ids[0]]
+    store.put_records(RUN, [], done=[ids[0]], at=AS_OF, stage=Stage.SCAN)
+    assert store.pending(RUN, Stage.COLLECT) == []
+    assert store.progress(RUN).planned == 3
 
 
-def test_processes_that_lease_share_all_servers_without_overlap(store: Store, url: str) -> None:
-    ids = [one.id for one in planned(store, 200)]
-    command = [sys.executable, "-c", _LEASE, url]
-    workers = [
-        subprocess.Popen([*command, f"w{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for number in range(2)
-    ]
-    for worker in workers:
-        assert worker.stdout is not None
-        assert worker.stdout.readline() == "ready\n"
-    for worker in workers:
-        assert worker.stdin is not None
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
-    taken = [json.loads(worker.communicate(timeout=60)[0]) for worker in workers]
-    assert sorted(taken[0] + taken[1]) == ids
-    other = open_store(url)
-    assert other.lease(RUN, Stage.COLLECT, "late", limit=9, now=AS_OF, until=UNTIL) == []
-    other.close()
+def test_who_is_collected_at_once_has_passed_every_part(store: Store) -> None:
+    (server,) = planned(store, 1, first=Stage.SANDBOX)
+    store.put_records(RUN, [], done=[server.id], at=AS_OF)
+    assert store.pending(RUN, Stage.SANDBOX) == store.pending(RUN, Stage.COLLECT) == []

@@ -1,0 +1,111 @@
+"""The part of the Store that knows the items of a run: which server is in which stage, and who works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from evidence.model import ServerId
+from evidence.store import leasing, progress
+from evidence.store.database import Database
+from evidence.store.rows import Failure, Progress, Stage
+
+NOBODY_BEGINS: Mapping[ServerId, Stage] = {}
+
+
+class ItemStore:
+    """Plans, leases and progress. `now` is asked of PostgreSQL itself; SQLite takes the caller's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def plan(
+        self,
+        run_id: str,
+        servers: Sequence[ServerId],
+        at: datetime,
+        *,
+        first: Mapping[ServerId, Stage] = NOBODY_BEGINS,
+    ) -> None:
+        """Fix the servers of a run and move it to `planned`; a planned run keeps its plan.
+
+        `first` is the part of collecting that a server begins with, where a fleet collects in parts.
+        """
+        with self._database.writing() as connection:
+            progress.plan(connection, run_id, servers, at, first)
+
+    def planned(self, run_id: str) -> list[ServerId]:
+        """Every planned server of a run, whatever has become of it; sorted."""
+        with self._database.reading() as connection:
+            return progress.planned(connection, run_id)
+
+    def pending(self, run_id: str, stage: Stage, servers: Sequence[ServerId] | None = None) -> list[ServerId]:
+        """Planned servers, all or of the given ones, that have not passed a stage; sorted."""
+        with self._database.reading() as connection:
+            return progress.pending(connection, run_id, stage, servers)
+
+    def lease(
+        self, run_id: str, stage: Stage, worker: str, *, limit: int, ttl: timedelta, now: datetime, tried: int = 0
+    ) -> list[ServerId]:
+        """Take up to `limit` servers to work on for `ttl`; nobody else gets them before.
+
+        Only those that were handed out `tried` times before without an end. Scoring is offered what is collected, and
+        not what failed three times.
+        """
+        with self._database.writing() as connection:
+            return leasing.lease(connection, run_id, stage, worker, limit=limit, ttl=ttl, now=now, tried=tried)
+
+    def renew(self, run_id: str, stage: Stage, worker: str, *, ttl: timedelta, now: datetime) -> int:
+        """Hold what a worker holds for another `ttl`; how many servers that are."""
+        with self._database.writing() as connection:
+            return leasing.renew(connection, run_id, stage, worker, ttl=ttl, now=now)
+
+    def release(self, run_id: str, stage: Stage, worker: str) -> None:
+        """Give back every lease of a worker, as if they had not been handed out."""
+        with self._database.writing() as connection:
+            leasing.release(connection, run_id, stage, worker)
+
+    def put_back(
+        self,
+        run_id: str,
+        stage: Stage,
+        servers: Sequence[ServerId],
+        *,
+        delay: timedelta,
+        why: str,
+        most: int,
+        now: datetime,
+    ) -> list[ServerId]:
+        """Give back servers until `delay` has passed, but none more than `most` times; those that were given back."""
+        with self._database.writing() as connection:
+            return leasing.put_back(connection, run_id, stage, servers, delay=delay, why=why, most=most, now=now)
+
+    def lost(self, run_id: str, stage: Stage, now: datetime) -> list[ServerId]:
+        """Servers that were handed out three times without an end: whoever looked at them died of it."""
+        with self._database.reading() as connection:
+            return leasing.lost(connection, run_id, stage, now)
+
+    def reap(self, run_id: str, now: datetime) -> Mapping[Stage, int]:
+        """Free what is held by those who do not renew their leases; how many servers by stage."""
+        with self._database.writing() as connection:
+            return leasing.reap(connection, run_id, now)
+
+    def due(self, run_id: str, now: datetime) -> Mapping[Stage, int]:
+        """How many servers wait for somebody to work on them now, by stage; no entry where there are none."""
+        with self._database.reading() as connection:
+            return leasing.due(connection, run_id, now)
+
+    def fail(self, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
+        """Count a failed attempt and give the server back; the number of attempts so far."""
+        with self._database.writing() as connection:
+            return progress.fail(connection, run_id, server, stage, error)
+
+    def failures(self, run_id: str) -> list[Failure]:
+        """Servers that were tried without success, with their attempts and last error."""
+        with self._database.reading() as connection:
+            return progress.failures(connection, run_id)
+
+    def progress(self, run_id: str) -> Progress:
+        """Counts of a run."""
+        with self._database.reading() as connection:
+            return progress.progress(connection, run_id)

@@ -1,0 +1,153 @@
+"""Who works on which server of a run, until when, and what became of those who never said how it ended.
+
+Times are the database's own on PostgreSQL, so that machines need not agree on them. SQLite has one process, whose
+clock is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection, and_, func, or_, select, update
+from sqlalchemy.sql import ColumnElement
+
+from evidence.model import ServerId
+from evidence.store.bulk import batches
+from evidence.store.giving_back import GIVEN_BACK
+from evidence.store.keys import run_key, server_keys
+from evidence.store.lifecycle import database_time
+from evidence.store.models import RUN_ITEM, SERVER
+from evidence.store.rows import PARTS, Stage
+
+TRIES: Final = 3
+"""How often an item is handed out without an end, or its scoring fails, before it is left alone."""
+
+
+def lease(
+    connection: Connection,
+    run_id: str,
+    stage: Stage,
+    worker: str,
+    *,
+    limit: int,
+    ttl: timedelta,
+    now: datetime,
+    tried: int,
+) -> list[ServerId]:
+    """Take up to `limit` open servers that nobody holds and that were handed out `tried` times in vain; sorted."""
+    key, moment = run_key(connection, run_id), database_time(connection, now)
+    free = and_(_is_due(key, stage, moment), RUN_ITEM.c.leases == tried, _is_not_of(worker))
+    query = select(RUN_ITEM.c.server_key).where(free).order_by(RUN_ITEM.c.server_key).limit(limit)
+    # SQLite has no row locks and needs none: this transaction is its only writer.
+    taken = list(connection.scalars(query.with_for_update(skip_locked=True, of=RUN_ITEM)))
+    values = {"leased_by": worker, "leased_until": moment + ttl, "leases": RUN_ITEM.c.leases + 1}
+    ids: list[ServerId] = []
+    for batch in batches(taken):
+        item = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.stage == stage.value, RUN_ITEM.c.server_key.in_(batch))
+        connection.execute(update(RUN_ITEM).where(*item).values(values))
+        ids.extend(connection.scalars(select(SERVER.c.id).where(SERVER.c.key.in_(batch))))
+    return sorted(ids)
+
+
+def renew(connection: Connection, run_id: str, stage: Stage, worker: str, *, ttl: timedelta, now: datetime) -> int:
+    """Hold what a worker holds for longer; how many that are."""
+    until = database_time(connection, now) + ttl
+    held = (is_open(run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
+    return connection.execute(update(RUN_ITEM).where(*held).values(leased_until=until)).rowcount
+
+
+def release(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
+    """Give back every lease of a worker."""
+    held = (is_open(run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
+    connection.execute(update(RUN_ITEM).where(*held).values(GIVEN_BACK))
+
+
+def put_back(
+    connection: Connection,
+    run_id: str,
+    stage: Stage,
+    servers: Sequence[ServerId],
+    *,
+    delay: timedelta,
+    why: str,
+    most: int,
+    now: datetime,
+) -> list[ServerId]:
+    """Give back servers until `delay` has passed, except those that were put back `most` times; those given back."""
+    keys = {key: server for server, key in server_keys(connection, servers).items()}
+    after = database_time(connection, now) + delay
+    values = {"attempts": RUN_ITEM.c.attempts + 1, "last_error": why, "not_before": after, **GIVEN_BACK}
+    back: list[ServerId] = []
+    for batch in batches(sorted(keys)):
+        items = and_(is_open(run_key(connection, run_id), stage), RUN_ITEM.c.server_key.in_(batch))
+        changed = update(RUN_ITEM).where(items, RUN_ITEM.c.attempts < most).values(values)
+        back.extend(keys[key] for key in connection.scalars(changed.returning(RUN_ITEM.c.server_key)))
+    return sorted(back)
+
+
+def lost(connection: Connection, run_id: str, stage: Stage, now: datetime) -> list[ServerId]:
+    """Open servers that were handed out three times without an end and that nobody holds; sorted."""
+    free = _is_free(database_time(connection, now))
+    worn = (is_open(run_key(connection, run_id), stage), free, RUN_ITEM.c.leases >= TRIES)
+    query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key).where(*worn)
+    return sorted(connection.scalars(query))
+
+
+def reap(connection: Connection, run_id: str, now: datetime) -> dict[Stage, int]:
+    """Free open servers whose holders did not renew their leases, still counted as handed out; how many by stage."""
+    held_too_long = (
+        RUN_ITEM.c.run_key == run_key(connection, run_id),
+        RUN_ITEM.c.done_at.is_(None),
+        RUN_ITEM.c.leased_until <= database_time(connection, now),
+    )
+    freed = update(RUN_ITEM).where(*held_too_long).values(leased_by=None, leased_until=None)
+    found: dict[Stage, int] = {}
+    for stage in connection.scalars(freed.returning(RUN_ITEM.c.stage)):
+        found[Stage(stage)] = found.get(Stage(stage), 0) + 1
+    return found
+
+
+def due(connection: Connection, run_id: str, now: datetime) -> dict[Stage, int]:
+    """How many servers could be leased now, or be set aside, by part and for scoring; none where there are none."""
+    key, moment = run_key(connection, run_id), database_time(connection, now)
+    found = {}
+    for stage in (*PARTS, Stage.SCORE):
+        number = connection.scalar(select(func.count()).select_from(RUN_ITEM).where(_is_due(key, stage, moment)))
+        if number:
+            found[stage] = number
+    return found
+
+
+def is_open(run: int, stage: Stage) -> ColumnElement[bool]:
+    """An item of a stage that is not done."""
+    return (RUN_ITEM.c.run_key == run) & (RUN_ITEM.c.stage == stage.value) & RUN_ITEM.c.done_at.is_(None)
+
+
+def _is_due(run: int, stage: Stage, moment: datetime) -> ColumnElement[bool]:
+    waited = or_(RUN_ITEM.c.not_before.is_(None), RUN_ITEM.c.not_before <= moment)
+    ready = and_(is_open(run, stage), _is_free(moment), waited)
+    if stage is not Stage.SCORE:
+        return ready
+    return and_(ready, RUN_ITEM.c.attempts < TRIES, RUN_ITEM.c.leases < TRIES, _is_collected(run))
+
+
+def _is_free(moment: datetime) -> ColumnElement[bool]:
+    return or_(RUN_ITEM.c.leased_until.is_(None), RUN_ITEM.c.leased_until <= moment)
+
+
+def _is_not_of(worker: str) -> ColumnElement[bool]:
+    """What a worker holds although its lease has ended is on its way there."""
+    return or_(RUN_ITEM.c.leased_by.is_(None), RUN_ITEM.c.leased_by != worker)
+
+
+def _is_collected(run: int) -> ColumnElement[bool]:
+    other = RUN_ITEM.alias("collecting")
+    passed = select(other.c.server_key).where(
+        other.c.run_key == run,
+        other.c.stage == Stage.COLLECT.value,
+        other.c.server_key == RUN_ITEM.c.server_key,
+        other.c.done_at.is_not(None),
+    )
+    return passed.correlate(RUN_ITEM).exists()

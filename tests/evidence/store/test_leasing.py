@@ -1,0 +1,215 @@
+"""Leases: no server is worked on twice, none is forgotten, and one that kills its workers is found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from datetime import datetime, timedelta
+
+import pytest
+
+from evidence.model import ServerId
+from evidence.store import Stage, Store, open_store
+from tests.evidence.store.build import AS_OF, body, planned, record
+
+RUN = "20261121-1"
+HOUR = timedelta(hours=1)
+ENDED = timedelta(0)
+"""The time to live of a lease whose holder dies."""
+
+
+def _lease(
+    store: Store,
+    worker: str,
+    limit: int = 9,
+    *,
+    stage: Stage = Stage.COLLECT,
+    ttl: timedelta = HOUR,
+    tried: int = 0,
+    now: datetime = AS_OF,
+) -> list[ServerId]:
+    return store.lease(RUN, stage, worker, limit=limit, ttl=ttl, now=now, tried=tried)
+
+
+def _die(store: Store, worker: str, limit: int = 9, *, tried: int = 0, stage: Stage = Stage.COLLECT) -> list[ServerId]:
+    return _lease(store, worker, limit, ttl=ENDED, tried=tried, stage=stage)
+
+
+def test_two_workers_never_hold_the_same_server(store: Store) -> None:
+    ids = [one.id for one in planned(store, 5)]
+    first, second = _lease(store, "w1", 3), _lease(store, "w2", 3)
+    assert (len(first), len(second)) == (3, 2)
+    assert sorted(first + second) == ids
+    assert _lease(store, "w3", 3) == []
+
+
+def test_what_a_dead_worker_held_is_taken_over_and_counted(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    assert _die(store, "killed") == ids
+    assert _lease(store, "w2") == []
+    assert _lease(store, "w2", tried=1) == ids
+
+
+def test_a_worker_is_not_handed_what_it_holds_already(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    assert _die(store, "slow") == ids
+    assert _lease(store, "slow", tried=1) == []
+
+
+def test_a_renewed_lease_does_not_end(store: Store) -> None:
+    planned(store, 2)
+    _die(store, "w1")
+    assert store.renew(RUN, Stage.COLLECT, "w1", ttl=HOUR, now=AS_OF) == 2
+    assert _lease(store, "w2", tried=1) == []
+    assert store.renew(RUN, Stage.COLLECT, "w2", ttl=HOUR, now=AS_OF) == 0
+
+
+def test_what_is_given_back_was_not_handed_out(store: Store) -> None:
+    planned(store, 4)
+    mine = _lease(store, "w1", 2)
+    _lease(store, "w2", 2)
+    store.release(RUN, Stage.COLLECT, "w1")
+    assert _lease(store, "w3") == mine
+
+
+def test_giving_back_does_not_undo_earlier_deaths(store: Store) -> None:
+    ids = [one.id for one in planned(store, 1)]
+    _die(store, "dead")
+    assert _lease(store, "w1", tried=1) == ids
+    store.release(RUN, Stage.COLLECT, "w1")
+    assert _lease(store, "w2") == []
+    assert _lease(store, "w2", tried=1) == ids
+
+
+def test_who_was_handed_out_three_times_without_an_end_is_lost(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    for tried in range(3):
+        assert store.lost(RUN, Stage.COLLECT, AS_OF) == []
+        assert _die(store, f"w{tried}", tried=tried) == ids
+    assert store.lost(RUN, Stage.COLLECT, AS_OF) == ids
+    assert all(_lease(store, "w4", tried=tried) == [] for tried in range(3))
+    store.put_records(RUN, [], done=ids, at=AS_OF)
+    assert store.lost(RUN, Stage.COLLECT, AS_OF) == []
+
+
+def test_who_is_being_tried_for_the_third_time_is_not_lost_yet(store: Store) -> None:
+    planned(store, 1)
+    for tried in range(2):
+        _die(store, f"w{tried}", tried=tried)
+    assert _lease(store, "third", tried=2)
+    assert store.lost(RUN, Stage.COLLECT, AS_OF) == []
+
+
+def test_done_server_is_neither_pending_nor_leased(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    _die(store, "w1")
+    store.put_records(RUN, [record(ids[0], body(1))], done=[ids[0]], at=AS_OF)
+    assert store.pending(RUN, Stage.COLLECT) == [ids[1]]
+    assert _lease(store, "w2", tried=1) == [ids[1]]
+
+
+def test_only_what_is_collected_is_offered_for_scoring(store: Store) -> None:
+    ids = [one.id for one in planned(store, 3)]
+    assert _lease(store, "w1", stage=Stage.SCORE) == []
+    store.put_records(RUN, [], done=ids[:2], at=AS_OF)
+    assert store.due(RUN, AS_OF) == {Stage.SCORE: 2}
+    assert _lease(store, "w1", stage=Stage.SCORE) == ids[:2]
+    assert store.due(RUN, AS_OF) == {}
+
+
+def test_what_cannot_be_scored_is_left_alone_after_three_tries(store: Store) -> None:
+    ids = [one.id for one in planned(store, 1)]
+    store.put_records(RUN, [], done=ids, at=AS_OF)
+    for attempt in range(3):
+        assert _lease(store, f"w{attempt}", stage=Stage.SCORE) == ids
+        assert store.fail(RUN, ids[0], Stage.SCORE, "a rule raised") == attempt + 1
+    assert _lease(store, "w4", stage=Stage.SCORE) == []
+    assert store.due(RUN, AS_OF) == {}
+
+
+def test_who_is_put_back_waits_and_not_for_ever(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2, first=Stage.PROBE)]
+    one, other = ids
+    _lease(store, "w1", stage=Stage.PROBE)
+    put_back = {"delay": HOUR, "why": "its host does not answer", "most": 2, "now": AS_OF}
+    assert store.put_back(RUN, Stage.PROBE, [one], **put_back) == [one]  # type: ignore[arg-type]
+    assert _lease(store, "w2", stage=Stage.PROBE) == []
+    assert store.due(RUN, AS_OF) == {}
+    assert store.put_back(RUN, Stage.PROBE, ids, **(put_back | {"delay": ENDED})) == ids  # type: ignore[arg-type]
+    assert store.due(RUN, AS_OF) == {Stage.PROBE: 2}
+    assert store.put_back(RUN, Stage.PROBE, ids, **put_back) == [other]  # type: ignore[arg-type]
+    assert _lease(store, "w2", stage=Stage.PROBE) == [one]
+
+
+def test_reaping_frees_what_nobody_renews_and_nothing_else(store: Store) -> None:
+    planned(store, 5)
+    _die(store, "dead", 3)
+    held = _lease(store, "alive")
+    assert len(held) == 2
+    assert store.reap(RUN, AS_OF) == {Stage.COLLECT: 3}
+    assert store.reap(RUN, AS_OF) == {}
+    store.release(RUN, Stage.COLLECT, "dead")
+    assert len(_lease(store, "w2", tried=1)) == 3
+
+
+def test_a_machine_with_a_wrong_clock_takes_nothing_over(store: Store) -> None:
+    if store.now(AS_OF) == AS_OF:
+        pytest.skip("SQLite has one machine")
+    planned(store, 2)
+    _lease(store, "w1")
+    far = AS_OF + timedelta(days=365)
+    assert _lease(store, "ahead", tried=1, now=far) == []
+    assert store.reap(RUN, far) == {}
+
+
+def test_threads_that_lease_share_all_servers_without_overlap(store: Store) -> None:
+    ids = [one.id for one in planned(store, 60)]
+    taken: list[list[str]] = [[] for _ in range(4)]
+
+    def work(number: int) -> None:
+        while batch := _lease(store, f"w{number}", 7):
+            taken[number].extend(batch)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(server for batch in taken for server in batch) == ids
+
+
+_LEASE = """
+import json, sys
+from tests.evidence.store.test_leasing import RUN, AS_OF, HOUR
+from evidence.store import Stage, open_store
+url, worker = sys.argv[1:]
+store, taken = open_store(url), []
+print("ready", flush=True)
+sys.stdin.readline()
+while batch := store.lease(RUN, Stage.COLLECT, worker, limit=5, ttl=HOUR, now=AS_OF):
+    taken.extend(batch)
+print(json.dumps(taken))
+"""
+
+
+def test_processes_that_lease_share_all_servers_without_overlap(store: Store, url: str) -> None:
+    ids = [one.id for one in planned(store, 200)]
+    command = [sys.executable, "-c", _LEASE, url]
+    workers = [
+        subprocess.Popen([*command, f"w{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for number in range(2)
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    taken = [json.loads(worker.communicate(timeout=60)[0]) for worker in workers]
+    assert sorted(taken[0] + taken[1]) == ids
+    other = open_store(url)
+    assert _lease(other, "late") == []
+    other.close()
