@@ -152,6 +152,7 @@ class Visit:
         self._idle: dict[Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
         self._resolved: dict[str, Sequence[str]] = {}
+        self.requests = 0  # that were asked for so far, whatever became of them
 
     async def __aenter__(self) -> Self:
         return self
@@ -192,6 +193,7 @@ class Visit:
     async def open(self, request: Request) -> Response:
         """Send a request and wait for the head; the body is read from the response."""
         data = self._engine.render(request)
+        self.requests += 1
         limits = request.limits or self._engine.limits
         deadline = self._deadline(limits)
         while True:

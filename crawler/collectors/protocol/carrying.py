@@ -19,6 +19,7 @@ from evidence.canonical import Json, NotJson, parse_json
 from evidence.model import Observed, Reason, Record
 
 FULL_AT: Final = "full_at"
+FULL_DUE: Final = "full_due"
 CARRIED_FROM: Final = "carried_from"
 LONGEST: Final = timedelta(days=14)
 WEEK: Final = timedelta(days=7)
@@ -45,8 +46,12 @@ def full_at(earlier: Record | None) -> datetime | None:
 def is_full_due(earlier: Record | None, at: datetime, weekday: int | None = None) -> bool:
     """True when the last full probe is at least a week old, or there was none and it is the server's `weekday`.
 
+    After a re-test, which asked for some of it again, it is due at once.
+
     Weekdays are 0 to 6, of UTC; None: any day. They keep the first night from asking every server everything.
     """
+    if earlier is not None and earlier.observation.get(FULL_DUE) is True:
+        return True
     asked = full_at(earlier)
     if asked is None:
         return weekday is None or at.astimezone(UTC).weekday() == weekday

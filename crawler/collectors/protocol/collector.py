@@ -8,6 +8,7 @@ from typing import Final
 
 from crawler.collectors.protocol import carrying, transcription
 from crawler.collectors.protocol import samples as sampling
+from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.dialogue import ProbeLimits
 from crawler.collectors.protocol.probe import Finding, Manner, Means, Probed
 from crawler.collectors.protocol.process import StdioProbe
@@ -32,7 +33,7 @@ class ProtocolCollector:
 
     `depth` is `core`, `full`, or `weekly`: full when the last full probe of a server is at least seven days old.
     `opted_out` holds registries, servers and targets whose tools nobody may call. `listen`: a full probe also opens a
-    subscription, for seconds.
+    subscription, for seconds. With `chosen` this is a re-test: a core probe that asks those questions too.
     """
 
     name: Final = "protocol"
@@ -54,6 +55,7 @@ class ProtocolCollector:
         credentials: Credentials | None = None,
         opted_out: Collection[str] = (),
         listen: bool = False,
+        chosen: Chosen | None = None,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
@@ -67,6 +69,7 @@ class ProtocolCollector:
         self._credentials = credentials or Credentials()
         self._opted_out = frozenset(opted_out)
         self._listen = listen
+        self._chosen = chosen
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One record per kind of the first target that opens, else of the first one and why it did not."""
@@ -86,7 +89,7 @@ class ProtocolCollector:
         return self._records(target, first or nothing, 0, earlier)
 
     def _manner(self, server: Server, earlier: Dossier) -> Manner:
-        depth = self._depth
+        depth = self._depth if self._chosen is None else transcription.CORE
         if depth == _WEEKLY:
             weekday = int(server.id[-8:], 16) % 7 if self._spread else None
             due = carrying.is_full_due(earlier.records.get(exchanges.KIND), self._clock(), weekday)
@@ -98,6 +101,7 @@ class ProtocolCollector:
             opted_out=bool(names & self._opted_out),
             credentials=self._credentials,
             listen=self._listen,
+            chosen=self._chosen,
         )
 
     async def _probe(self, target: Target, manner: Manner) -> Probed:
@@ -134,11 +138,13 @@ class ProtocolCollector:
             return probed.exchanges
         same_lists = _are_equal(earlier.read(listing.KIND), probed.listing)
         known = earlier.records.get(exchanges.KIND)
-        return carrying.carry(fresh, probed.exchanges[1], known, at, same_lists=same_lists)
+        due: Mapping[str, Json] = {} if self._chosen is None else {carrying.FULL_DUE: True}
+        return carrying.carry(fresh, {**probed.exchanges[1], **due}, known, at, same_lists=same_lists)
 
     def _access(self, probed: Probed, earlier: Dossier, at: datetime) -> Finding | None:
         """The look at access; of an open server with the metadata that only a full probe asks for."""
-        if probed.access is None or not isinstance(fresh := probed.access[0], Observed) or _is_full(probed):
+        thorough = _is_full(probed) or bool(self._chosen and self._chosen.metadata)
+        if probed.access is None or not isinstance(fresh := probed.access[0], Observed) or thorough:
             return probed.access
         asked = carrying.full_at(earlier.records.get(exchanges.KIND))
         return carrying.carry_access(fresh, probed.access[1], earlier.records.get(access.KIND), asked, at)

@@ -33,7 +33,7 @@ PASSING: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeLimits:
     """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list, of a core
-    probe, and `full_requests` of a full one.
+    probe, and `full_requests` of a full one. `chosen_requests` bounds all requests of a re-test over HTTP.
 
     After `items` no further page is asked for; a page of more than `page_items` is not kept. `values` bounds the JSON
     values of all lists together, since a few bytes of JSON can cost every reader kilobytes.
@@ -41,6 +41,7 @@ class ProbeLimits:
 
     requests: int = 12
     full_requests: int = 60
+    chosen_requests: int = 30
     pages: int = 50
     items: int = 5_000
     page_items: int = 20_000

@@ -26,6 +26,9 @@ from crawler.wire.mcp import MODERN_VERSION, modern_params
 from crawler.wire.streamable import encoded_text, modern_headers
 from evidence.canonical import Json
 
+ELSEWHERE: Final = "list-tools-elsewhere"
+"""The one step on a further connection."""
+
 _DISCOVER: Final = "server/discover"
 _META: Final = "io.modelcontextprotocol"
 _OF_A_PROCESS: Final = frozenset({"unknown-method", "call-nonexistent"})
@@ -68,7 +71,7 @@ def process_inquiries(facts: Facts, client_version: str, number: Number) -> Iter
 
 def elsewhere(client_version: str, number: Number) -> Inquiry:
     """The tools once more, for a connection of their own."""
-    return _Maker(client_version, number).make("list-tools-elsewhere", "tools/list", {}, again=True)
+    return _Maker(client_version, number).make(ELSEWHERE, "tools/list", {}, again=True)
 
 
 class _Maker:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.dialogue import Budget, failed_in_passing
 from crawler.collectors.protocol.inquiries import Inquiry
 from crawler.courtesy import Courtesy
@@ -24,7 +25,8 @@ _UNWELCOME: Final = "the server asked for fewer requests"
 class Interview:
     """Asks inquiries one at a time. Once it has stopped, what is left is recorded as not collected.
 
-    `ends` is on the loop's clock; `pause` are the seconds before a second try. `hold_back` heeds a Retry-After.
+    `ends` is on the loop's clock; `pause` are the seconds before a second try. `hold_back` heeds a Retry-After. With
+    `chosen` only those inquiries are asked, and none is recorded that was not: what was heard earlier still stands.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Interview:
         ends: float,
         pause: float,
         hold_back: Callable[[Reply], float | None],
+        chosen: Chosen | None = None,
     ) -> None:
         self._transcript = transcript
         self._budget = budget
@@ -43,6 +46,7 @@ class Interview:
         self._ends = ends
         self._pause = pause
         self._hold_back = hold_back
+        self._chosen = chosen
         self._timeouts = self._down = self._again = 0
         self._silent: set[str] = set()
         self._stopped = ""
@@ -54,8 +58,14 @@ class Interview:
         """True when the server asked for fewer requests: not even a session is ended then."""
         return self._stopped == _UNWELCOME
 
+    def wants(self, era: str, step: str) -> bool:
+        """Whether an inquiry is to be asked at all."""
+        return self._chosen is None or self._chosen.has(era, step)
+
     async def ask(self, link: int, inquiry: Inquiry, send: Send) -> Reply | None:
-        """Ask on a connection; None when it was not asked any more."""
+        """Ask on a connection; None when it is not wanted, or was not asked any more."""
+        if not self.wants(self._transcript.links[link].era, inquiry.step):
+            return None
         if not self._stopped and asyncio.get_running_loop().time() >= self._ends:
             self._stopped = "the time for one server was over"
         if not self._stopped and not self._budget.spend():
@@ -81,6 +91,8 @@ class Interview:
             await send()
 
     def _skip(self, link: int, step: str) -> None:
+        if self._chosen is not None:
+            return
         transport = self._transcript.links[link].transport
         failure = BudgetSpent(self._stopped)
         exchange = Exchange(transport=transport, method="", request=b"", began=0.0, seconds=0.0, failure=failure)

@@ -12,13 +12,14 @@ from typing import Final, TypeAlias
 from crawler.collectors.protocol import transcription, trials
 from crawler.collectors.protocol.access import Asked
 from crawler.collectors.protocol.body import listing_body
+from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.dialogue import Budget, Dialogue, ProbeLimits
 from crawler.collectors.protocol.lists import Walk, Walker
 from crawler.collectors.protocol.opening import Opened, initialize
 from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
 from crawler.credentials import Credentials
-from crawler.wire.mcp import Channel
+from crawler.wire.mcp import Channel, Era
 from crawler.wire.mirroring import mirror_of
 from crawler.wire.streamable import Post, StreamableHttp
 from crawler.wire.transcript import Reply, Transcript
@@ -37,19 +38,39 @@ class Manner:
     """How to look at one target: how deep, which tools may be called, and with what credentials.
 
     `depth` is that of the exchanges, `core` or `full`. `opted_out`: nobody may call this server's tools. `listen`: a
-    full probe also opens a subscription, for seconds.
+    full probe also opens a subscription, for seconds. `chosen`: what a core probe asks besides, in a re-test.
     """
 
     depth: str = transcription.CORE
     policy: Policy = Policy.ANNOTATED
     opted_out: bool = False
     listen: bool = False
+    chosen: Chosen | None = None
     credentials: Credentials = field(default_factory=Credentials)
 
     @property
     def is_full(self) -> bool:
         """True when everything is to be asked."""
         return self.depth == transcription.FULL
+
+    @property
+    def inquires(self) -> bool:
+        """True when more is to be asked than a core probe asks."""
+        return self.is_full or bool(self.chosen and self.chosen.steps)
+
+    def inquires_in(self, era: Era) -> bool:
+        """True when some of it is to be asked in an era."""
+        return self.is_full or any(era.value == one for one, _ in (self.chosen.steps if self.chosen else ()))
+
+    @property
+    def reads_metadata(self) -> bool:
+        """True when an open server is asked for the metadata that a locked one must have."""
+        return self.is_full or bool(self.chosen and self.chosen.metadata)
+
+    @property
+    def selection(self) -> Chosen | None:
+        """The inquiries to be asked; None: all of them."""
+        return None if self.is_full else self.chosen or Chosen()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +129,10 @@ class Probe:
         )
         self.dialogues.append(dialogue)
         return dialogue
+
+    def questions_left(self, made: int) -> Budget:
+        """What may still be asked after so many requests: a re-test is bounded as a whole."""
+        return self.budget if self.manner.is_full else Budget(max(0, self.limits.chosen_requests - made))
 
     @property
     def asked(self) -> Sequence[Asked]:

@@ -27,7 +27,7 @@ _LEAVING: Final = 5.0  # seconds to exit after the end of input (2026-07-28 tran
 
 
 class StdioProbe(Probe):
-    """Probes one package or command; a full probe starts a second process, for the other era."""
+    """Probes one package or command; to be asked in the other era, it is started a second time."""
 
     def __init__(self, launcher: Launcher, means: Means, manner: Manner) -> None:
         super().__init__(means, manner)
@@ -52,7 +52,7 @@ class StdioProbe(Probe):
         if isinstance(content, Refused):
             noise = b"\n".join(channel.noise)
             return self.result(target, exited(channel.exit, launched.facts, noise, content.reply, content.asked))
-        if self.manner.is_full and self.notes["eras"] == [Era.LEGACY.value]:
+        if self.manner.inquires_in(Era.MODERN) and self.notes["eras"] == [Era.LEGACY.value]:
             await self._meet_modern(target)
         return self.result(target, content)
 
@@ -92,7 +92,7 @@ class StdioProbe(Probe):
         self.notes["eras"] = [opened.era.value]
         content = await self.read(target, opened, runtime)
         await self.try_tools(opened, policy_for(self.manner.policy, runtime))
-        if self.manner.is_full:
+        if self.manner.inquires:
             await self._inquire(opened, channel)
         if channel.noise:
             self.notes["noise_lines"] = len(channel.noise)
@@ -119,7 +119,13 @@ class StdioProbe(Probe):
         """Ask a process everything that only a full probe asks, and let it go."""
         ends = asyncio.get_running_loop().time() + channel.left / 2  # the rest is for the process to exit in
         interview = Interview(
-            self.transcript, self.budget, self.courtesy, ends=ends, pause=0, hold_back=opened.dialogue.hold_back
+            self.transcript,
+            self.questions_left(len(self.transcript.exchanges)),
+            self.courtesy,
+            ends=ends,
+            pause=0,
+            hold_back=opened.dialogue.hold_back,
+            chosen=self.manner.selection,
         )
         link = opened.dialogue.link(opened.era)
 

@@ -17,7 +17,7 @@ from crawler.collectors.protocol.inquiries_legacy import (
     malformed,
     openings,
 )
-from crawler.collectors.protocol.inquiries_modern import elsewhere, modern_inquiries
+from crawler.collectors.protocol.inquiries_modern import ELSEWHERE, elsewhere, modern_inquiries
 from crawler.collectors.protocol.interview import Interview
 from crawler.wire import rpc
 from crawler.wire.connection import Limits
@@ -48,7 +48,7 @@ class Questioning:
         self._post.tail = WATCHED
         for inquiry in modern_inquiries(facts, self._client_version, channel.number):
             await self._interview.ask(link, inquiry, self._send)
-        if facts.declares("tools"):
+        if facts.declares("tools") and self._interview.wants(Era.MODERN.value, ELSEWHERE):
             self._post.visit.close()  # nothing is in flight: the next request opens a connection of its own
             other = Link(channel.transport, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
             number = self._transcript.connect(other)
@@ -75,6 +75,8 @@ class Questioning:
 
     async def _open(self, transport: str, offered: str, inquiry: Inquiry) -> None:
         """One more opening on a connection of its own, whose session is ended again."""
+        if not self._interview.wants(Era.LEGACY.value, inquiry.step):
+            return
         link = Link(transport, Era.LEGACY.value, offered)
         number = self._transcript.connect(link)
         reply = await self._interview.ask(number, inquiry, self._send)

@@ -27,6 +27,7 @@ from crawler.wire.transcript import Link, Reply
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 
 _SPARED: Final = 0.1  # share of the time for one server in which no inquiry begins, so that sessions can be ended
+_ENDINGS: Final = 2  # requests that end the sessions of both eras
 _TELLING: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
 )
@@ -67,23 +68,24 @@ class RemoteProbe(Probe):
         other = await self._open_other_era(opened)
         await self._look_at_access(target, visit)
         await self.try_tools(opened, policy_for(self.manner.policy, ""))
-        if self.manner.is_full:
-            await self._inquire(opened, other)
+        if self.manner.inquires:
+            await self._inquire(opened, other, visit.requests)
         await opened.dialogue.channel.close()
         if other is not None:
             await other.dialogue.channel.close()
         return content
 
-    async def _inquire(self, opened: Opened, other: Opened | None) -> None:
-        """Ask everything that only a full probe asks."""
+    async def _inquire(self, opened: Opened, other: Opened | None, made: int) -> None:
+        """Ask everything that only a full probe asks, or what was chosen of it, after so many requests."""
         ends = self._ends - self.limits.total * _SPARED
         interview = Interview(
             self.transcript,
-            self.budget,
+            self.questions_left(made + _ENDINGS),
             self.courtesy,
             ends=ends,
             pause=opened.dialogue.limits.retry_pause,
             hold_back=opened.dialogue.hold_back,
+            chosen=self.manner.selection,
         )
         for era in (one for one in (opened, other) if one is not None):
             channel, link = era.dialogue.channel, era.dialogue.link(era.era)
@@ -112,7 +114,7 @@ class RemoteProbe(Probe):
             gapless=self._own,
             client_version=self.client_version,
             credential=self._credential,
-            thorough=self.manner.is_full,
+            thorough=self.manner.reads_metadata,
         )
 
     async def _open(self, target: Target, visit: Visit) -> Opened | Refused:

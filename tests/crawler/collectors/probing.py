@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.collectors.protocol.chosen import Chosen
 from crawler.courtesy import Courtesy
 from crawler.wire.connection import Limits
 from crawler.wire.guard import Guard
@@ -54,6 +55,7 @@ def collector(
     time: Timekeeper | None = None,
     depth: str = "core",
     at: datetime = NOW,
+    chosen: Chosen | None = None,
 ) -> ProtocolCollector:
     hand = time or Timekeeper()
     engine = Engine(
@@ -65,7 +67,7 @@ def collector(
     )
     courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
     limits = BRISK_PROBE if brisk else PROBE
-    return ProtocolCollector(engine, launcher, courtesy, lambda: at, limits, depth=depth)
+    return ProtocolCollector(engine, launcher, courtesy, lambda: at, limits, depth=depth, chosen=chosen)
 
 
 async def record_of(prober: ProtocolCollector, *targets: Target) -> Record:
