@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import time, timedelta
+from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self, TypeAlias
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
+
+from workers.night_settings import Duration, NightSettings
 
 PREFIX: Final = "HALLMARK_"
 DISTRIBUTION: Final = "mcp-hallmark"
@@ -22,20 +24,9 @@ _TOOL_NAMES = frozenset(
 )
 
 
-def _seconds(value: object) -> object:
-    """A number written as text is seconds; pydantic reads everything else (`PT10M`, `01:00:00`)."""
-    try:
-        return timedelta(seconds=float(value)) if isinstance(value, str) else value
-    except ValueError:
-        return value
-
-
 def _listed(value: object) -> object:
     """A text of values separated by commas as the list of them."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-Duration: TypeAlias = Annotated[timedelta, BeforeValidator(_seconds)]
 
 
 class SettingUnfit(ValueError):
@@ -65,7 +56,7 @@ def _xdg(name: str, fallback: str) -> Path:
     return Path(value) if Path(value).is_absolute() else Path.home() / fallback
 
 
-class Settings(BaseSettings):
+class Settings(NightSettings):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
@@ -231,28 +222,6 @@ class Settings(BaseSettings):
     )
     visibility_timeout: Duration = Field(
         default=timedelta(hours=1), description="When Redis hands an unacknowledged task to another worker."
-    )
-    nightly_at: time = Field(default=time(3), description="UTC time of day at which a nightly run is due.")
-    plan_every: Duration = Field(
-        default=timedelta(minutes=10),
-        description="How often beat asks whether the run that is due exists. Extra questions are harmless.",
-    )
-    sweep_every: Duration = Field(
-        default=timedelta(seconds=30),
-        description="How often beat issues tasks for servers that are due, and publishes what is done.",
-    )
-    light_every: Duration = Field(
-        default=timedelta(hours=8),
-        description="How often a remote is connected to between nights, give or take a quarter. 0: never.",
-    )
-    light_batch: int = Field(
-        default=500,
-        ge=1,
-        le=20_000,
-        description="Remotes connected to in one round of light checks; beat asks for one as often as for a plan.",
-    )
-    run_deadline: Duration = Field(
-        default=timedelta(hours=20), description="A nightly run is published as it is after this long."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe event that is logged."

@@ -1,0 +1,71 @@
+"""A server that failed in passing is looked at again later in the same night, before that is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from evidence.canonical import sha256
+from evidence.kinds import listing
+from evidence.model import Absent, Reason, Record, ServerId, Trigger
+from evidence.store import RunRow
+from workers.settings import Settings
+
+TRIES: Final = "tries"
+"""Member of a listing's observation: how often the server was looked at that night, where that was more than once."""
+
+PASSING: Final = frozenset(
+    {Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.RATE_LIMITED, Reason.COLLECTOR_ERROR}
+)
+"""Reasons that may be gone in twenty minutes; 5xx is `unreachable`."""
+
+_JITTER: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a run looks again at most, after how long, and until when."""
+
+    most: int
+    after: timedelta
+    until: datetime | None = None
+
+    @classmethod
+    def of(cls, row: RunRow, settings: Settings) -> Retries:
+        """Those of a run: a night has time to wait, a run by hand only if it was asked to, a re-test none."""
+        match row.run.trigger:
+            case Trigger.NIGHTLY:
+                until = None if row.planned_at is None else row.planned_at + settings.run_deadline
+                return cls(settings.retries, settings.retry_after, until)
+            case Trigger.LOCAL:
+                return cls(1 if settings.local_retry_after else 0, settings.local_retry_after)
+            case Trigger.RETEST:
+                return cls(0, timedelta(0))
+
+    def delay(self, servers: Iterable[ServerId], now: datetime) -> timedelta | None:
+        """How long to wait before these are looked at again, which differs from group to group; None when too late."""
+        chance = int(sha256("\0".join(servers).encode())[:8], 16) / 0xFFFFFFFF
+        delay = self.after * (1 + _JITTER * (2 * chance - 1))
+        return None if self.until is not None and now + delay > self.until else delay
+
+
+def failed_in_passing(found: Mapping[ServerId, Iterable[Record]]) -> dict[Reason, list[ServerId]]:
+    """By reason, the servers whose listing is absent for one that may be gone when they are looked at again."""
+    failed: dict[Reason, list[ServerId]] = {}
+    for server, records in found.items():
+        for record in records:
+            if record.kind == listing.KIND and isinstance(record.content, Absent) and record.content.reason in PASSING:
+                failed.setdefault(record.content.reason, []).append(server)
+    return failed
+
+
+def counted(records: Iterable[Record], tries: int) -> list[Record]:
+    """The records of a server that was looked at so often; that it was more than once is told with its listing."""
+    return [
+        replace(record, observation={**record.observation, TRIES: tries})
+        if tries > 1 and record.kind == listing.KIND
+        else record
+        for record in records
+    ]
