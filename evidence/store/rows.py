@@ -14,10 +14,11 @@ from evidence.model import Run, ServerId
 
 
 class RunState(StrEnum):
-    """How far a run has come, or why it does not go on. Published, abandoned and cancelled are final.
+    """How far a run has come, or why it does not go on. Published, done, abandoned and cancelled are final.
 
     `withheld` is a night that we refuse to publish until an operator decides; `abandoned` ended by itself with nothing
-    to publish, `cancelled` by an operator.
+    to publish, `cancelled` by an operator. `done` is a re-test: its receipts are its server's newest, and it is no night
+    that could be published.
     """
 
     DISCOVERING = "discovering"
@@ -25,6 +26,7 @@ class RunState(StrEnum):
     PAUSED = "paused"
     WITHHELD = "withheld"
     PUBLISHED = "published"
+    DONE = "done"
     ABANDONED = "abandoned"
     CANCELLED = "cancelled"
 
@@ -49,7 +51,14 @@ _NEXT_RUN: Final = {
         {RunState.PLANNED, RunState.PAUSED, RunState.PUBLISHED, RunState.ABANDONED, RunState.CANCELLED}
     ),
     RunState.PLANNED: frozenset(
-        {RunState.PAUSED, RunState.WITHHELD, RunState.PUBLISHED, RunState.ABANDONED, RunState.CANCELLED}
+        {
+            RunState.PAUSED,
+            RunState.WITHHELD,
+            RunState.PUBLISHED,
+            RunState.DONE,
+            RunState.ABANDONED,
+            RunState.CANCELLED,
+        }
     ),
     RunState.PAUSED: frozenset({RunState.DISCOVERING, RunState.PLANNED, RunState.CANCELLED}),
     RunState.WITHHELD: frozenset({RunState.PLANNED, RunState.PUBLISHED, RunState.CANCELLED}),

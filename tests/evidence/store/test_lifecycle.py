@@ -44,7 +44,7 @@ def test_a_run_moves_only_to_a_state_that_may_follow(store: Store) -> None:
 
 
 def test_states_that_nothing_follows_are_final() -> None:
-    assert set(FINAL) == {RunState.PUBLISHED, RunState.ABANDONED, RunState.CANCELLED}
+    assert set(FINAL) == {RunState.PUBLISHED, RunState.DONE, RunState.ABANDONED, RunState.CANCELLED}
 
 
 def test_every_open_run_can_be_cancelled(store: Store) -> None:
