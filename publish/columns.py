@@ -30,12 +30,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `volatile` ones differ between equal runs, and the comparable form leaves them out."""
+    """One column. `volatile` ones differ between equal runs, and the comparable form leaves them out.
+
+    Those `of_card` are about one receipt; all others are the same in every row of a server.
+    """
 
     name: str
     meaning: str
     value: Callable[[Row], str]
     volatile: bool = False
+    of_card: bool = False
 
     def cell(self, row: Row) -> str:
         """The cell's text, which no spreadsheet takes for a formula."""
@@ -116,6 +120,10 @@ def _about(fact: Fact) -> Callable[[Row], str]:
     return lambda row: fact(row.records)
 
 
+def _of_receipt(name: str, meaning: str, value: Callable[[Row], str]) -> Column:
+    return Column(name, meaning, value, of_card=True)
+
+
 _PROJECT: Final[tuple[tuple[str, str, Fact], ...]] = (
     ("package_version", "Version of the npm or Python package that was looked at", of_package(lambda it: it.version)),
     ("package_published", "When that version was published", of_package(lambda it: it.published)),
@@ -139,20 +147,20 @@ COLUMNS: Final = (
     Column("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …", lambda row: row.server.ref),
     Column("name", "Name in the registry", lambda row: row.server.name),
     Column("seen_in", "Registries that list it, joined by `;`", lambda row: ";".join(sorted(row.server.seen_in))),
-    Column("rubric", "Methodology", _of_card("rubric")),
-    Column("rubric_version", "Our version of the methodology", _of_card("version")),
-    Column("source_version", "Version of the publication it follows", _of_card("source_version")),
-    Column("score", "Score; empty when nothing could be measured, which is not zero", _score),
-    Column("grade", "Grade or level; empty when there is none", _of_card("grade")),
-    Column("not_measured", "Why there is no score; empty when there is one", _not_measured("not_measured")),
-    Column("not_measured_detail", "The same in words", _not_measured("detail")),
-    Column("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _coverage),
-    Column("floor", "The score if everything unmeasured counted nothing; rankings go by it", _bound("floor")),
-    Column("ceiling", "The score if everything unmeasured counted in full", _bound("ceiling")),
-    Column("evidence", "`thin` when the methodology saw too little for its score to be compared", _evidence),
-    Column("effective_weights", "Weight each dimension really had, `name=weight` joined by `;`", _weights),
-    Column("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),
-    Column("lines", "Lines on the receipt of the whole server", lambda row: str(len(row.card.get("lines", ())))),
+    _of_receipt("rubric", "Methodology", _of_card("rubric")),
+    _of_receipt("rubric_version", "Our version of the methodology", _of_card("version")),
+    _of_receipt("source_version", "Version of the publication it follows", _of_card("source_version")),
+    _of_receipt("score", "Score; empty when nothing could be measured, which is not zero", _score),
+    _of_receipt("grade", "Grade or level; empty when there is none", _of_card("grade")),
+    _of_receipt("not_measured", "Why there is no score; empty when there is one", _not_measured("not_measured")),
+    _of_receipt("not_measured_detail", "The same in words", _not_measured("detail")),
+    _of_receipt("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _coverage),
+    _of_receipt("floor", "The score if everything unmeasured counted nothing; rankings go by it", _bound("floor")),
+    _of_receipt("ceiling", "The score if everything unmeasured counted in full", _bound("ceiling")),
+    _of_receipt("evidence", "`thin` when the methodology saw too little for its score to be compared", _evidence),
+    _of_receipt("effective_weights", "Weight each dimension really had, `name=weight` joined by `;`", _weights),
+    _of_receipt("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),
+    _of_receipt("lines", "Lines on the receipt of the whole server", lambda row: str(len(row.card.get("lines", ())))),
     Column("registration_digest", "SHA-256 of the registration evidence", _digest("registration")),
     Column("registration_absent", "Why there is none; empty when there is", _absent("registration")),
     Column("listing_digest", "SHA-256 of the listing evidence", _digest("listing")),

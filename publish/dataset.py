@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
-from evidence.derive.scrubbing import scrub_body
-from evidence.model import Absent, Dossier, Record, Run, ServerId
-from evidence.store import FindingRow, FindingState, Store, StoredCard, UnknownRun
-from publish.columns import COLUMNS, Row
+from evidence.model import Dossier, ServerId
+from evidence.store import FindingRow, FindingState, RunRow, Store, StoredCard, UnknownRun
 from publish.disclosure import NOBODY_LOOKED, Shown, disclose, names_private, public_body
 from publish.findings import DECIDED, reviewed, spotted
+from publish.forms import Form, Format, about, written
 from scoring import receipt
 
-Format: TypeAlias = Literal["jsonl", "csv"]
-
-BATCH = 200
+BATCH = 100
 _TIMES = ("as_of",)
+
+Keep: TypeAlias = Callable[[Sequence[StoredCard]], Sequence[StoredCard]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The lines of a batch of servers, one part for each form."""
+
+    servers: int
+    parts: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Every so manieth batch of a run, from a first one on: what one of several processes prints."""
+
+    number: int = 0
+    of: int = 1
+
+
+WHOLE: Final = Share()
+
+
+def _all_of_them(cards: Sequence[StoredCard]) -> Sequence[StoredCard]:
+    return cards
 
 
 def export(
@@ -33,7 +54,7 @@ def export(
     *,
     format: Format,  # noqa: A002
     comparable: bool = False,
-    keep: Callable[[Sequence[StoredCard]], Sequence[StoredCard]] = lambda cards: cards,
+    keep: Keep = _all_of_them,
 ) -> int:
     """Write one run to `out`, sorted by server id, and return the number of servers written.
 
@@ -43,18 +64,41 @@ def export(
     runs that saw and concluded the same are equal byte for byte. Servers are read in batches: memory does not grow
     with the run. A file appears under its name only when it is complete.
     """
+    form = Form(format, comparable)
+    pages = printed(store, run_id, [form], keep=keep)
+    with appearing(out) as sink:
+        return write(pages, {form: sink})
+
+
+def printed(
+    store: Store, run_id: str, forms: Sequence[Form], *, keep: Keep = _all_of_them, share: Share = WHOLE
+) -> Iterator[Page]:
+    """A run in several forms at once, batch by batch; raise UnknownRun when it is asked for and not stored."""
     stored = store.run(run_id)
     if stored is None:
         raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
-    with _sink(out) as sink:
-        if format == "csv":
-            sink.write(_csv_line([column.name for column in COLUMNS if not (comparable and column.volatile)]))
-        count = 0
-        for server in published(store, run_id, until=stored.published_at):
-            write = _csv_lines if format == "csv" else _json_line
-            sink.write(write(stored.run, server.dossier, keep(server.cards), comparable))
-            count += 1
-        return count
+    return _pages(store, stored, forms, keep, share)
+
+
+def write(pages: Iterable[Page], sinks: Mapping[Form, IO[bytes]]) -> int:
+    """Write pages, which are in the order of the sinks, below the openings of their forms; how many servers."""
+    for form, sink in sinks.items():
+        sink.write(form.opening)
+    count = 0
+    for page in pages:
+        count += page.servers
+        for part, sink in zip(page.parts, sinks.values(), strict=True):
+            sink.write(part)
+    return count
+
+
+def _pages(store: Store, stored: RunRow, forms: Sequence[Form], keep: Keep, share: Share) -> Iterator[Page]:
+    for batch in islice(_batches(store.planned(stored.run.id)), share.number, None, share.of):
+        lines = [
+            written(stored.run, server.dossier, keep(server.cards), forms)
+            for server in _published(store, stored.run.id, batch, stored.published_at)
+        ]
+        yield Page(len(lines), [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +117,19 @@ def published(store: Store, run_id: str, *, until: datetime | None = None) -> It
     manifest names. A finding that was made private again is never shown, also not as of a moment when it was public.
     """
     for batch in _batches(store.planned(run_id)):
-        cards: dict[ServerId, list[StoredCard]] = {}
-        for card in store.scorecards(run_id, servers=batch):
-            cards.setdefault(card.server, []).append(card)
-        decided = _decided(store, batch, until)
-        for dossier in sorted(store.dossiers(run_id, batch), key=lambda item: item.server.id):
-            shown = disclose(dossier)
-            if isinstance(shown, Shown):
-                server = dossier.server.id
-                yield _public(dossier, shown, cards.get(server, []), decided.get(server, []))
+        yield from _published(store, run_id, batch, until)
+
+
+def _published(store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None) -> Iterator[Published]:
+    cards: dict[ServerId, list[StoredCard]] = {}
+    for card in store.scorecards(run_id, servers=batch):
+        cards.setdefault(card.server, []).append(card)
+    decided = _decided(store, batch, until)
+    for dossier in sorted(store.dossiers(run_id, batch), key=lambda item: item.server.id):
+        shown = disclose(dossier)
+        if isinstance(shown, Shown):
+            server = dossier.server.id
+            yield _public(dossier, shown, cards.get(server, []), decided.get(server, []))
 
 
 def _public(dossier: Dossier, shown: Shown, cards: Sequence[StoredCard], rows: Sequence[FindingRow]) -> Published:
@@ -119,52 +167,15 @@ def _batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
 
 def describe(dossier: Dossier, cards: Sequence[StoredCard], *, comparable: bool = False) -> dict[str, Any]:
     """One server as JSON values: who it is, its records, its receipts. No gate: callers decide who sees it."""
-    server = dossier.server
     return {
-        "server": {"id": server.id, "ref": server.ref, "name": server.name, "seen_in": sorted(server.seen_in)},
-        "records": {kind: _record(record, comparable) for kind, record in sorted(dossier.records.items())},
+        **about(dossier, comparable=comparable),
         "scorecards": [scorecard_body(card, comparable=comparable) for card in cards],
     }
 
 
-def _json_line(run: Run, dossier: Dossier, cards: Sequence[StoredCard], comparable: bool) -> bytes:
-    line = describe(dossier, cards, comparable=comparable)
-    if not comparable:
-        line["run"] = {"id": run.id, "as_of": run.as_of.isoformat()}
-    return scrub_body(json.dumps(line, sort_keys=True, separators=(",", ":")).encode()) + b"\n"
-
-
-def _record(record: Record, comparable: bool) -> dict[str, Any]:
-    content = record.content
-    absent = {"reason": content.reason.value, "detail": content.detail} if isinstance(content, Absent) else None
-    row: dict[str, Any] = {
-        "schema": record.schema,
-        "collector": record.collector,
-        "collector_version": record.collector_version,
-        "digest": content.digest,
-        "canonical": None if isinstance(content, Absent) else content.canonical,
-        "absent": absent,
-    }
-    if not comparable:
-        row["observed_at"] = record.observed_at.isoformat()
-        row["observation"] = dict(record.observation)
-    return row
-
-
-def _csv_lines(run: Run, dossier: Dossier, cards: Sequence[StoredCard], comparable: bool) -> bytes:
-    columns = [column for column in COLUMNS if not (comparable and column.volatile)]
-    rows = (Row(run, dossier.server, dossier.records, scorecard_body(card)) for card in cards)
-    return b"".join(_csv_line([column.cell(row) for column in columns]) for row in rows)
-
-
-def _csv_line(cells: Sequence[str]) -> bytes:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue().encode("utf-8", "backslashreplace")
-
-
 @contextmanager
-def _sink(out: Path | IO[bytes]) -> Iterator[IO[bytes]]:
+def appearing(out: Path | IO[bytes]) -> Iterator[IO[bytes]]:
+    """A file to write to, which has its name only when it is complete; what is open already stays as it is."""
     if not isinstance(out, Path):
         yield out
         return

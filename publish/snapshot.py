@@ -5,23 +5,29 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from evidence.store import Stage, Store, UnknownRun
-from publish.dataset import Format, export
+from publish import dataset
+from publish.dataset import Page
 from publish.disclosure import PUBLIC_KINDS
+from publish.forms import Form
 
 FORMAT: Final = 3
 """Version of the dataset format; bumped when columns, members or files change."""
 
-FILES: Final[dict[str, tuple[Format, bool]]] = {
-    "servers.jsonl": ("jsonl", False),
-    "scores.csv": ("csv", False),
-    "comparable.jsonl": ("jsonl", True),
+FILES: Final[Mapping[str, Form]] = {
+    "servers.jsonl": Form("jsonl"),
+    "scores.csv": Form("csv"),
+    "comparable.jsonl": Form("jsonl", comparable=True),
 }
 
+Printed: TypeAlias = Callable[[Store, str, Sequence[Form]], Iterable[Page]]
+"""Who prints the files: `dataset.printed`, or several processes (`publish.press`)."""
 
-def manifest(store: Store, run_id: str) -> bytes:
+
+def manifest(store: Store, run_id: str, printed: Printed = dataset.printed) -> bytes:
     """The manifest of a run as JSON, with the digests that its exported files have; the same store, the same bytes."""
     row = store.run(run_id)
     if row is None:
@@ -39,15 +45,19 @@ def manifest(store: Store, run_id: str) -> bytes:
                 f"{kind}/{reason}": count for (kind, reason), count in progress.absent.items() if kind in PUBLIC_KINDS
             },
         },
-        "files": {name: _digest(store, run_id, *form) for name, form in FILES.items()},
+        "files": _digests(printed(store, run_id, list(FILES.values()))),
     }
     return json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
 
 
-def _digest(store: Store, run_id: str, form: Format, comparable: bool) -> dict[str, Any]:
-    sink = _Digest()
-    servers = export(store, run_id, sink, format=form, comparable=comparable)
-    return {"sha256": sink.sha256.hexdigest(), "bytes": sink.size, "servers": servers}
+def _digests(pages: Iterable[Page]) -> dict[str, Any]:
+    """What identifies each file, all of them printed at once and kept nowhere."""
+    sinks = {form: _Digest() for form in FILES.values()}
+    servers = dataset.write(pages, sinks)
+    return {
+        name: {"sha256": sinks[form].sha256.hexdigest(), "bytes": sinks[form].size, "servers": servers}
+        for name, form in FILES.items()
+    }
 
 
 class _Digest(io.BytesIO):

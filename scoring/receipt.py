@@ -68,6 +68,14 @@ def relist(data: bytes, evidence: Mapping[str, str]) -> bytes:
     return before + mark + _ENCODER.encode(dict(evidence)).encode("ascii")[1:] + after
 
 
+def undated(data: bytes) -> bytes:
+    """The same receipt without its moment; raise NotAReceipt on anything that `encode` did not write."""
+    moment, quote, rest = data.removeprefix(_OPENING).partition(b'",')
+    if not data.startswith(_OPENING) or not moment or not quote:
+        raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
+    return b"{" + rest
+
+
 def recompute(card: Scorecard) -> Decimal | NotMeasured:
     """The score that the card's own lines give; equals `card.score` unless the card was tampered with."""
     if isinstance(card.score, NotMeasured):

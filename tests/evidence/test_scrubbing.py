@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.derive.scrubbing import scrub_body, scrub_text, scrubbed
+from evidence.derive.scrubbing import are_clean, scrub_body, scrub_text, scrubbed
 from evidence.model import Absent, Observed, Reason, Record, ServerId
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write
@@ -57,6 +57,15 @@ def test_json_stays_json_without_any_sample_and_a_second_time_changes_nothing(sa
     value = json.loads(clean)
     assert value["n"] == 1 and value["text"] == scrub_text(value["text"]) != sample
     assert scrub_body(clean) == clean and scrub_text(scrub_text(sample)) == scrub_text(sample)
+
+
+@pytest.mark.parametrize("before", ["", "password", "token: example", "api_key ="])
+def test_no_sample_hides_among_other_texts(before: str) -> None:
+    """What stands before a text must not excuse it, nor make it a part of something else."""
+    for sample in SAMPLES:
+        assert scrub_text(sample) != sample
+        assert not are_clean([before, sample, "tools/search/query", before])
+    assert are_clean([before, "tools/search/query", before, "Searches for invoices.", ""])
 
 
 @pytest.mark.parametrize("escaped", [TOKEN.replace("g", "\\u0067"), "a\\/" + TOKEN, '\\"' + TOKEN + '\\"'])

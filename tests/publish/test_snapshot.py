@@ -17,9 +17,9 @@ def test_the_manifest_names_digests_that_the_files_have(make_store: Callable[...
     assert manifest["versions"] == dict(samples.RUN.pins)
     assert manifest["counts"]["planned"] == 13
     assert manifest["counts"]["absent"] == {"listing/oauth_required": 1, "listing/unreachable": 1}
-    for name, (form, comparable) in snapshot.FILES.items():
+    for name, form in snapshot.FILES.items():
         out = io.BytesIO()
-        dataset.export(store, samples.RUN.id, out, format=form, comparable=comparable)
+        dataset.export(store, samples.RUN.id, out, format=form.format, comparable=form.comparable)
         assert manifest["files"][name]["sha256"] == hashlib.sha256(out.getvalue()).hexdigest()
         assert manifest["files"][name]["bytes"] == len(out.getvalue())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import scoring
 from evidence.model import Absent, Dossier, Reason
-from scoring import catalogue
+from scoring import catalogue, receipt
 from scoring.assess import assess
 from scoring.receipt import NotAReceipt, encode, redate
 from tests.dossiers import AS_OF, captures, cases
@@ -74,3 +75,13 @@ def _reads_the_date(path: Path) -> bool:
 def test_other_bytes_have_no_date_to_change(data: bytes) -> None:
     with pytest.raises(NotAReceipt):
         redate(data, AS_OF)
+    with pytest.raises(NotAReceipt):
+        receipt.undated(data)
+
+
+@pytest.mark.parametrize("name", ["locked", "nothing", "astral"])
+def test_a_receipt_without_its_date_is_otherwise_the_same(name: str) -> None:
+    for body in bodies(DOSSIERS[name]).values():
+        values = json.loads(body)
+        assert values.pop("as_of")
+        assert json.loads(receipt.undated(body)) == values

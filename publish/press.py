@@ -1,0 +1,115 @@
+"""Prints a run by several processes at once: each prints its share of the batches, one joins them in their order.
+
+The pages are the same however many processes there are. A process is one of ours, started anew: workers are daemonic
+and may not fork, and their connections cannot be shared.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from typing import IO, Final, Self
+
+from evidence.store import Store, open_store
+from publish import dataset
+from publish.dataset import Page, Share
+from publish.forms import Form
+
+WORTH: Final = 1_000
+"""Servers that a process more is worth: it takes a second to start."""
+
+_SIZE: Final = struct.Struct("!q")
+_END: Final = -1
+_ENDING: Final = 10.0  # seconds in which a process that has written everything ends
+
+
+class PressBroken(RuntimeError):
+    """A process that prints ended in the middle: our own infrastructure. The run can be published again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """Up to so many processes that read the store at a URL; one prints here, in this process."""
+
+    url: str
+    processes: int = 1
+
+    def printed(self, store: Store, run_id: str, forms: Sequence[Form]) -> Iterator[Page]:
+        """The pages of a run, which are those of `dataset.printed`; raise PressBroken when a process fails."""
+        processes = min(self.processes, len(store.planned(run_id)) // WORTH)
+        return self._joined(run_id, forms, processes) if processes > 1 else dataset.printed(store, run_id, forms)
+
+    def _joined(self, run_id: str, forms: Sequence[Form], processes: int) -> Iterator[Page]:
+        with ExitStack() as stack:
+            started = [
+                stack.enter_context(_Printer(self.url, run_id, forms, Share(number, processes)))
+                for number in range(processes)
+            ]
+            at = 0
+            while (page := started[at % processes].page()) is not None:
+                yield page
+                at += 1
+
+
+class _Printer:
+    """One process. It prints no more than fits into its pipe before that is read, so memory is bounded."""
+
+    def __init__(self, url: str, run_id: str, forms: Sequence[Form], share: Share) -> None:
+        self._forms = len(forms)
+        # Without the working directory in its path, which may be a stranger's. The URL may hold a password.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "publish.press"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._out = self._process.stdout
+        order = {"url": url, "run": run_id, "forms": [asdict(form) for form in forms], "share": asdict(share)}
+        with self._process.stdin as stdin:
+            stdin.write(json.dumps(order).encode())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._out.close()
+        self._process.wait()
+
+    def page(self) -> Page | None:
+        """The next page, None after the last one."""
+        servers = self._size()
+        return None if servers == _END else Page(servers, [self._read(self._size()) for _ in range(self._forms)])
+
+    def _size(self) -> int:
+        return int(_SIZE.unpack(self._read(_SIZE.size))[0])
+
+    def _read(self, size: int) -> bytes:
+        data = self._out.read(size)
+        if len(data) < size:
+            raise PressBroken(f"a process that prints ended with {self._process.wait(_ENDING)} in the middle of a run")
+        return data
+
+
+def serve(order: IO[bytes], out: IO[bytes]) -> None:
+    """What a process does: read one order, write its pages and that they are all."""
+    asked = json.loads(order.read())
+    store = open_store(asked["url"])
+    try:
+        forms = [Form(**form) for form in asked["forms"]]
+        for page in dataset.printed(store, asked["run"], forms, share=Share(**asked["share"])):
+            out.write(_SIZE.pack(page.servers))
+            for part in page.parts:
+                out.write(_SIZE.pack(len(part)))
+                out.write(part)
+        out.write(_SIZE.pack(_END))
+        out.flush()
+    finally:
+        store.close()
+
+
+if __name__ == "__main__":
+    serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,98 @@
+"""What is written of a server is what is known of it, without secrets, in whichever forms at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from evidence.derive.scrubbing import scrub_body
+from evidence.model import Dossier
+from evidence.patterns.secrets.samples import write
+from evidence.store import Store, StoredCard
+from publish import dataset
+from publish.forms import Form, written
+from scoring.scorecard import Line, Scorecard
+from tests.publish import observed, samples
+from tests.publish.shelf import stored
+
+TOKEN = write("ghp_<w36>")
+FORMS = (Form("jsonl"), Form("csv"), Form("jsonl", comparable=True), Form("csv", comparable=True))
+ODD = 'caf\u00e9 \U0001f600 \x7f \u2028 \\u0067 "quoted" a/b'
+
+
+def the_plain_way(dossier: Dossier, cards: Sequence[StoredCard], *, comparable: bool) -> bytes:
+    """A line built from JSON values, and looked at as a whole."""
+    line = dataset.describe(dossier, cards, comparable=comparable)
+    if not comparable:
+        line["run"] = {"id": samples.RUN.id, "as_of": samples.RUN.as_of.isoformat()}
+    return scrub_body(json.dumps(line, sort_keys=True, separators=(",", ":")).encode()) + b"\n"
+
+
+def said(dossier: Dossier, text: str) -> list[Scorecard]:
+    """Receipts that say a text in every place where they may quote a server."""
+    line = Line(cites="x", points=Decimal(-1), why=text, rule="r", at=f"tools/{text}", severity="error", evidence="e")
+    return [
+        replace(
+            card,
+            lines=(*card.lines, line),
+            dimensions=tuple(
+                replace(part, components=tuple(replace(one, lines=(line,)) for one in part.components))
+                for part in card.dimensions
+            ),
+            caveats=(text,),
+            facts={**card.facts, "quoted": text},
+        )
+        for card in samples.cards(dossier)
+    ]
+
+
+@pytest.mark.parametrize("dossier", [*samples.dossiers(12), samples.hostile_dossier(), observed.talkative()])
+@pytest.mark.parametrize("text", ["plain", ODD, f"token {TOKEN}"])
+def test_a_line_that_is_put_together_is_the_one_that_is_built_from_values(dossier: Dossier, text: str) -> None:
+    cards = [stored(card) for card in said(dossier, text)]
+    lines = written(samples.RUN, dossier, cards, [Form("jsonl"), Form("jsonl", comparable=True)])
+    assert lines == [the_plain_way(dossier, cards, comparable=comparable) for comparable in (False, True)]
+
+
+def test_all_forms_at_once_are_each_form_alone() -> None:
+    dossier = samples.dossiers(1)[0]
+    cards = [stored(card) for card in samples.cards(dossier)]
+    together = written(samples.RUN, dossier, cards, FORMS)
+    assert together == [written(samples.RUN, dossier, cards, [form])[0] for form in FORMS]
+    assert all(together)
+
+
+@pytest.mark.parametrize("text", [TOKEN, f'"{TOKEN}"', f"tools/{TOKEN}/id", "password = 'hK3xQ9vT2mZ7'"])
+def test_no_form_holds_a_secret_of_a_receipt(text: str) -> None:
+    secret = TOKEN if TOKEN in text else "hK3xQ9vT2mZ7"
+    dossier = samples.dossiers(1)[0]
+    cards = [stored(card) for card in said(dossier, text)]
+    assert all(secret.encode() in card.body for card in cards)
+    lines = written(samples.RUN, dossier, cards, FORMS)
+    assert b"[secret]" in lines[0]
+    assert [line for line in lines if secret.encode() in line] == []
+
+
+def test_no_form_holds_a_secret_of_a_registry_or_of_an_observation() -> None:
+    dossier = samples.dossiers(1)[0]
+    server = replace(dossier.server, name=f"notes {TOKEN}", ref=f"https://a.example/?key={TOKEN}")
+    records = {kind: replace(one, observation={"stderr": TOKEN}) for kind, one in dossier.records.items()}
+    lines = written(samples.RUN, replace(dossier, server=server, records=records), [], FORMS)
+    assert [line for line in lines if TOKEN.encode() in line] == []
+
+
+def test_one_server_with_a_secret_masks_no_other(make_store: Callable[..., Store]) -> None:
+    plain, leaking = samples.dossiers(2)
+    store = make_store([plain, leaking])
+    cards = [stored(replace(card, version=card.version + 90)) for card in said(leaking, TOKEN)]
+    store.put_scorecards(samples.RUN.id, cards, at=samples.AS_OF)
+    pages = list(dataset.printed(store, samples.RUN.id, FORMS))
+    assert [page.servers for page in pages] == [2]
+    lines = {json.loads(line)["server"]["id"]: line for line in pages[0].parts[0].splitlines()}
+    assert b"[secret]" in lines[leaking.server.id]
+    assert b"[secret]" not in lines[plain.server.id]
+    assert TOKEN.encode() not in b"".join(pages[0].parts)
