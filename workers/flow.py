@@ -16,6 +16,10 @@ Halt: TypeAlias = asyncio.Event
 _LINGER_SECONDS = 0.5
 
 
+def anywhere(_: object) -> None:
+    """Pieces that never have to wait for one another."""
+
+
 async def flow(
     pull: Callable[[], Awaitable[Sequence[Work]]],
     do: Callable[[Work], Awaitable[Result]],
@@ -25,19 +29,21 @@ async def flow(
     group: int,
     halt: Halt,
     grace: float,
+    place: Callable[[Work], str | None] = anywhere,
 ) -> None:
     """Pull until nothing comes, do up to `lanes` pieces at the same time, write results in groups of up to `group`.
 
-    When `halt` is set nothing more is pulled, pieces in flight get `grace` seconds and are then cancelled, and what
-    was done is written. What `pull`, `do` or `write` raises ends the flow and is raised.
+    Of pieces with the same `place` one is done at a time; the others wait without holding a lane. When `halt` is set
+    nothing more is pulled, pieces in flight get `grace` seconds and are then cancelled, and what was done is written.
+    What `pull`, `do` or `write` raises ends the flow and is raised.
     """
-    feed = _Feed(pull, halt)
+    feed = _Feed(pull, halt, place)
     results: asyncio.Queue[Result | None] = asyncio.Queue(maxsize=4 * group)
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_write_groups(results, write, group))
             workers = [tasks.create_task(_lane(feed, do, results)) for _ in range(lanes)]
-            guard = tasks.create_task(_cancel_late(workers, halt, grace))
+            guard = tasks.create_task(_cancel_late(workers, feed.wake, halt, grace))
             await asyncio.wait(workers)
             guard.cancel()
             await results.put(None)
@@ -70,30 +76,74 @@ async def unless_halted(work: Coroutine[object, object, Result], halt: Halt, gra
 
 
 class _Feed(Generic[Work]):
-    """Hands out pieces one by one and pulls more when it runs dry; one lane at a time pulls."""
+    """Hands out pieces one by one and pulls more when it runs dry; one lane at a time pulls or waits for a place."""
 
-    def __init__(self, pull: Callable[[], Awaitable[Sequence[Work]]], halt: Halt) -> None:
+    def __init__(
+        self, pull: Callable[[], Awaitable[Sequence[Work]]], halt: Halt, place: Callable[[Work], str | None]
+    ) -> None:
         self._pull = pull
         self._halt = halt
-        self._waiting: deque[Work] = deque()
+        self._place = place
+        self._ready: deque[Work] = deque()
+        self._queues: dict[str, deque[Work]] = {}  # by each place that is taken, who waits for it
+        self._waiting = 0
         self._dry = False
-        self._pulling = asyncio.Lock()
+        self._freed = asyncio.Event()
+        self._turn = asyncio.Lock()
 
     async def next(self) -> Work | None:
-        async with self._pulling:
-            if not self._waiting and not self._dry and not self._halt.is_set():
-                self._waiting.extend(await self._pull())
-                self._dry = not self._waiting
-            if self._halt.is_set() or not self._waiting:
-                return None
-            return self._waiting.popleft()
+        """A piece whose place is free now, or None when there will be none."""
+        async with self._turn:
+            while not self._halt.is_set():
+                if self._ready:
+                    return self._ready.popleft()
+                if not self._dry:
+                    pulled = await self._pull()
+                    self._dry = not pulled
+                    self._admit(pulled)
+                elif self._waiting:
+                    self._freed.clear()
+                    await self._freed.wait()
+                else:
+                    return None
+            return None
+
+    def leave(self, piece: Work) -> None:
+        """Free the place of a piece for the one that has waited longest, before all that came anew."""
+        place = self._place(piece)
+        if place is None:
+            return
+        queue = self._queues[place]
+        if not queue:
+            del self._queues[place]
+            return
+        self._ready.appendleft(queue.popleft())
+        self._waiting -= 1
+        self._freed.set()
+
+    def wake(self) -> None:
+        """Let the lane that waits for a place look whether it was halted."""
+        self._freed.set()
+
+    def _admit(self, pieces: Sequence[Work]) -> None:
+        for piece in pieces:
+            place = self._place(piece)
+            if place is not None and place in self._queues:
+                self._queues[place].append(piece)
+                self._waiting += 1
+                continue
+            if place is not None:
+                self._queues[place] = deque()
+            self._ready.append(piece)
 
 
 async def _lane(
     feed: _Feed[Work], do: Callable[[Work], Awaitable[Result]], results: asyncio.Queue[Result | None]
 ) -> None:
     while (piece := await feed.next()) is not None:
-        await results.put(await do(piece))
+        result = await do(piece)
+        feed.leave(piece)
+        await results.put(result)
 
 
 async def _write_groups(
@@ -122,8 +172,11 @@ async def _fill(ready: list[Result], results: asyncio.Queue[Result | None], size
     return False
 
 
-async def _cancel_late(workers: Sequence[asyncio.Task[None]], halt: Halt, grace: float) -> None:
+async def _cancel_late(
+    workers: Sequence[asyncio.Task[None]], wake: Callable[[], None], halt: Halt, grace: float
+) -> None:
     await halt.wait()
+    wake()
     await asyncio.wait(workers, timeout=grace)
     for worker in workers:
         worker.cancel()

@@ -18,8 +18,8 @@ from evidence.store.bulk import batches
 from evidence.store.giving_back import GIVEN_BACK
 from evidence.store.keys import run_key, server_keys
 from evidence.store.lifecycle import database_time
-from evidence.store.models import RUN_ITEM, SERVER
-from evidence.store.rows import PARTS, Stage
+from evidence.store.models import RUN, RUN_ITEM, SERVER
+from evidence.store.rows import PARTS, RunState, Stage
 
 TRIES: Final = 3
 """How often an item is handed out without an end, or its scoring fails, before it is left alone."""
@@ -36,10 +36,17 @@ def lease(
     now: datetime,
     tried: int,
 ) -> list[ServerId]:
-    """Take up to `limit` open servers that nobody holds and that were handed out `tried` times in vain; sorted."""
+    """Take up to `limit` open servers that nobody holds and that were handed out `tried` times in vain; sorted.
+
+    Those whose time came first go first. Nothing is handed out of a run that is paused, withheld or over.
+    """
     key, moment = run_key(connection, run_id), database_time(connection, now)
+    if connection.scalar(select(RUN.c.state).where(RUN.c.key == key)) != RunState.PLANNED:
+        return []
     free = and_(_is_due(key, stage, moment), RUN_ITEM.c.leases == tried, _is_not_of(worker))
-    query = select(RUN_ITEM.c.server_key).where(free).order_by(RUN_ITEM.c.server_key).limit(limit)
+    query = (
+        select(RUN_ITEM.c.server_key).where(free).order_by(RUN_ITEM.c.not_before, RUN_ITEM.c.server_key).limit(limit)
+    )
     # SQLite has no row locks and needs none: this transaction is its only writer.
     taken = list(connection.scalars(query.with_for_update(skip_locked=True, of=RUN_ITEM)))
     values = {"leased_by": worker, "leased_until": moment + ttl, "leases": RUN_ITEM.c.leases + 1}

@@ -97,6 +97,54 @@ def test_what_our_infrastructure_raises_ends_the_flow_and_is_raised_as_it_is(par
         asyncio.run(job.run())
 
 
+def test_pieces_of_one_place_wait_their_turn_without_holding_a_lane() -> None:
+    """Twenty pieces of one slow place and twenty of others, and only two lanes."""
+    job = Job(40, chunk=40)
+    busy: list[int] = []
+    others = asyncio.Event()
+
+    async def do(number: int) -> int:
+        if number >= 20:
+            if number == 39:
+                others.set()
+            return number
+        busy.append(number)
+        assert len(busy) == 1, "two visitors at one place"
+        await others.wait()  # never set, were the second lane waiting for the place as well
+        busy.remove(number)
+        return number
+
+    async def main() -> None:
+        await flow(
+            job.pull,
+            do,
+            job.write,
+            lanes=2,
+            group=4,
+            halt=job.halt,
+            grace=0,
+            place=lambda number: "one.example" if number < 20 else None,
+        )
+
+    asyncio.run(asyncio.wait_for(main(), 10))
+    assert sorted(job.written) == list(range(40))
+    assert [number for number in job.written if number < 20] == list(range(20))
+
+
+def test_who_waits_for_a_place_ends_at_once_when_halted() -> None:
+    job = Job(3)
+
+    async def do(number: int) -> int:
+        job.halt.set()
+        return number
+
+    async def main() -> None:
+        await flow(job.pull, do, job.write, lanes=3, group=1, halt=job.halt, grace=60, place=lambda _: "one.example")
+
+    asyncio.run(asyncio.wait_for(main(), 10))
+    assert job.written == [0]
+
+
 def test_halted_work_is_cancelled_and_finished_work_is_returned() -> None:
     async def main() -> None:
         halt = Halt()

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from evidence.model import ServerId
-from evidence.store import Stage, Store, open_store
+from evidence.store import RunState, Stage, Store, open_store
 from tests.evidence.store.build import AS_OF, body, planned, record
 
 RUN = "20261121-1"
@@ -141,6 +141,14 @@ def test_who_is_put_back_waits_and_not_for_ever(store: Store) -> None:
     assert store.due(RUN, AS_OF) == {Stage.PROBE: 2}
     assert store.put_back(RUN, Stage.PROBE, ids, **put_back) == [other]  # type: ignore[arg-type]
     assert _lease(store, "w2", stage=Stage.PROBE) == [one]
+
+
+def test_nothing_is_handed_out_of_a_run_that_is_paused(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    store.set_state(RUN, RunState.PAUSED, AS_OF)
+    assert _lease(store, "w1") == []
+    store.set_state(RUN, RunState.PLANNED, AS_OF)
+    assert _lease(store, "w1") == ids
 
 
 def test_reaping_frees_what_nobody_renews_and_nothing_else(store: Store) -> None:
