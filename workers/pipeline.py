@@ -20,6 +20,7 @@ from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
 from evidence.store import Progress, RunState, Stage
 from publish import snapshot
+from publish.press import Press
 from workers import findings, pins, receipts, remembering
 from workers.approvals import approvals
 from workers.context import Context
@@ -163,7 +164,8 @@ async def publish(ctx: Context, run: Run, *, late: bool = False) -> None:
             f"{scored} of {progress.planned} planned servers are scored, at least 99 % expected before run {run.id} "
             "is published. `last_error` of the missing ones says why."
         )
-    manifest = await asyncio.to_thread(snapshot.manifest, ctx.store, run.id)
+    press = Press(ctx.settings.store_url, ctx.settings.publish_processes)
+    manifest = await asyncio.to_thread(snapshot.manifest, ctx.store, run.id, press.printed)
     await asyncio.to_thread(ctx.store.put_snapshot, run.id, manifest, ctx.clock.wall())
     await asyncio.to_thread(ctx.store.set_state, run.id, RunState.PUBLISHED, ctx.clock.wall())
     ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)

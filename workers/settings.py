@@ -216,6 +216,12 @@ class Settings(NightSettings):
     shards: int = Field(
         default=2, ge=1, le=256, description="Probe and score tasks kept waiting per run: one per core."
     )
+    publish_processes: int = Field(
+        default=2,
+        ge=1,
+        le=64,
+        description="Processes that print the files of a run at the same time, at most one for every 1,000 servers.",
+    )
     shard_time: Duration = Field(
         default=timedelta(minutes=10),
         description="After this long a task leases no more servers; the next task goes on. Below `visibility_timeout`.",
