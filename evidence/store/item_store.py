@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from evidence.model import ServerId
-from evidence.store import leasing, progress
+from evidence.store import leasing, progress, turns
 from evidence.store.database import Database
 from evidence.store.rows import Failure, Progress, Stage
 
 NOBODY_BEGINS: Mapping[ServerId, Stage] = {}
+AT_ONCE: Mapping[ServerId, datetime] = {}
 
 
 class ItemStore:
@@ -26,13 +27,28 @@ class ItemStore:
         at: datetime,
         *,
         first: Mapping[ServerId, Stage] = NOBODY_BEGINS,
+        starts: Mapping[ServerId, datetime] = AT_ONCE,
+        carried: Collection[ServerId] = frozenset(),
     ) -> None:
         """Fix the servers of a run and move it to `planned`; a planned run keeps its plan.
 
-        `first` is the part of collecting that a server begins with, where a fleet collects in parts.
+        `first` is the part of collecting that a server begins with, where a fleet collects in parts, and `starts` when
+        it may begin. `carried` servers are collected at once: their last evidence, whatever its age, is this run's.
         """
         with self._database.writing() as connection:
-            progress.plan(connection, run_id, servers, at, first)
+            chosen = set(carried)
+            if progress.plan(connection, run_id, servers, at, first=first, starts=starts, carried=chosen):
+                turns.carry(connection, run_id, sorted(chosen), at)
+
+    def last_turns(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, datetime]:
+        """When each server was collected last, in a run before this one and not by carrying; never, if left out."""
+        with self._database.reading() as connection:
+            return turns.last_turns(connection, run_id, servers)
+
+    def tries(self, run_id: str, stage: Stage, servers: Sequence[ServerId]) -> dict[ServerId, int]:
+        """How often servers were put back or failed in a stage, of those that were."""
+        with self._database.reading() as connection:
+            return turns.tries(connection, run_id, stage, servers)
 
     def planned(self, run_id: str) -> list[ServerId]:
         """Every planned server of a run, whatever has become of it; sorted."""

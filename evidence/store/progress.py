@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -19,22 +20,37 @@ from evidence.store.rows import PARTS, Failure, Progress, RunState, Stage
 from evidence.store.runs import set_state
 
 _COLUMNS = ("run_key", "stage", "server_key", "attempts")
+_PLANNED = (*_COLUMNS, "not_before", "carried")
 _UNIQUE = ("run_key", "stage", "server_key")
 
 
 def plan(
-    connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime, first: Mapping[ServerId, Stage]
-) -> None:
-    """Fix the servers of a run and the parts of collecting that some begin with. A planned run keeps its plan."""
+    connection: Connection,
+    run_id: str,
+    servers: Sequence[ServerId],
+    at: datetime,
+    *,
+    first: Mapping[ServerId, Stage],
+    starts: Mapping[ServerId, datetime],
+    carried: Collection[ServerId],
+) -> bool:
+    """Fix the servers of a run, and whether it was this that did: a planned run keeps its plan.
+
+    `first` are parts of collecting that servers begin with, `starts` the times before which they are not collected.
+    """
     query = select(RUN.c.key, RUN.c.state).where(RUN.c.key == run_key(connection, run_id)).with_for_update()
     key, state = connection.execute(query).one()
     if state != RunState.DISCOVERING:
-        return
-    keys = server_keys(connection, servers)
-    stages = [(stage, server) for server in keys.values() for stage in (Stage.COLLECT, Stage.SCORE)]
-    stages += [(stage, keys[server]) for server, stage in first.items()]
-    insert(connection, RUN_ITEM, _COLUMNS, [(key, stage.value, server, 0) for stage, server in stages], unique=_UNIQUE)
-    set_state(connection, run_id, RunState.PLANNED, at)
+        return False
+    rows: list[tuple[object, ...]] = []
+    for server, number in server_keys(connection, servers).items():
+        start, is_carried = starts.get(server), server in carried
+        rows.append((key, Stage.COLLECT.value, number, 0, start, is_carried))
+        rows.append((key, Stage.SCORE.value, number, 0, None, is_carried))
+        if server in first and not is_carried:
+            rows.append((key, first[server].value, number, 0, start, False))
+    insert(connection, RUN_ITEM, _PLANNED, rows, unique=_UNIQUE)
+    return set_state(connection, run_id, RunState.PLANNED, at)
 
 
 def planned(connection: Connection, run_id: str) -> list[ServerId]:
@@ -125,18 +141,22 @@ def progress(connection: Connection, run_id: str) -> Progress:
     """Counts of a run."""
     key = run_key(connection, run_id)
     count = func.count()
-    items = select(RUN_ITEM.c.stage, count, func.count(RUN_ITEM.c.done_at)).where(RUN_ITEM.c.run_key == key)
-    stages = {
-        Stage(stage): (planned, done) for stage, planned, done in connection.execute(items.group_by(RUN_ITEM.c.stage))
-    }
+    columns = (RUN_ITEM.c.stage, RUN_ITEM.c.carried, count, func.count(RUN_ITEM.c.done_at))
+    items = select(*columns).where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage, RUN_ITEM.c.carried)
+    counts = {(Stage(stage), carried): (here, done) for stage, carried, here, done in connection.execute(items)}
+    done = Counter({Stage.COLLECT: 0, Stage.SCORE: 0})
+    for (stage, _), (_, passed) in counts.items():
+        done[stage] += passed
     absences = select(RECORD.c.kind, RECORD.c.reason, count).where(
         RECORD.c.run_key == key, RECORD.c.reason.is_not(None)
     )
     absent = connection.execute(absences.group_by(RECORD.c.kind, RECORD.c.reason))
     return Progress(
-        planned=stages.get(Stage.COLLECT, (0, 0))[0],
-        done={Stage.COLLECT: 0, Stage.SCORE: 0} | {stage: done for stage, (_, done) in stages.items()},
+        planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT),
+        done=dict(done),
         absent={(kind, reason): number for kind, reason, number in absent},
+        carried=counts.get((Stage.COLLECT, True), (0, 0))[0],
+        carried_scored=counts.get((Stage.SCORE, True), (0, 0))[1],
     )
 
 

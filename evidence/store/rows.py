@@ -17,8 +17,8 @@ class RunState(StrEnum):
     """How far a run has come, or why it does not go on. Published, done, abandoned and cancelled are final.
 
     `withheld` is a night that we refuse to publish until an operator decides; `abandoned` ended by itself with nothing
-    to publish, `cancelled` by an operator. `done` is a re-test: its receipts are its server's newest, and it is no night
-    that could be published.
+    to publish, `cancelled` by an operator. `done` is a re-test: its receipts are its server's newest, and it is no
+    night that could be published.
     """
 
     DISCOVERING = "discovering"
@@ -133,11 +133,26 @@ class Walk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Counts of one run: planned servers, done ones per stage that it has, absent records by (kind, reason)."""
+    """Counts of one run: planned servers, done ones per stage that it has, absent records by (kind, reason).
+
+    `carried` are those of the planned servers that keep their last evidence because it was not their turn.
+    """
 
     planned: int
     done: Mapping[Stage, int]
     absent: Mapping[tuple[str, str], int]
+    carried: int = 0
+    carried_scored: int = 0
+
+    @property
+    def turned(self) -> int:
+        """Planned servers whose turn it was."""
+        return self.planned - self.carried
+
+    @property
+    def turned_scored(self) -> int:
+        """Servers whose turn it was and that are scored."""
+        return self.done.get(Stage.SCORE, 0) - self.carried_scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

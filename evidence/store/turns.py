@@ -1,0 +1,52 @@
+"""Whose turn it was in which run: last evidence for those who wait, and how often the others were tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from evidence.model import ServerId
+from evidence.store.bulk import batches
+from evidence.store.keys import run_key
+from evidence.store.models import RUN, RUN_ITEM, SERVER
+from evidence.store.records import put_records, read_earlier
+from evidence.store.rows import Stage
+
+
+def carry(connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
+    """Make the last evidence of servers that of this run, as old as it is; who has none is collected without any."""
+    for batch in batches(servers):
+        last = read_earlier(connection, run_id, batch)
+        records = [record for dossier in last.values() for record in dossier.records.values()]
+        put_records(connection, run_id, records, done=batch, at=at, stage=Stage.COLLECT, onward={})
+
+
+def last_turns(connection: Connection, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, datetime]:
+    """When each server was collected in the newest run before this one that did so: probes of the primary key."""
+    own = (
+        RUN.c.id < run_id,
+        RUN_ITEM.c.stage == Stage.COLLECT.value,
+        RUN_ITEM.c.server_key == SERVER.c.key,
+        RUN_ITEM.c.done_at.is_not(None),
+        RUN_ITEM.c.carried.is_(False),
+    )
+    turn = select(RUN_ITEM.c.done_at).join(RUN, RUN.c.key == RUN_ITEM.c.run_key).where(*own).correlate(SERVER)
+    newest = turn.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
+    found: dict[ServerId, datetime] = {}
+    for batch in batches(servers):
+        rows = connection.execute(select(SERVER.c.id, newest).where(SERVER.c.id.in_(batch)))
+        found |= {server: at for server, at in rows if at is not None}
+    return found
+
+
+def tries(connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId]) -> dict[ServerId, int]:
+    """Attempts of those servers that have any."""
+    items = (RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.stage == stage.value)
+    query = select(SERVER.c.id, RUN_ITEM.c.attempts).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+    found: dict[ServerId, int] = {}
+    for batch in batches(servers):
+        rows = connection.execute(query.where(*items, RUN_ITEM.c.attempts > 0, SERVER.c.id.in_(batch)))
+        found |= dict(rows.all())
+    return found

@@ -1,0 +1,97 @@
+"""Servers whose turn has not come keep their last evidence with its age, and the order of a plan is kept."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from evidence.model import Absent, Reason
+from evidence.store import RunAct, RunEvent, Stage, Store
+from tests.evidence.store.build import AS_OF, LATER, body, planned, record, run
+
+LAST, RUN = "20261120-1", "20261121-1"
+TTL = timedelta(minutes=10)
+SECOND = timedelta(seconds=1)
+
+
+def _plan(store: Store, carried: list[str], ids: list[str], run_id: str = RUN) -> None:
+    store.add_run(run(run_id))
+    store.plan(run_id, ids, LATER, carried=carried)
+
+
+def test_a_carried_server_has_the_evidence_of_its_last_turn_with_its_age(store: Store) -> None:
+    ids = [one.id for one in planned(store, 3, LAST)]
+    observed = AS_OF - timedelta(days=2)
+    seen = [record(ids[0], body(0), observed_at=observed), record(ids[0], Absent(Reason.NO_PACKAGE), "package")]
+    store.put_records(LAST, seen, done=ids, at=AS_OF)
+    _plan(store, ids[:1], ids)
+    (dossier,) = store.dossiers(RUN, ids[:1])
+    assert dossier.read("listing") == body(0)
+    assert dossier.records["listing"].observed_at == observed
+    assert dossier.records["package"].content == Absent(Reason.NO_PACKAGE)
+    assert store.pending(RUN, Stage.COLLECT) == ids[1:]
+    assert store.pending(RUN, Stage.SCORE) == ids
+
+
+def test_a_carried_server_that_was_never_looked_at_has_no_evidence_and_is_scored(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2, LAST)]
+    _plan(store, ids[:1], ids)
+    (dossier,) = store.dossiers(RUN, ids[:1])
+    assert dossier.records == {}
+    assert store.lease(RUN, Stage.SCORE, "w", limit=9, ttl=TTL, now=LATER) == ids[:1]
+
+
+def test_carried_servers_are_counted_apart(store: Store) -> None:
+    ids = [one.id for one in planned(store, 4, LAST)]
+    _plan(store, ids[:1], ids)
+    store.put_records(RUN, [], done=ids[1:3], at=LATER)
+    store.put_scorecards(RUN, [], done=ids[:2], at=LATER)
+    progress = store.progress(RUN)
+    assert (progress.planned, progress.carried, progress.carried_scored) == (4, 1, 1)
+    assert progress.done == {Stage.COLLECT: 3, Stage.SCORE: 2}
+    assert (progress.turned, progress.turned_scored) == (3, 1)
+
+
+def test_planning_again_carries_nothing_else(store: Store) -> None:
+    ids = [one.id for one in planned(store, 3, LAST)]
+    _plan(store, ids[:1], ids)
+    store.plan(RUN, ids, LATER, carried=ids[1:])
+    assert store.progress(RUN).carried == 1
+    assert store.pending(RUN, Stage.COLLECT) == ids[1:]
+
+
+def test_being_carried_is_no_turn(store: Store) -> None:
+    ids = [one.id for one in planned(store, 3, "20261118-1")]
+    store.put_records("20261118-1", [], done=ids[:2], at=AS_OF - timedelta(days=3))
+    _plan(store, ids[:1], ids, LAST)
+    store.put_records(LAST, [], done=[ids[1]], at=AS_OF)
+    assert store.last_turns(RUN, ids) == {ids[0]: AS_OF - timedelta(days=3), ids[1]: AS_OF}
+    assert store.last_turns(LAST, ids) == dict.fromkeys(ids[:2], AS_OF - timedelta(days=3))
+
+
+def test_servers_are_taken_in_the_order_of_the_plan_and_none_before_its_time(store: Store) -> None:
+    ids = [one.id for one in planned(store, 4, LAST)]
+    now = store.now(LATER)
+    starts = {ids[2]: now - 3 * SECOND, ids[0]: now - 2 * SECOND, ids[3]: now - SECOND, ids[1]: now + TTL}
+    store.add_run(run(RUN))
+    store.plan(RUN, ids, now, starts=starts)
+    taken = [store.lease(RUN, Stage.COLLECT, "w", limit=1, ttl=TTL, now=now) for _ in range(4)]
+    assert taken == [[ids[2]], [ids[0]], [ids[3]], []]
+
+
+@pytest.mark.parametrize("what", [RunAct.PAUSED, RunAct.WITHHELD, RunAct.CANCELLED, RunAct.PUBLISHED])
+def test_of_a_run_that_does_not_go_on_nothing_is_handed_out(store: Store, what: RunAct) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    store.put_records(RUN, [], done=ids[:1], at=AS_OF)
+    store.act(RUN, RunEvent(at=AS_OF, who="operator", what=what))
+    for stage in (Stage.COLLECT, Stage.SCORE):
+        assert store.lease(RUN, stage, "w", limit=9, ttl=TTL, now=LATER) == []
+
+
+def test_tries_are_those_of_servers_that_were_put_back(store: Store) -> None:
+    ids = [one.id for one in planned(store, 3)]
+    for _ in range(2):
+        store.put_back(RUN, Stage.COLLECT, ids[:1], delay=TTL, why="timeout", most=2, now=LATER)
+    assert store.tries(RUN, Stage.COLLECT, ids) == {ids[0]: 2}
+    assert store.put_back(RUN, Stage.COLLECT, ids[:1], delay=TTL, why="timeout", most=2, now=LATER) == []
