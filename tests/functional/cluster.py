@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from evidence.store import RunState, Stage
-from tests.functional.processes import NIGHTLY, Process, comparable, environment, opened, until
+from tests.functional.processes import CELERY, NIGHTLY, Process, comparable, environment, opened, until
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
@@ -89,7 +89,7 @@ class Cluster:
             self.start_worker()
 
     def _start(self, name: str, arguments: list[str]) -> Process:
-        process = Process(name, arguments, self._env, self._folder)
+        process = Process(name, [*CELERY, *arguments], self._env, self._folder)
         self._processes.append(process)
         return process
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -18,6 +18,7 @@ from typing import Any
 from evidence.store import NotMigrated, Store, StoreUnavailable, open_store
 from publish import dataset
 
+CELERY = (sys.executable, "-m", "celery", "-A", "workers.celery_app")
 ROOT = Path(__file__).resolve().parents[2]
 CLOCK = "2026-11-21T12:00:00Z"
 NIGHTLY = "20261121T030000Z-nightly"
@@ -131,16 +132,15 @@ def until(condition: Callable[[], bool], what: str, *, explain: Callable[[], str
 
 
 class Process:
-    """One Celery process in a process group of its own."""
+    """One process of a deployment in a process group of its own."""
 
-    def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, name: str, command: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
         self.name = name
         self.log_file = folder / f"{name}.log"
         self._wanted = True
-        command = [sys.executable, "-m", "celery", "-A", "workers.celery_app", *arguments]
         with self.log_file.open("ab") as log:
             self._popen = subprocess.Popen(
-                command,
+                list(command),
                 env=dict(env),
                 cwd=folder,
                 stdout=log,

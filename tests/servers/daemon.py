@@ -39,6 +39,16 @@ class Daemon:
         self._watch: subprocess.Popen[bytes] | None = None
 
     @property
+    def folder(self) -> Path:
+        """Where it keeps its log and its data."""
+        return self._log.parent
+
+    @property
+    def died(self) -> bool:
+        """True when it ended although nobody stopped it."""
+        return self._process is not None and self._process.poll() is not None
+
+    @property
     def pid(self) -> int:
         assert self._process is not None, "not running"
         return self._process.pid

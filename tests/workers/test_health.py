@@ -20,7 +20,7 @@ from redis import Redis
 from starlette.testclient import TestClient
 
 from evidence.store import open_store
-from tests.functional.processes import Process, environment, until
+from tests.functional.processes import CELERY, Process, environment, until
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer, postgres_server
 from tests.servers.valkey import valkey_server
@@ -100,7 +100,7 @@ def listening_worker(folder: Path, postgres: PostgresServer) -> Iterator[dict[st
     with valkey_server() as valkey:
         variables = {"HALLMARK_DATABASE_URL": migrated(postgres.create_database()), "HALLMARK_REDIS_URL": valkey.url}
         env = environment(folder, **variables)
-        worker = Process("worker", ["worker", "--queues", "probe", "--concurrency", "1"], env, folder)
+        worker = Process("worker", [*CELERY, "worker", "--queues", "probe", "--concurrency", "1"], env, folder)
         try:
             with Redis.from_url(valkey.url) as redis:
                 until(lambda: bool(redis.exists(LISTENING)), "a worker listens", explain=worker.log)
