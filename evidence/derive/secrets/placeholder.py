@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from itertools import groupby
 from typing import Final
 
@@ -76,9 +77,11 @@ def _holds_row(text: str) -> bool:
     return any(text[at : at + _ROW] in row for at in range(len(text) - _ROW + 1) for row in _ROWS)
 
 
+@cache
 def _asking() -> re2._Regexp:
     return re2.compile("(?i)" + "|".join(_WORDS))
 
 
+@cache
 def _name() -> re2._Regexp:
     return re2.compile(_NAME)

@@ -30,7 +30,7 @@ from evidence.derive.secrets.windows import Anchors, merged
 MAX_FINDINGS: Final = 500
 """Of one text; a file with more is a list of them, and the first ones say so."""
 
-FAST_FROM: Final = 16_000_000
+FAST_FROM: Final = 80_000_000
 """Bytes; to compile the rules for hyperscan takes as long as to search so many without."""
 
 _BEFORE: Final = 24  # bytes: the rest of a name

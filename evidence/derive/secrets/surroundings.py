@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import re2
@@ -38,9 +39,16 @@ def is_inside_blob(data: bytes, span: tuple[int, int]) -> bool:
 
 def is_reference(before: str, value: str) -> bool:
     """Whether the name before a value, or the value, says that it is the place or the name of a secret and not one."""
-    if any(re2.search(*one) for one in ((_PUBLIC_NAME, before), (_PLACE, value), (_PUBLIC_VALUE, value))):
+    if any(
+        _compiled(one).search(text) for one, text in ((_PUBLIC_NAME, before), (_PLACE, value), (_PUBLIC_VALUE, value))
+    ):
         return True
-    return bool(re2.fullmatch(_UUID, value)) and not re2.search(_KEEPING_NAME, before)
+    return bool(_compiled(_UUID).fullmatch(value)) and not _compiled(_KEEPING_NAME).search(before)
+
+
+@cache
+def _compiled(expression: str) -> re2._Regexp:
+    return re2.compile(expression)
 
 
 def _run(data: bytes) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Any, Final
 
 import ahocorasick_rs
 
@@ -14,8 +14,8 @@ Span = tuple[int, int]
 
 _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
 _ESCAPE: Final = ord("\\")
-_FEW: Final = 48
-"""So many anchors are looked for one by one in the time that all of them take together."""
+_FEW: Final = 4
+"""The anchors of so many rules are looked for one rule after another in the time that those of all rules take."""
 
 
 class Anchors:
@@ -23,35 +23,33 @@ class Anchors:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
-        self._texts = sorted({anchor for rule in rules for anchor in rule.anchors})
+        self._of = [[anchor.encode() for anchor in rule.anchors] for rule in rules]
+        self._texts = sorted({text for mine in self._of for text in mine})
         numbers = {text: number for number, text in enumerate(self._texts)}
-        self._of = [[numbers[anchor] for anchor in rule.anchors] for rule in rules]
         self._followers: list[list[int]] = [[] for _ in self._texts]
         for order, mine in enumerate(self._of):
-            for number in mine:
-                self._followers[number].append(order)
-        self._bytes = [text.encode() for text in self._texts]
+            for text in mine:
+                self._followers[numbers[text]].append(order)
         self._always = frozenset(at for at, rule in enumerate(rules) if rule.expression and not rule.anchors)
-        self._all = ahocorasick_rs.BytesAhoCorasick(self._bytes) if self._bytes else None
+        self._all = _automaton(self._texts)
+        self._each: dict[int, Any] = {}
 
     def windows(self, data: bytes, among: AbstractSet[int] | None = None) -> Mapping[int, Sequence[Span]]:
         """For each rule that may match, or each one of `among`, the parts of the text in which it may.
 
         Parts are in rising order and apart.
         """
-        whole = [(0, len(data))]
         always = self._always if among is None else self._always & among
-        found: dict[int, list[Span]] = dict.fromkeys(always, whole)
-        lower = data.lower()
-        for number, start in self._places(lower, among):
+        found: dict[int, list[Span]] = {order: [(0, len(data))] for order in always}
+        lower = data.lower() if among is None or len(among) > len(always) else b""
+        for orders, start, end in self._places(lower, among):
             inside = start > 0 and lower[start - 1] in _WORD and lower[max(0, start - 2)] != _ESCAPE
-            end = start + len(self._bytes[number])
-            for order in self._followers[number]:
+            for order in orders:
                 rule = self._rules[order]
-                if (among is not None and order not in among) or (inside and rule.initial):
+                if (inside and rule.initial) or (among is not None and order not in among):
                     continue
                 if rule.window is None:
-                    found[order] = whole
+                    found[order] = [(0, len(data))]
                     continue
                 left, right = max(0, start - rule.window[0]), end + rule.window[1]
                 known = found.setdefault(order, [])
@@ -61,18 +59,29 @@ class Anchors:
                     known.append((left, right))
         return {order: merged(parts) if len(parts) > 1 else parts for order, parts in sorted(found.items())}
 
-    def _places(self, lower: bytes, among: AbstractSet[int] | None) -> Iterator[tuple[int, int]]:
-        """Anchors by number with their places in a text of lower case."""
-        if self._all is None:
+    def _places(self, lower: bytes, among: AbstractSet[int] | None) -> Iterator[tuple[Sequence[int], int, int]]:
+        """Rules with the places of an anchor of theirs in a text of lower case."""
+        if among is not None and len(among) <= _FEW:
+            for order in among:
+                mine = (order,)
+                yield from ((mine, start, end) for _, start, end in _found(self._of_one(order), lower))
             return
-        if among is not None:
-            wanted = {number for order in among for number in self._of[order]}
-            if len(wanted) <= _FEW:
-                for number in wanted:
-                    yield from ((number, start) for start in _finds(lower, self._bytes[number]))
-                return
-        for number, start, _ in self._all.find_matches_as_indexes(lower, overlapping=True):
-            yield number, start
+        for number, start, end in _found(self._all, lower):
+            yield self._followers[number], start, end
+
+    def _of_one(self, order: int) -> Any:
+        if order not in self._each:
+            self._each[order] = _automaton(self._of[order])
+        return self._each[order]
+
+
+def _automaton(texts: Sequence[bytes]) -> Any:
+    """What finds the texts, or None when there are none. A table costs some memory and takes a third of the time."""
+    return ahocorasick_rs.BytesAhoCorasick(texts, implementation=ahocorasick_rs.Implementation.DFA) if texts else None
+
+
+def _found(automaton: Any, lower: bytes) -> Sequence[tuple[int, int, int]]:
+    return automaton.find_matches_as_indexes(lower, overlapping=True) if automaton else ()
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
@@ -84,10 +93,3 @@ def merged(spans: Iterable[Span]) -> list[Span]:
         else:
             known.append((start, end))
     return known
-
-
-def _finds(data: bytes, part: bytes) -> Iterator[int]:
-    at = data.find(part)
-    while at >= 0:
-        yield at
-        at = data.find(part, at + 1)

@@ -8,7 +8,7 @@ from typing import Final
 
 from evidence.patterns.secrets.pattern import UUID, SecretPattern
 
-_OPENED: Final = r"[\"'`\w.:]{0,30}\s{0,3}(?:=>|=|:)?\s{0,3}[\[{(]\s{0,8}\{?"
+OPENED: Final = r"[\"'`\w.:]{0,30}\s{0,3}(?:=>|=|:)?\s{0,3}[\[{(]\s{0,8}\{?"
 """From the name of the provider to its block: `"Postmark": {`, `provider "linode" {`, `Fastly.new(`."""
 
 _NAMED: Final = r"\b(?i:[\w\-]{0,20}(?:key|token|secret|password|auth|pat))[\"'`]?\s{0,12}(?:=>|=|:)\s{0,3}[\"'`]"
@@ -24,7 +24,7 @@ def within(  # noqa: PLR0917  rows of a table
         id=f"{ident}-block",
         provider=provider,
         title=f"{provider} key in a block of its own",
-        expression=rf"(?i:\b{owner}){_OPENED}[^\[\]{{}}()]{{0,200}}?{_NAMED}({body})[\"'`]",
+        expression=rf"(?i:\b{owner}){OPENED}[^\[\]{{}}()]{{0,200}}?{_NAMED}({body})[\"'`]",
         anchors=tuple(anchors.split()),
         bad=(bad,),
         good=(name + "<x40>" + '"', name.split("{")[0].split("[")[0] + "; { " + bad[len(name) :]),

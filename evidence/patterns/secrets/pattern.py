@@ -19,7 +19,7 @@ FAR: Final = 400
 _INITIAL: Final = 4
 """Bytes before an anchor that begins a token: room for its edge."""
 
-_JOINT: Final = (
+JOINT: Final = (
     r"[\w.\- ]{0,30}?"  # the rest of the name
     r"[\"'`\])}]{0,3}\s{0,5}"
     r"(?:=>|:=|==?"
@@ -107,7 +107,7 @@ def named(  # noqa: PLR0917  rows of a table
         provider=provider,
         title=title,
         # A name before a parenthesis is a call.
-        expression=rf"(?i:{name}){_JOINT}({body})(?:[^\w\-(]|-[^\w\-(]|$)",
+        expression=rf"(?i:{name}){JOINT}({body})(?:[^\w\-(]|-[^\w\-(]|$)",
         anchors=tuple(dict.fromkeys(anchors.split())),
         bad=_each(bad),
         good=_each(good),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sysconfig
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -46,6 +49,46 @@ def test_generated_texts_are_judged_the_same() -> None:
 
 def test_hostile_texts_are_judged_the_same() -> None:
     assert [text[:20] for text in HOSTILE if not same(text)] == []
+
+
+def test_real_text_with_planted_secrets_is_judged_the_same() -> None:
+    texts = list(_real_texts(60))
+    assert [text[:80] for text in texts if not same(text)] == []
+    assert sum(len(fast().scan(text, "a", salt=b"s")) for text in texts) > 60
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "x = postgres://" + "ж" * 60 + ":<w18>@db.shop.dev:5432/shop",
+        "curl -H 'X: " + "東" * 120 + "' -u deploy:<w16> https://shop.dev",
+        "// straße: ghp_<w36>é",
+    ],
+)
+@pytest.mark.parametrize("after", [b"", b"\xff\n", b"\v"])
+def test_letters_of_several_bytes_are_counted_as_letters(template: str, after: bytes) -> None:
+    text = write(template).encode() + after
+    assert same(text) and fast().scan(text, "a", salt=b"s")
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("(?i)tok=[a-z]{5};", "tok=abſde;"),
+        ("(?i)tok=[a-z]{5};", "tok=ab\u212ade;"),
+        (r"tok=[^\s]{5};", "tok=ab\vde;"),
+        (r"tok=[^\v]{5};", "tok=ab\nde;"),
+        ("tok=.{5};", "tok=äöüßé;"),
+        ("tok=ä[a-z]{4};", "tok=äbcde;"),
+        (r"tok=\pL{5};", "tok=äöüßé;"),
+        (r"tok=\xe4[a-z]{4};", "tok=äbcde;"),
+        (r"tok=\344[a-z]{4};", "tok=äbcde;"),
+        (r"tok=[^\x00-\x7f]{5};", "tok=äöüßé;"),
+    ],
+)
+def test_what_hyperscan_reads_in_another_way_is_found_all_the_same(expression: str, text: str) -> None:
+    rules = load(f"[[rules]]\nid = 'a'\nregex = '{expression}'")
+    assert [len(Scanner(rules, fast=sped).scan(text, "a", salt=b"s")) for sped in (False, True)] == [1, 1]
 
 
 def test_all_our_expressions_are_sieved() -> None:
@@ -92,3 +135,15 @@ def _texts(number: int) -> Iterator[bytes]:
             cut = sample if random.random() < 0.6 else sample[random.randrange(len(sample)) :]
             parts += [cut.upper() if random.random() < 0.05 else cut, random.choice(joints)]
         yield "".join(parts).encode() + random.randbytes(8)
+
+
+def _real_texts(number: int) -> Iterator[bytes]:
+    """Files of installed packages with a few samples between their lines."""
+    random = Random(7)
+    bad = [template for one in PATTERNS for template in one.bad]
+    paths = sorted(Path(sysconfig.get_path("purelib")).rglob("*.py"))
+    for path in islice(random.sample(paths, len(paths)), number):
+        lines = path.read_bytes()[:100_000].splitlines()
+        for template in random.choices(bad, k=4):
+            lines.insert(random.randrange(len(lines) + 1), write(template, "real").encode())
+        yield b"\n".join(lines)
