@@ -14,7 +14,7 @@ from publish.dataset import Page
 from publish.disclosure import PUBLIC_KINDS
 from publish.forms import Form
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Version of the dataset format; bumped when columns, members or files change."""
 
 FILES: Final[Mapping[str, Form]] = {
@@ -39,6 +39,7 @@ def manifest(store: Store, run_id: str, printed: Printed = dataset.printed) -> b
         "versions": dict(row.run.pins),
         "counts": {
             "planned": progress.planned,
+            "carried": progress.carried,
             "collected": progress.done.get(Stage.COLLECT, 0),
             "scored": progress.done.get(Stage.SCORE, 0),
             "absent": {

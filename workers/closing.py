@@ -1,31 +1,85 @@
-"""How a nightly run ends: published, or abandoned when its deadline passed and nothing was scored."""
+"""How a nightly run ends: published, withheld because too much failed through us, or abandoned with nothing to show."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
+from typing import Final
 
-from evidence.store import RunRow, RunState, Stage
+from evidence.model import Trigger
+from evidence.store import IllegalRunChange, Progress, RunAct, RunEvent, RunRow, RunState, Stage
 from workers import pipeline
 from workers.context import Context
+from workers.refusal import refuse
+
+OURSELVES: Final = "hallmark"
+"""Who did what nobody asked for, in the trail of a run."""
 
 
 async def publish_run(ctx: Context, run_id: str) -> None:
-    """Give the last unscored servers another try and publish the run.
+    """Give the last unscored servers another try and publish the run, unless our own failures forbid it.
 
     Past its deadline it is published with parts missing, or abandoned when nothing at all was scored.
     """
     row = await asyncio.to_thread(ctx.store.run, run_id)
-    if row is not None and row.state is RunState.PLANNED:
-        unscored = await asyncio.to_thread(ctx.store.pending, run_id, Stage.SCORE)
-        await pipeline.score(ctx, row.run, unscored)
-        late = is_late(ctx, row)
-        if late and not (await asyncio.to_thread(ctx.store.progress, run_id)).done[Stage.SCORE]:
-            ctx.log.error("run_abandoned", run=run_id)
-            await asyncio.to_thread(ctx.store.set_state, run_id, RunState.ABANDONED, ctx.clock.wall())
-            return
-        await pipeline.publish(ctx, row.run, late=late)
+    if row is None or row.state is not RunState.PLANNED:
+        return
+    late = await asyncio.to_thread(is_late, ctx, row)
+    progress = await _finished(ctx, row)
+    if late and not progress.done[Stage.SCORE]:
+        ctx.log.error("run_abandoned", run=run_id)
+        why = "nothing was scored before its deadline"
+        await asyncio.to_thread(ctx.store.set_state, run_id, RunState.ABANDONED, ctx.clock.wall(), why)
+        return
+    if row.run.trigger is Trigger.NIGHTLY and (why := await asyncio.to_thread(why_not, ctx, run_id, progress)):
+        await asyncio.to_thread(_withhold, ctx, run_id, why)
+        return
+    await pipeline.publish(ctx, row.run, late=late)
+
+
+async def publish_anyway(ctx: Context, row: RunRow, by: RunEvent) -> None:
+    """Publish a run as it is because an operator says so; raise NotPublishable when nothing is scored."""
+    await _finished(ctx, row)
+    await pipeline.publish(ctx, row.run, by=by)
+
+
+def why_not(ctx: Context, run_id: str, progress: Progress) -> str:
+    """Why a night is withheld, for people; empty when it may be published."""
+    return refuse(progress, ctx.store.failures(run_id), ctx.settings)
+
+
+def is_due(ctx: Context, row: RunRow) -> bool:
+    """True when a planned run should end: late, with nothing left to do, or at 99 % and waited for the rest."""
+    if is_late(ctx, row):
+        return True
+    progress = ctx.store.progress(row.run.id)
+    collected = progress.done.get(Stage.COLLECT, 0)
+    if collected == progress.planned and not ctx.store.held(row.run.id):
+        return not ctx.store.due(row.run.id, ctx.clock.wall())
+    if not pipeline.is_publishable(progress):
+        return False
+    at = ctx.store.reached(row.run.id, math.ceil(pipeline.PUBLISHABLE_SHARE * progress.turned))
+    return at is not None and ctx.store.now(ctx.clock.wall()) - at > ctx.settings.tail_wait
 
 
 def is_late(ctx: Context, row: RunRow) -> bool:
-    """True when the time that a planned run may take is over."""
-    return row.planned_at is not None and ctx.clock.wall() - row.planned_at > ctx.settings.run_deadline
+    """True when the time that a planned run may take is over; one that was reopened has it once more."""
+    if row.planned_at is None:
+        return False
+    reopened = [event.at for event in ctx.store.events(row.run.id) if event.what is RunAct.REOPENED]
+    since = max(row.planned_at, *reopened) if reopened else row.planned_at
+    return ctx.store.now(ctx.clock.wall()) - since > ctx.settings.run_deadline
+
+
+async def _finished(ctx: Context, row: RunRow) -> Progress:
+    """Score what is collected and not scored yet; how far the run is then."""
+    unscored = await asyncio.to_thread(ctx.store.pending, row.run.id, Stage.SCORE)
+    await pipeline.score(ctx, row.run, unscored)
+    return await asyncio.to_thread(ctx.store.progress, row.run.id)
+
+
+def _withhold(ctx: Context, run_id: str, why: str) -> None:
+    ctx.log.error("run_withheld", run=run_id, why=why)
+    with contextlib.suppress(IllegalRunChange):  # stopped by an operator meanwhile
+        ctx.store.act(run_id, RunEvent(at=ctx.clock.wall(), who=OURSELVES, what=RunAct.WITHHELD, note=why))

@@ -6,30 +6,36 @@ Progress is rows. A task that is lost, repeated or killed changes nothing but ti
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from evidence.model import Run, Trigger
-from evidence.store import RunRow, RunState, Stage
-from workers import light_checks, pins, pipeline, schedule
+from evidence.store import PARTS, RunAct, RunRow, RunState, Stage
+from workers import closing, light_checks, pins, pipeline, schedule
 from workers.broker import Queues, Turn
-from workers.closing import is_late
 from workers.context import Context
 from workers.flow import Halt
 from workers.options import RunOptions
 from workers.stopping import Stopping, halt_when, never
 
 LOOK_BACK = 20
+_STARTS = frozenset({RunAct.STARTED, RunAct.RESUMED})
 
 
 async def plan_due(ctx: Context, turn: Turn) -> None:
-    """Create, discover and plan the nightly run that is due, unless that is done or another worker is at it."""
+    """Create the nightly run that is due; discover and plan it and those that were started by hand.
+
+    What is done, paused, or being done by another worker is left alone.
+    """
     run_id = schedule.nightly_run_id(schedule.due_slot(ctx.settings, ctx.clock.now()))
-    known = await asyncio.to_thread(ctx.store.run, run_id)
-    if known is not None and (known.state is not RunState.DISCOVERING or not _is_ours(ctx, known.run)):
-        return
-    async with turn(f"plan:{run_id}") as mine:
-        if mine:
-            run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, _options(ctx), run_id=run_id)
-            await pipeline.discover(ctx, run)
+    rows = await asyncio.to_thread(ctx.store.runs, LOOK_BACK)
+    waiting = [row.run.id for row in rows if _is_swept(ctx, row) and row.state is RunState.DISCOVERING]
+    if await asyncio.to_thread(ctx.store.run, run_id) is None:
+        waiting.append(run_id)
+    for each in waiting:
+        async with turn(f"plan:{each}") as mine:
+            if mine:
+                run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, _options(ctx), run_id=each)
+                await pipeline.discover(ctx, run)
 
 
 async def light_check(ctx: Context, turn: Turn, stopping: Stopping = never) -> None:
@@ -50,22 +56,34 @@ async def light_check(ctx: Context, turn: Turn, stopping: Stopping = never) -> N
 async def sweep(ctx: Context, queues: Queues) -> None:
     """Issue tasks for everything that is due in unfinished nightly runs of this code's versions."""
     for row in await asyncio.to_thread(ctx.store.runs, LOOK_BACK):
-        if row.run.trigger is Trigger.NIGHTLY and row.state is RunState.PLANNED and _is_ours(ctx, row.run):
+        if _is_swept(ctx, row):
             await asyncio.to_thread(_sweep_run, ctx, row, queues)
 
 
 def _sweep_run(ctx: Context, row: RunRow, queues: Queues) -> None:
-    """Probe what is not collected, then score what is not scored, then publish."""
-    run_id, progress = row.run.id, ctx.store.progress(row.run.id)
-    collected, scored = progress.done.get(Stage.COLLECT, 0), progress.done.get(Stage.SCORE, 0)
-    if is_late(ctx, row):
-        _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
-    elif collected < progress.planned:
-        _fill(ctx, queues, schedule.PROBE_SHARD, run_id, progress.planned - collected)
-    elif pipeline.is_publishable(progress):
+    """Plan what was started by hand; collect and score what is due; end the run when that is due."""
+    run_id = row.run.id
+    if row.state is RunState.DISCOVERING:
+        if _is_new(ctx, run_id):
+            _fill(ctx, queues, schedule.PLAN_RUN, run_id, 1)
+    elif closing.is_due(ctx, row):
         _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
     else:
-        _fill(ctx, queues, schedule.SCORE_SHARD, run_id, progress.planned - scored)
+        for stage, number in _due(ctx, run_id).items():
+            _fill(ctx, queues, schedule.SHARDS[stage], run_id, number)
+
+
+def _due(ctx: Context, run_id: str) -> Mapping[Stage, int]:
+    """How many servers wait for somebody, by stage; those of a run that collects in one part wait to be collected."""
+    due, progress = ctx.store.due(run_id, ctx.clock.wall()), ctx.store.progress(run_id)
+    left = progress.planned - progress.done[Stage.COLLECT]
+    return {**due, Stage.COLLECT: left} if left and progress.done.keys().isdisjoint(PARTS) else due
+
+
+def _is_new(ctx: Context, run_id: str) -> bool:
+    """True for a run that was started by hand since beat last asked for a plan; it asks again for all others."""
+    since = ctx.clock.wall() - ctx.settings.plan_every
+    return any(event.at > since for event in ctx.store.events(run_id) if event.what in _STARTS)
 
 
 def _fill(ctx: Context, queues: Queues, task: str, run_id: str, due: int) -> None:
@@ -73,6 +91,11 @@ def _fill(ctx: Context, queues: Queues, task: str, run_id: str, due: int) -> Non
     wanted = min(ctx.settings.shards, -(-due // ctx.settings.lease_chunk))
     for _ in range(wanted - queues.waiting(schedule.ROUTES[task])):
         queues.issue(task, run_id)
+
+
+def _is_swept(ctx: Context, row: RunRow) -> bool:
+    """True for a night that goes on by itself and was planned by this code."""
+    return row.run.trigger is Trigger.NIGHTLY and row.state.is_working and _is_ours(ctx, row.run)
 
 
 def _is_ours(ctx: Context, run: Run) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from evidence.canonical import Json
-from evidence.model import Server, ServerId
+from evidence.model import Server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +38,10 @@ class RunOptions:
         )
 
 
-def choose(servers: Sequence[Server], options: RunOptions) -> list[ServerId]:
-    """The ids to plan, sorted: the same servers and options always give the same plan."""
-    wanted = sorted(server.id for server in servers if not options.only or _is_wanted(server, options.only))
-    return wanted[: options.limit]
+def choose(servers: Sequence[Server], options: RunOptions) -> list[Server]:
+    """The servers to plan, sorted by id: the same servers and options always give the same plan."""
+    wanted = [server for server in servers if not options.only or _is_wanted(server, options.only)]
+    return sorted(wanted, key=lambda server: server.id)[: options.limit]
 
 
 def _is_wanted(server: Server, patterns: Sequence[str]) -> bool:

@@ -18,10 +18,10 @@ from crawler.patience import bounded
 from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
-from evidence.store import Progress, RunState, Stage
+from evidence.store import Progress, RunEvent, RunState, Stage
 from publish import snapshot
 from publish.press import Press
-from workers import findings, pins, receipts, remembering
+from workers import findings, pins, planning, receipts, remembering
 from workers.approvals import approvals
 from workers.context import Context
 from workers.flow import Halt, flow
@@ -84,8 +84,7 @@ async def discover(ctx: Context, run: Run, *, halt: Halt | None = None, tally: T
     servers = await asyncio.to_thread(ctx.store.active_servers, [walk.registry for walk in walked])
     chosen = choose(servers, options)
     if chosen and not halt.is_set():
-        await asyncio.to_thread(ctx.store.plan, run.id, chosen, ctx.clock.wall())
-        ctx.log.info("run_planned", run=run.id, servers=len(chosen))
+        await asyncio.to_thread(planning.plan, ctx, run, chosen)
     return walked
 
 
@@ -147,34 +146,33 @@ async def score(
         await _score_chunk(ctx, run, ready[start : start + CHUNK], tally)
 
 
-async def publish(ctx: Context, run: Run, *, late: bool = False) -> None:
-    """Write the run's snapshot and mark it published; do nothing when it is.
+async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | None = None) -> None:
+    """Write the run's snapshot and mark it published; do nothing when it is, or when it was stopped.
 
-    Raise NotPublishable when less than 99 % of the planned servers are scored, unless the run is `late`: then what is
-    there is published, and the manifest says how many were planned.
+    Raise NotPublishable when less than 99 % of the servers whose turn it was are scored, unless the run is `late` or an
+    operator has it published (`by`): then what is there is published, and the manifest says how many were planned. An
+    operator who has a run published that was stopped gets IllegalRunChange.
     """
     pins.check(run, ctx.pins)
     stored = await asyncio.to_thread(ctx.store.run, run.id)
-    if stored is not None and stored.state is RunState.PUBLISHED:
+    if by is None and stored is not None and not stored.state.is_working:
         return
     progress = await asyncio.to_thread(ctx.store.progress, run.id)
     scored = progress.done.get(Stage.SCORE, 0)
-    if scored == 0 or not (late or is_publishable(progress)):
+    if scored == 0 or not (late or by or is_publishable(progress)):
         raise NotPublishable(
-            f"{scored} of {progress.planned} planned servers are scored, at least 99 % expected before run {run.id} "
-            "is published. `last_error` of the missing ones says why."
+            f"{progress.turned_scored} of {progress.turned} servers are scored, at least 99 % expected before run "
+            f"{run.id} is published. `last_error` of the missing ones says why."
         )
     press = Press(ctx.settings.store_url, ctx.settings.publish_processes)
     manifest = await asyncio.to_thread(snapshot.manifest, ctx.store, run.id, press.printed)
-    await asyncio.to_thread(ctx.store.put_snapshot, run.id, manifest, ctx.clock.wall())
-    await asyncio.to_thread(ctx.store.set_state, run.id, RunState.PUBLISHED, ctx.clock.wall())
-    ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
+    if await asyncio.to_thread(ctx.store.publish, run.id, manifest, ctx.clock.wall(), by):
+        ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
 
 
 def is_publishable(progress: Progress) -> bool:
-    """True when at least 99 % of the planned servers, and at least one, are scored."""
-    scored = progress.done.get(Stage.SCORE, 0)
-    return 0 < scored >= PUBLISHABLE_SHARE * progress.planned
+    """True when at least 99 % of the servers whose turn it was, and at least one, are scored."""
+    return 0 < progress.turned_scored >= PUBLISHABLE_SHARE * progress.turned
 
 
 async def _cases(ctx: Context, run: Run, pull: Pull) -> Sequence[Case]:

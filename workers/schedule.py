@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from evidence.store import Stage
 from workers.settings import Settings
 
 PLAN_RUN: Final = "hallmark.plan_run"
@@ -31,6 +33,10 @@ ROUTES: Final = {
     SWEEP: PUBLISH,
     PUBLISH_RUN: PUBLISH,
 }
+
+
+SHARDS: Final[Mapping[Stage, str]] = {Stage.COLLECT: PROBE_SHARD, Stage.SCORE: SCORE_SHARD}
+"""The task that takes a share of a stage."""
 
 
 def beat_table(settings: Settings) -> dict[str, dict[str, object]]:

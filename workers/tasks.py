@@ -42,8 +42,8 @@ def _task(name: str, **options: Any) -> Callable[[Body], Body]:
 
 
 @_task(schedule.PLAN_RUN)
-def plan_run() -> None:
-    """Create, discover and plan the nightly run that is due, unless that is done or being done."""
+def plan_run(_started: str = "") -> None:
+    """Create the nightly run that is due; discover and plan it and those that were started by hand."""
     _do(lambda ctx: nightly.plan_due(ctx, turn(settings())), migrate=True)
 
 

@@ -15,6 +15,7 @@ from evidence.store.errors import (
 from evidence.store.opt_outs import OptOut, OptOutScope
 from evidence.store.retests import ClientLimit, Retest, RetestState
 from evidence.store.rows import (
+    PARTS,
     Approval,
     Change,
     Disclosure,
@@ -34,6 +35,7 @@ from evidence.store.rows import (
 from evidence.store.store import Store, open_store
 
 __all__ = [
+    "PARTS",
     "Approval",
     "Change",
     "ClientLimit",

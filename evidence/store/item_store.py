@@ -45,6 +45,16 @@ class ItemStore:
         with self._database.reading() as connection:
             return turns.last_turns(connection, run_id, servers)
 
+    def reached(self, run_id: str, number: int) -> datetime | None:
+        """When so many of the servers whose turn it was were scored; None when they are not."""
+        with self._database.reading() as connection:
+            return turns.reached(connection, run_id, number)
+
+    def held(self, run_id: str) -> int:
+        """How many servers somebody works on, in any stage."""
+        with self._database.reading() as connection:
+            return turns.held(connection, run_id)
+
     def tries(self, run_id: str, stage: Stage, servers: Sequence[ServerId]) -> dict[ServerId, int]:
         """How often servers were put back or failed in a stage, of those that were."""
         with self._database.reading() as connection:

@@ -44,9 +44,7 @@ def act(connection: Connection, run_id: str, event: RunEvent) -> RunRow:
     may = before.state in _AFTER.get(event.what, frozenset(RunState))
     if event.what in _LEADS_TO and not (may and set_state(connection, run_id, to, event.at, event.note)):
         raise IllegalRunChange(_refusal(run_id, before.state, event.what))
-    connection.execute(
-        insert(RUN_EVENT).values(run_key=key, at=event.at, who=event.who, what=event.what.value, note=event.note)
-    )
+    _tell(connection, key, event)
     if to.is_final:
         held = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_by.is_not(None))
         connection.execute(update(RUN_ITEM).where(*held).values(GIVEN_BACK))
@@ -61,15 +59,19 @@ def read_events(connection: Connection, run_id: str) -> list[RunEvent]:
     return [RunEvent(at=row.at, who=row.who, what=RunAct(row.what), note=row.note) for row in connection.execute(query)]
 
 
-def publish(connection: Connection, run_id: str, manifest: bytes, at: datetime) -> bool:
-    """Store a run's manifest and mark it published, unless it was stopped meanwhile; whether it is published by this.
+def publish(connection: Connection, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None) -> bool:
+    """Store a run's manifest and mark it published, unless it was stopped meanwhile; whether this published it.
 
-    The note of a withheld run stays with it.
+    An operator (`by`) is told that it was stopped: IllegalRunChange.
     """
     row = find_run(connection, run_id)
-    if not set_state(connection, run_id, RunState.PUBLISHED, at, row.note if row else ""):
+    if not set_state(connection, run_id, RunState.PUBLISHED, at, by.note if by else ""):
+        if by is not None and row is not None:
+            raise IllegalRunChange(_refusal(run_id, row.state, by.what))
         return False
     put_snapshot(connection, run_id, manifest, at)
+    if by is not None:
+        _tell(connection, run_key(connection, run_id), by)
     return True
 
 
@@ -79,6 +81,11 @@ def database_time(connection: Connection, otherwise: datetime) -> datetime:
         return otherwise
     moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
     return moment.astimezone(otherwise.tzinfo)
+
+
+def _tell(connection: Connection, run: int, event: RunEvent) -> None:
+    row = {"run_key": run, "at": event.at, "who": event.who, "what": event.what.value, "note": event.note}
+    connection.execute(insert(RUN_EVENT).values(row))
 
 
 def _refusal(run_id: str, state: RunState, what: RunAct) -> str:

@@ -58,10 +58,13 @@ class RunStore:
         with self._database.reading() as connection:
             return lifecycle.read_events(connection, run_id)
 
-    def publish(self, run_id: str, manifest: bytes, at: datetime) -> bool:
-        """Store the manifest and mark the run published, unless it was stopped meanwhile; whether this published it."""
+    def publish(self, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None = None) -> bool:
+        """Store the manifest and mark the run published, unless it was stopped meanwhile; whether this published it.
+
+        `by` is the entry in the trail of the operator who has it published.
+        """
         with self._database.writing() as connection:
-            return lifecycle.publish(connection, run_id, manifest, at)
+            return lifecycle.publish(connection, run_id, manifest, at, by)
 
     def put_snapshot(self, run_id: str, manifest: bytes, at: datetime) -> None:
         """Store the manifest of a published run; the first one stays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from evidence.model import ServerId
 from evidence.store.bulk import batches
@@ -39,6 +39,23 @@ def last_turns(connection: Connection, run_id: str, servers: Sequence[ServerId])
         rows = connection.execute(select(SERVER.c.id, newest).where(SERVER.c.id.in_(batch)))
         found |= {server: at for server, at in rows if at is not None}
     return found
+
+
+def reached(connection: Connection, run_id: str, number: int) -> datetime | None:
+    """When so many of the servers whose turn it was were scored; None when they are not."""
+    own = (RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.stage == Stage.SCORE.value)
+    done = select(RUN_ITEM.c.done_at).where(*own, RUN_ITEM.c.done_at.is_not(None), RUN_ITEM.c.carried.is_(False))
+    at: datetime | None = connection.scalar(done.order_by(RUN_ITEM.c.done_at).offset(number - 1).limit(1))
+    return at
+
+
+def held(connection: Connection, run_id: str) -> int:
+    """How many open items somebody holds, or held when they were last heard of."""
+    key = run_key(connection, run_id)
+    query = select(func.count()).where(
+        RUN_ITEM.c.run_key == key, RUN_ITEM.c.done_at.is_(None), RUN_ITEM.c.leased_by.is_not(None)
+    )
+    return connection.scalar(query) or 0
 
 
 def tries(connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId]) -> dict[ServerId, int]:

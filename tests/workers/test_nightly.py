@@ -209,7 +209,9 @@ def test_an_unscorable_server_is_tried_again_and_does_not_hold_up_the_others(
             await nightly.plan_due(ctx, _my_turn)
             await shards.probe_shard(ctx, RUN)
             monkeypatch.setattr(receipts, "score_one", raising)
-            await shards.score_shard(ctx, RUN)
+            assert await _swept(ctx) == {schedule.SCORE_SHARD: 1}
+            for _ in range(3):
+                await shards.score_shard(ctx, RUN)
             assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
             monkeypatch.undo()
             await closing.publish_run(ctx, RUN)

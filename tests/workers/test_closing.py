@@ -1,0 +1,254 @@
+"""How a night ends: published, withheld when too much of it failed through us, or abandoned."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Absent, Observed, Server, Trigger
+from evidence.store import Failure, IllegalRunChange, Progress, RunAct, RunEvent, RunRow, RunState, Stage
+from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref, settings
+from workers import closing, pipeline, receipts
+from workers.clock import SteppingClock
+from workers.context import Context
+from workers.options import RunOptions
+from workers.refusal import refuse
+
+RUN = "20261121T030000Z-nightly"
+
+
+def _night(home: Path, count: int, failing: int = 0, **changes: object) -> AbstractAsyncContextManager[Context]:
+    """A night over so many servers, at some of which our collector breaks."""
+
+    def answer(server: Server) -> Observed | Absent:
+        if int(server.name.rpartition("-")[2]) < failing:
+            raise ZeroDivisionError
+        return Observed(LISTING)
+
+    refs = [ref(number) for number in range(count)]
+    world = World([ScriptedRegistry("first", [refs])], [ScriptedCollector(answer)])
+    return context(home, world, registries=("first",), retries=0, **changes)
+
+
+async def _collected(ctx: Context, trigger: Trigger = Trigger.NIGHTLY) -> None:
+    run = pipeline.start_run(ctx, trigger, RunOptions(registries=("first",)), run_id=RUN)
+    await pipeline.discover(ctx, run)
+    await pipeline.collect(ctx, run, ctx.store.planned(RUN))
+
+
+def _row(ctx: Context) -> RunRow:
+    row = ctx.store.run(RUN)
+    assert row is not None
+    return row
+
+
+def test_a_night_with_too_many_failures_of_ours_is_withheld_and_says_why(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 20, failing=2) as ctx:
+            await _collected(ctx)
+            await closing.publish_run(ctx, RUN)
+            row = _row(ctx)
+            assert row.state is RunState.WITHHELD
+            assert row.note == (
+                "2 of 20 servers (10.0%, at most 5.0% allowed) have no listing through a failure of ours: "
+                "2 collector_error"
+            )
+            assert [(event.who, event.what, event.note) for event in ctx.store.events(RUN)] == [
+                ("hallmark", RunAct.WITHHELD, row.note)
+            ]
+            assert ctx.store.snapshot(RUN) is None
+
+    asyncio.run(main())
+
+
+def test_a_withheld_night_stays_so_until_somebody_decides(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 20, failing=2) as ctx:
+            await _collected(ctx)
+            await closing.publish_run(ctx, RUN)
+            await closing.publish_run(ctx, RUN)
+            await pipeline.publish(ctx, _row(ctx).run, late=True)
+            assert _row(ctx).state is RunState.WITHHELD
+
+    asyncio.run(main())
+
+
+def test_failures_within_the_bound_are_published(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 20, failing=1) as ctx:
+            await _collected(ctx)
+            await closing.publish_run(ctx, RUN)
+            assert _row(ctx).state is RunState.PUBLISHED
+
+    asyncio.run(main())
+
+
+def test_a_run_that_is_no_night_is_not_withheld(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 2, failing=2) as ctx:
+            await _collected(ctx, Trigger.LOCAL)
+            await closing.publish_run(ctx, RUN)
+            assert _row(ctx).state is RunState.PUBLISHED
+
+    asyncio.run(main())
+
+
+def test_a_night_whose_scoring_fails_is_withheld(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    score_one = receipts.score_one
+
+    def raising(dossier, *rubrics):  # type: ignore[no-untyped-def]
+        if dossier.server.name.endswith(("-1", "-2")):
+            raise ZeroDivisionError("what a server said")
+        return score_one(dossier, *rubrics)
+
+    async def main() -> None:
+        async with _night(tmp_path, 100) as ctx:
+            await _collected(ctx)
+            monkeypatch.setattr(receipts, "score_one", raising)
+            await closing.publish_run(ctx, RUN)
+            row = _row(ctx)
+            assert row.state is RunState.WITHHELD
+            assert row.note == "2 of 100 servers (2.0%, at most 1.0% allowed) could not be scored: 2 ZeroDivisionError"
+
+    asyncio.run(main())
+
+
+def test_an_operator_may_have_a_withheld_night_published(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 20, failing=2) as ctx:
+            await _collected(ctx)
+            await closing.publish_run(ctx, RUN)
+            by = RunEvent(at=NIGHT, who="operator", what=RunAct.PUBLISHED, note="both are known")
+            await closing.publish_anyway(ctx, _row(ctx), by)
+            row = _row(ctx)
+            assert (row.state, row.note) == (RunState.PUBLISHED, "both are known")
+            assert ctx.store.events(RUN)[-1] == by
+            assert ctx.store.snapshot(RUN) is not None
+
+    asyncio.run(main())
+
+
+def test_a_paused_or_cancelled_night_is_not_published(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 3) as ctx:
+            await _collected(ctx)
+            for what, state in ((RunAct.PAUSED, RunState.PAUSED), (RunAct.CANCELLED, RunState.CANCELLED)):
+                ctx.store.act(RUN, RunEvent(at=NIGHT, who="operator", what=what))
+                await closing.publish_run(ctx, RUN)
+                await pipeline.publish(ctx, _row(ctx).run, late=True)
+                assert _row(ctx).state is state
+            assert ctx.store.snapshot(RUN) is None
+
+    asyncio.run(main())
+
+
+def test_what_was_not_looked_at_in_time_is_missing_and_no_failure() -> None:
+    progress = Progress(planned=100, done={Stage.COLLECT: 40, Stage.SCORE: 40}, absent={("listing", "timeout"): 30})
+    assert refuse(progress, [], settings(Path())) == ""
+
+
+def test_servers_whose_turn_it_was_not_dilute_nothing() -> None:
+    absent = {("listing", "quarantined"): 4, ("listing", "collector_error"): 3, ("package", "collector_error"): 50}
+    progress = Progress(planned=1000, done={}, absent=absent, carried=900)
+    assert refuse(progress, [], settings(Path())) == (
+        "7 of 100 servers (7.0%, at most 5.0% allowed) have no listing through a failure of ours: "
+        "4 quarantined, 3 collector_error"
+    )
+
+
+def test_only_the_name_of_an_error_is_told() -> None:
+    failures = [Failure(server="a", stage=Stage.SCORE, attempts=1, last_error="<b>what a server said</b>")]
+    assert refuse(Progress(planned=1, done={}, absent={}), failures, settings(Path())).endswith("scored: 1 error")
+    elsewhere = [Failure(server="a", stage=Stage.COLLECT, attempts=1, last_error="timeout")]
+    assert refuse(Progress(planned=1, done={}, absent={}), elsewhere, settings(Path())) == ""
+
+
+def test_a_night_at_99_percent_waits_for_the_rest_so_long_and_no_longer(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 100, tail_wait=timedelta(minutes=45)) as ctx:
+            clock = SteppingClock(NIGHT)
+            ctx.clock = clock
+            run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)), run_id=RUN)
+            await pipeline.discover(ctx, run)
+            ids = ctx.store.planned(RUN)
+            await pipeline.collect(ctx, run, ids[:98])
+            await pipeline.score(ctx, run, ids[:98])
+            clock.step(timedelta(hours=2))
+            assert not closing.is_due(ctx, _row(ctx)), "98 % are too few, however long ago"
+            await pipeline.collect(ctx, run, ids[98:99])
+            await pipeline.score(ctx, run, ids[98:99])
+            clock.step(timedelta(minutes=45))
+            assert not closing.is_due(ctx, _row(ctx))
+            clock.step(timedelta(seconds=1))
+            assert closing.is_due(ctx, _row(ctx))
+            await closing.publish_run(ctx, RUN)
+            assert _row(ctx).state is RunState.PUBLISHED
+
+    asyncio.run(main())
+
+
+def test_carried_servers_neither_hold_a_night_up_nor_make_it_publishable(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 10) as ctx:
+            run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)), run_id=RUN)
+            await pipeline.discover(ctx, pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",))))
+            ids = sorted(server.id for server in ctx.store.active_servers())
+            ctx.store.plan(RUN, ids, NIGHT, carried=ids[:8])
+            await pipeline.score(ctx, run, ids)
+            assert ctx.store.progress(RUN).done[Stage.SCORE] == 8
+            with pytest.raises(pipeline.NotPublishable, match="0 of 2 servers are scored"):
+                await pipeline.publish(ctx, run)
+            await pipeline.collect(ctx, run, ids)
+            await pipeline.score(ctx, run, ids)
+            await closing.publish_run(ctx, RUN)
+            assert _row(ctx).state is RunState.PUBLISHED
+            assert b'"carried": 8' in (ctx.store.snapshot(RUN) or b"")
+
+    asyncio.run(main())
+
+
+def test_a_reopened_night_has_its_time_once_more(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 1) as ctx:
+            clock = SteppingClock(NIGHT)
+            ctx.clock = clock
+            await _collected(ctx)
+            clock.step(ctx.settings.run_deadline + timedelta(seconds=1))
+            assert closing.is_late(ctx, _row(ctx))
+            ctx.store.act(RUN, RunEvent(at=clock.wall(), who="hallmark", what=RunAct.WITHHELD))
+            ctx.store.act(RUN, RunEvent(at=clock.wall(), who="operator", what=RunAct.REOPENED))
+            assert not closing.is_late(ctx, _row(ctx))
+            clock.step(ctx.settings.run_deadline + timedelta(seconds=1))
+            assert closing.is_late(ctx, _row(ctx))
+
+    asyncio.run(main())
+
+
+def test_a_pause_moves_no_deadline(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 1) as ctx:
+            clock = SteppingClock(NIGHT)
+            ctx.clock = clock
+            await _collected(ctx)
+            ctx.store.act(RUN, RunEvent(at=clock.wall(), who="operator", what=RunAct.PAUSED))
+            clock.step(ctx.settings.run_deadline + timedelta(seconds=1))
+            ctx.store.act(RUN, RunEvent(at=clock.wall(), who="operator", what=RunAct.RESUMED))
+            assert closing.is_late(ctx, _row(ctx))
+
+    asyncio.run(main())
+
+
+def test_an_operator_cannot_publish_what_was_cancelled(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 1) as ctx:
+            await _collected(ctx)
+            ctx.store.act(RUN, RunEvent(at=NIGHT, who="operator", what=RunAct.CANCELLED))
+            by = RunEvent(at=NIGHT, who="operator", what=RunAct.PUBLISHED, note="after all")
+            with pytest.raises(IllegalRunChange, match="it is cancelled, which is final"):
+                await closing.publish_anyway(ctx, _row(ctx), by)
+
+    asyncio.run(main())
