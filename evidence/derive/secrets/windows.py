@@ -14,7 +14,7 @@ Span = tuple[int, int]
 
 _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
 _ESCAPE: Final = ord("\\")
-_FEW: Final = 4
+_FEW: Final = 8
 """The anchors of so many rules are looked for one rule after another in the time that those of all rules take."""
 
 
