@@ -44,6 +44,6 @@ def postgres() -> Iterator[PostgresServer]:
 def undisturbed_night(home: Path, registry: str) -> bytes:
     """The comparable export of an embedded run over the world."""
     registries = f'[{{"name": "local", "url": "{registry}"}}]'
-    embedded = Embedded(home, "local", {"HALLMARK_REGISTRIES": registries})
+    embedded = Embedded(home, "local", {"HALLMARK_REGISTRIES": registries, "HALLMARK_IN_FLIGHT": "200"})
     assert embedded.finish()["ok"], embedded.log()
     return comparable(embedded.url)

@@ -67,7 +67,8 @@ class Relay:
             writer.close()
             return
         pumps = [asyncio.create_task(self._pump(reader, back)), asyncio.create_task(self._pump(there, writer))]
-        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        with suppress(asyncio.CancelledError):  # the relay ends while connections are open
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         for pump in pumps:
             pump.cancel()
         for end in (writer, back):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,23 +22,27 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import valkey_server
 
 FAULTS = int(os.environ.get("HALLMARK_CHAOS_FAULTS", "200"))
-FAULTS_A_NIGHT = 10
-NIGHTS = range(-(-FAULTS // FAULTS_A_NIGHT))
+PORTION = 10
+PORTIONS = range(-(-FAULTS // PORTION))
 PATIENCE = 600.0
 QUICK_FAULTS = {"all workers are killed", "the broker loses its data", "the database crashes", "beat is killed"}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many servers, how long a lasting fault lasts, and how long the next one waits at most, in seconds."""
+    """How many servers, how long a lasting fault lasts, and how long the next one waits at most, in seconds.
+
+    A server takes `latency` seconds for every answer, so that the night is long enough to be disturbed.
+    """
 
     servers: int
     lasting: float
     pause: float
+    latency: float
 
 
-SMALL = Plan(servers=60, lasting=2.0, pause=1.5)
-LARGE = Plan(servers=2_000, lasting=60.0, pause=8.0)
+SMALL = Plan(servers=60, lasting=2.0, pause=1.5, latency=0.05)
+LARGE = Plan(servers=2_000, lasting=60.0, pause=8.0, latency=0.3)
 
 
 @dataclass(frozen=True)
@@ -61,33 +66,53 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.mark.xdist_group("functional-celery")
 def test_a_few_faults_change_nothing(small: World, postgres: PostgresServer, tmp_path: Path) -> None:
     quick = tuple(fault for fault in faults.FAULTS if fault.name in QUICK_FAULTS)
-    night(tmp_path, postgres, small, SMALL, faults.drawn(3, 4, quick), seed=3)
+    nights(tmp_path, postgres, small, SMALL, faults.drawn(3, 4, quick), seed=3)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("number", NIGHTS)
-def test_ten_faults_a_night_change_nothing(large: World, postgres: PostgresServer, tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("number", PORTIONS)
+def test_ten_faults_change_nothing(large: World, postgres: PostgresServer, tmp_path: Path, number: int) -> None:
     many = faults.drawn(17, FAULTS, faults.possible(postgres.folder))
-    mine = many[number * FAULTS_A_NIGHT : (number + 1) * FAULTS_A_NIGHT]
-    night(tmp_path, postgres, large, LARGE, mine, seed=number)
+    mine = many[number * PORTION : (number + 1) * PORTION]
+    nights(tmp_path, postgres, large, LARGE, mine, seed=number)
 
 
-def night(
+def nights(
     folder: Path, postgres: PostgresServer, world: World, plan: Plan, several: list[faults.Fault], *, seed: int
 ) -> None:
-    """One nightly run with faults in it; raise AssertionError with everything that is wrong afterwards."""
+    """Nightly runs with faults in them until all have struck one that was not over.
+
+    Raise AssertionError with the story of the night and everything that is wrong after it.
+    """
     chance = random.Random(seed)
+    waiting = list(several)
+    while waiting:
+        home = folder / f"night-{len(waiting)}"
+        home.mkdir()
+        struck = _night(home, postgres, world, plan, waiting, chance)
+        assert struck, "the night was over before the first fault: make it longer"
+        waiting = waiting[struck:]
+
+
+def _night(
+    folder: Path, postgres: PostgresServer, world: World, plan: Plan, waiting: list[faults.Fault], chance: random.Random
+) -> int:
+    """One night; how many of the faults struck it before it was published."""
     story: list[str] = []
     with valkey_server() as valkey, running_deployment(folder, postgres, valkey, world.registry) as deployment:
         began = time.monotonic()
-        for fault in several:
+        for fault in waiting:
             time.sleep(chance.uniform(0.2, plan.pause))
-            story.append(f"{time.monotonic() - began:.1f} s ({deployment.state()}): {fault.name}")
+            state = deployment.state()
+            if state is RunState.PUBLISHED:
+                break
+            story.append(f"{time.monotonic() - began:6.1f} s, {state}: {fault.name}")
             fault.apply(deployment, chance, plan.lasting)
         _wait_until_published(deployment, story)
-        story.append(f"{time.monotonic() - began:.1f} s: published")
+        sys.stdout.write("\n".join([*story, f"{time.monotonic() - began:6.1f} s, published", ""]))
         found = wrong(deployment.url, world.undisturbed)
         assert found == [], "\n".join([*story, *found, deployment.log()])
+        return len(story)
 
 
 def _wait_until_published(deployment: Deployment, story: list[str]) -> None:
@@ -102,5 +127,5 @@ def _wait_until_published(deployment: Deployment, story: list[str]) -> None:
 def _world(folder: Path, plan: Plan) -> Iterator[World]:
     home = folder / "undisturbed"
     home.mkdir()
-    with running_world(folder, plan.servers) as registry:
+    with running_world(folder, plan.servers, latency=plan.latency) as registry:
         yield World(registry, undisturbed_night(home, registry))

@@ -13,13 +13,15 @@ from pathlib import Path
 from tests.functional.processes import ROOT
 
 SEED = 11
+EVERY_LOOPBACK_ADDRESS = "0.0.0.0"
 START_SECONDS = 60.0
 
 
 @contextmanager
-def running_world(folder: Path, servers: int) -> Iterator[str]:
-    """Serve; yields the registry's URL."""
-    with _serving("scripted", folder, "--count", str(servers), "--seed", str(SEED), "--host", "0.0.0.0") as port:
+def running_world(folder: Path, servers: int, *, latency: float) -> Iterator[str]:
+    """Serve, every answer after `latency` seconds; yields the registry's URL."""
+    options = ["--count", str(servers), "--seed", str(SEED), "--latency-ms", str(latency * 1000)]
+    with _serving("scripted", folder, "--host", EVERY_LOOPBACK_ADDRESS, *options) as port:
         entries = folder / "entries.json"
         entries.write_text(json.dumps([_entry(number, port) for number in range(servers)]))
         with _serving("registry", folder, "--entries", str(entries)) as listed:
