@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evidence.canonical import Json
-from publish.movement import Charge
 from publish.overview import all_lines
+from scoring.remedy import ROUNDING
 from scoring.scorecard import Line, Scorecard
 
 
@@ -135,17 +135,16 @@ def _lines_of(card: Scorecard | None) -> list[Line]:
 
 
 def _beyond(lines: Sequence[Line], others: Sequence[Line]) -> Iterator[LineChange]:
-    """Lines that have no counterpart of the same id, place and points; their words may differ."""
-    left = Counter(map(_charge, others))
+    """Lines about a fault that have no counterpart of the same id and place.
+
+    Their words may differ, and so may their points where faults share the price of a part.
+    """
+    left = Counter((line.cites, line.at) for line in others)
     for line in lines:
-        if left[_charge(line)] > 0:
-            left[_charge(line)] -= 1
-        else:
+        if left[line.cites, line.at] > 0:
+            left[line.cites, line.at] -= 1
+        elif line.cites != ROUNDING:
             yield LineChange(cites=line.cites, rule=line.rule, at=line.at, points=line.points, why=line.why)
-
-
-def _charge(line: Line) -> Charge:
-    return Charge(line.cites, line.at, format(line.points.normalize(), "f"))
 
 
 def _parts(old: Scorecard | None, new: Scorecard) -> Iterator[PartChange]:

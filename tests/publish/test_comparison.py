@@ -56,7 +56,7 @@ def one(before: Scorecard | None, after: Scorecard) -> Comparison:
 def test_a_repaired_fault_is_gone_and_a_new_one_came() -> None:
     found = one(
         card("85", line("A", "tools/x"), line("B", "tools/y"), line("A", "tools/z")),
-        card("90", line("B", "tools/y", why="other words"), line("C", "tools/x", "-2"), line("A", "tools/z")),
+        card("90", line("B", "tools/y", "-4", why="other words"), line("C", "tools/x", "-2"), line("A", "tools/z")),
     )
     assert [(change.cites, change.at) for change in found.gone] == [("A", "tools/x")]
     assert [(change.cites, change.points) for change in found.new] == [("C", Decimal(-2))]

@@ -6,7 +6,7 @@ A body that took something over says depth `full`. It equals the full probe's bo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
@@ -157,6 +157,13 @@ class _Row:
         parts = [(name, _own(connection) if name == "connection" else span) for name, span in members(self.span)]
         return _joined(parts)
 
+    def pointing(self, moved: Mapping[int, int]) -> _Row:
+        """The row, whose answers may refer to those of others, when these have moved."""
+        if b'"same_as"' not in self.span or not any("same_as" in one for one in self.received):
+            return self
+        span = _replaced(self.span, "received", lambda received: _elements_with(received, moved))
+        return _Row(span, _object(parse_json(span)), self.key)
+
     def agrees(self, other: _Row) -> bool:
         """True when nothing speaks against `other`, which may have been watched for longer."""
         mine, theirs = dict(self.value), dict(other.value)
@@ -247,11 +254,15 @@ class _Talk:
 def _merged(new: _Talk, old: _Talk, *, same_lists: bool) -> bytes:
     places, spans = _places(new, old)
     unclear = new.unclear()
-    fresh = {row.key: row for row in new.rows if row.connection not in unclear}
+    pointing = list(_pointing(new, old))
+    fresh: dict[_Key, _Row] = {}
+    for row in pointing:
+        if row.connection not in unclear:
+            fresh.setdefault(row.key, row)
     asked = {key[1] for key in fresh if key[2] in _OPENINGS}
     rows = [_row(row, fresh, asked, places, same_lists=same_lists) for row in _first_of_each(old.rows, fresh)]
     known = {row.key for row in old.rows}
-    rows += [row.on(places[row.connection]) for row in new.rows if row.key not in known]
+    rows += [row.on(places[row.connection]) for row in pointing if row.key not in known]
     parts = {
         **old.parts,
         "depth": _own(FULL),
@@ -259,6 +270,17 @@ def _merged(new: _Talk, old: _Talk, *, same_lists: bool) -> bytes:
         "exchanges": b"[" + b",".join(rows) + b"]",
     }
     return _joined(parts.items())
+
+
+def _pointing(new: _Talk, old: _Talk) -> Iterator[_Row]:
+    """The rows of the new probe, where `same_as` in an answer names a row by its place after the merge."""
+    places: dict[_Key, int] = {}
+    for index, row in enumerate(old.rows):
+        places.setdefault(row.key, index)
+    added = (row.key for row in new.rows if row.key not in places)
+    places |= {key: len(old.rows) + number for number, key in enumerate(list(added))}
+    moved = {index: places[row.key] for index, row in enumerate(new.rows)}
+    return (row.pointing(moved) for row in new.rows)
 
 
 def _first_of_each(rows: Sequence[_Row], fresh: Mapping[_Key, _Row]) -> Iterator[_Row]:
@@ -302,6 +324,19 @@ def _places(new: _Talk, old: _Talk) -> tuple[Mapping[int, int], Sequence[bytes]]
 
 def _alike(link: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
     return all(link[name] == other[name] for name in ("transport", "era", "offered"))
+
+
+def _elements_with(received: bytes, moved: Mapping[int, int]) -> bytes:
+    def move(span: bytes) -> bytes:
+        index = int(span)
+        return _own(moved.get(index, index))
+
+    return b"[" + b",".join(_replaced(one, "same_as", move) for one in elements(received)) + b"]"
+
+
+def _replaced(span: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+    """An object with one member changed, if it has it."""
+    return _joined([(member, change(value) if member == name else value) for member, value in members(span)])
 
 
 def _joined(parts: Iterable[tuple[str, bytes]]) -> bytes:

@@ -82,6 +82,8 @@ def test_no_more_than_thirty_requests_reach_the_server_whatever_was_lost() -> No
     full, again = retested(server, EVERYTHING)
     assert 20 < len(server.arrived) <= 30
     assert rows(again).keys() == rows(full).keys()  # what was not asked any more still stands
+    heard = [{key: (row.result, row.unclear) for key, row in rows(found).items()} for found in (full, again)]
+    assert heard[0] == heard[1]  # also where an answer is that of another question, whose place has moved
 
 
 def test_a_full_probe_is_due_after_a_retest() -> None:
