@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from crawler.collector import Collector, Follower
+from crawler.collectors.protocol.chosen import Chosen
 from crawler.registries.registry import Registry
 from evidence.kinds.samples import Sample
 from evidence.model import Target
@@ -36,6 +37,10 @@ class Outside(Protocol):
 
     async def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run; built on the first call."""
+        ...
+
+    async def inquirer(self, chosen: Chosen) -> Collector:
+        """The collector of a server's conversation as a re-test sends it, which asks what was chosen besides."""
         ...
 
     async def followers(self) -> Sequence[Follower]:

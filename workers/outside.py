@@ -16,6 +16,7 @@ from crawler.collector import Collector, Follower
 from crawler.collectors.interop import InteropCollector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.collectors.protocol.caution import Policy
+from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.light import Sampler
 from crawler.collectors.protocol.probe import Means
 from crawler.courtesy import Courtesy
@@ -83,6 +84,10 @@ class Network:
             self._collectors = (self._protocol(launcher), *interop, *self._further.collectors)
         return self._collectors
 
+    async def inquirer(self, chosen: Chosen) -> Collector:
+        """The collector of conversations as a re-test sends it."""
+        return self._protocol(await self._launcher(), chosen)
+
     async def followers(self) -> Sequence[Follower]:
         """The followers, in the order in which they run."""
         return self._further.followers
@@ -101,7 +106,7 @@ class Network:
         """Close connections and the sandbox."""
         await self._built.aclose()
 
-    def _protocol(self, launcher: Launcher | None) -> ProtocolCollector:
+    def _protocol(self, launcher: Launcher | None, chosen: Chosen | None = None) -> ProtocolCollector:
         return ProtocolCollector(
             self._wire(),
             launcher,
@@ -115,6 +120,7 @@ class Network:
             credentials=_credentials(self._settings),
             opted_out=self._settings.trials_opt_out,
             listen=self._settings.listen,
+            chosen=chosen,
         )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from crawler.collectors.protocol.carrying import LONGEST
@@ -20,7 +20,7 @@ from evidence.kinds import (
     secrets,
     source,
 )
-from evidence.model import Absent, Dossier, Reason, Record, Run, ServerId
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, ServerId
 from evidence.store import Store
 from workers.light_checks import with_samples
 
@@ -52,12 +52,14 @@ def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) 
     A night on which a server did not open tells nothing of how it speaks, and must not end what a full probe found: of
     such a server the conversation is that of the last night, within 14 days, on which it did open. Likewise what was
     last seen of its package, repository and source, when it was we who could not look since. The approved listing is
-    that of the last night that told one, within a year.
+    that of the last night that told one, within a year. What was said in a re-test since then counts as said that
+    night; nothing else of a re-test does (docs/decisions/0220).
     """
     known = with_samples(store, store.earlier(run.id, servers), now)
     mute = [server for server, dossier in known.items() if isinstance(dossier.read(exchanges.KIND), Absent)]
     spoken = store.earlier_observed(run.id, mute, exchanges.KIND, now - LONGEST) if mute else {}
     told = {**known, **{server: _with(known[server], spoken[server], _OF_ONE_NIGHT) for server in spoken}}
+    told = _with_retests(store, run, told, now)
     for kind, kinds in _LASTING.items():
         blind = [server for server, dossier in told.items() if _is_for(dossier, kind, _OURS)]
         seen = store.earlier_observed(run.id, blind, kind, now - LONGEST) if blind else {}
@@ -65,6 +67,19 @@ def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) 
     broken = [server for server, dossier in told.items() if _is_for(dossier, drift.KIND, _BREAKS)]
     approved = store.earlier_observed(run.id, broken, drift.KIND, now - _APPROVED_FOR) if broken else {}
     return {**told, **{server: _with(told[server], approved[server], (drift.KIND,)) for server in approved}}
+
+
+def _with_retests(store: Store, run: Run, told: Mapping[ServerId, Dossier], now: datetime) -> dict[ServerId, Dossier]:
+    """The dossiers with newer conversations of re-tests, or a repair would be forgotten until the next full probe."""
+    again = store.retested(run.id, list(told), now - LONGEST)
+    newer = [server for server, dossier in again.items() if _spoke_at(dossier) > _spoke_at(told[server])]
+    return {**told, **{server: _with(told[server], again[server], _OF_ONE_NIGHT) for server in newer}}
+
+
+def _spoke_at(dossier: Dossier) -> datetime:
+    record = dossier.records.get(exchanges.KIND)
+    spoke = record is not None and isinstance(record.content, Observed)
+    return record.observed_at if record is not None and spoke else datetime.min.replace(tzinfo=UTC)
 
 
 def is_recent(record: Record, now: datetime) -> bool:

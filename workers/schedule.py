@@ -16,13 +16,16 @@ SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
 LIGHT_CHECK: Final = "hallmark.light_check"
 REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
+ADMIT_RETESTS: Final = "hallmark.admit_retests"
+RETEST_ONE: Final = "hallmark.retest"
 
 PROBE: Final = "probe"
 SCORE: Final = "score"
 PUBLISH: Final = "publish"
+RETEST: Final = "retest"
 
 # Queues follow scarce resources (DESIGN 5). Those without a task yet are declared so that deployments name them once.
-QUEUES: Final = (PROBE, "github", "scan", "sandbox", SCORE, PUBLISH, "retest")
+QUEUES: Final = (PROBE, "github", "scan", "sandbox", SCORE, PUBLISH, RETEST)
 
 ROUTES: Final = {
     PLAN_RUN: PROBE,
@@ -32,6 +35,8 @@ ROUTES: Final = {
     SCORE_SHARD: SCORE,
     SWEEP: PUBLISH,
     PUBLISH_RUN: PUBLISH,
+    ADMIT_RETESTS: RETEST,
+    RETEST_ONE: RETEST,
 }
 
 
@@ -45,6 +50,7 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
         "plan-run": _entry(PLAN_RUN, settings.plan_every),
         "sweep": _entry(SWEEP, settings.sweep_every),
         "light-check": _entry(LIGHT_CHECK, settings.plan_every),
+        "admit-retests": _entry(ADMIT_RETESTS, settings.retest_every),
     }
     if settings.advisories_every:
         table["refresh-advisories"] = _entry(REFRESH_ADVISORIES, settings.advisories_every)

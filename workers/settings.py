@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from workers.night_settings import Duration, NightSettings
+from workers.visit_settings import VisitSettings
 
 PREFIX: Final = "HALLMARK_"
 DISTRIBUTION: Final = "mcp-hallmark"
@@ -56,7 +57,7 @@ def _xdg(name: str, fallback: str) -> Path:
     return Path(value) if Path(value).is_absolute() else Path.home() / fallback
 
 
-class Settings(NightSettings):
+class Settings(VisitSettings, NightSettings):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)

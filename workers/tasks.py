@@ -12,7 +12,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import StoreUnavailable
-from workers import advisories, closing, nightly, schedule, shards
+from workers import advisories, closing, nightly, retest_runs, schedule, shards
 from workers.broker import CeleryQueues, turn
 from workers.celery_app import app, is_stopping, settings
 from workers.clock import clock_at
@@ -75,6 +75,18 @@ def probe_shard(run_id: str) -> None:
 def score_shard(run_id: str) -> None:
     """Score leased servers of a run until none is left."""
     _do(lambda ctx: shards.score_shard(ctx, run_id, is_stopping))
+
+
+@_task(schedule.ADMIT_RETESTS)
+def admit_retests() -> None:
+    """Admit the re-tests whose time has come."""
+    _do(lambda ctx: retest_runs.admit_due(ctx, CeleryQueues(app, settings())))
+
+
+@_task(schedule.RETEST_ONE, **_RETRY)
+def retest(retest_id: str) -> None:
+    """Look at one server again, for somebody who asked for it."""
+    _do(lambda ctx: retest_runs.run_one(ctx, retest_id, is_stopping))
 
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)

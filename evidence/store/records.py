@@ -109,10 +109,12 @@ def read_earlier_observed(
     return _read_newest(connection, run_id, ids, observed)
 
 
-def read_retested(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Dossier]:
-    """For each server that has one, its dossier in its newest finished re-test before this run."""
+def read_retested(
+    connection: Connection, run_id: str, ids: Sequence[ServerId], since: datetime
+) -> dict[ServerId, Dossier]:
+    """For each server that has one, its dossier in its newest finished re-test before this run, as of `since` on."""
     servers = servers_by_key(connection, ids)
-    return _read_of(connection, servers, newest_done(connection, run_id, list(servers)))
+    return _read_of(connection, servers, newest_done(connection, run_id, list(servers), since))
 
 
 def _read_newest(

@@ -169,12 +169,17 @@ def last_visit(connection: Connection, server: ServerId) -> datetime | None:
     return moment
 
 
-def newest_done(connection: Connection, run_id: str, servers: Sequence[int]) -> dict[int, int]:
-    """By server the run of its newest finished re-test before a run, of those servers that have one; all by key."""
+def newest_done(connection: Connection, run_id: str, servers: Sequence[int], since: datetime) -> dict[int, int]:
+    """By server the run of its newest finished re-test before a run, as of `since` or later; all by key."""
     found: dict[int, tuple[str, int]] = {}
     for batch in batches(servers):
         query = select(RETEST.c.server_key, RUN.c.id, RUN.c.key).join(RUN, RUN.c.key == RETEST.c.run_key)
-        done = (RETEST.c.server_key.in_(batch), RETEST.c.state == RetestState.DONE.value, RUN.c.id < run_id)
+        done = (
+            RETEST.c.server_key.in_(batch),
+            RETEST.c.state == RetestState.DONE.value,
+            RUN.c.id < run_id,
+            RUN.c.as_of >= since,
+        )
         for server, run, key in connection.execute(query.where(*done)):
             found[server] = max(found.get(server, ("", 0)), (run, key))
     return {server: key for server, (_, key) in found.items()}

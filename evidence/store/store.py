@@ -163,10 +163,10 @@ class Store(RunStore, ItemStore):
         with self._database.reading() as connection:
             return evidence_records.read_earlier(connection, run_id, servers)
 
-    def retested(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, Dossier]:
-        """The dossier of each server in its newest finished re-test before this run, of those that have one."""
+    def retested(self, run_id: str, servers: Sequence[ServerId], since: datetime) -> dict[ServerId, Dossier]:
+        """The dossier of each server in its newest finished re-test before this run, as of `since` or later."""
         with self._database.reading() as connection:
-            return evidence_records.read_retested(connection, run_id, servers)
+            return evidence_records.read_retested(connection, run_id, servers, since)
 
     def earlier_observed(
         self, run_id: str, servers: Sequence[ServerId], kind: str, since: datetime

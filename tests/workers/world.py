@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crawler.collector import Collector, Follower
+from crawler.collectors.protocol.chosen import Chosen
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
 from evidence.canonical import Json
 from evidence.kinds import listing
@@ -153,6 +154,7 @@ class World:
     sampling: Sampling = field(default_factory=ScriptedSampler)
     following: Sequence[Follower] = ()
     closed: bool = False
+    chosen: list[Chosen] = field(default_factory=list)
 
     @property
     def versions(self) -> Sequence[Versioned]:
@@ -163,6 +165,10 @@ class World:
 
     async def collectors(self) -> Sequence[Collector]:
         return self.looking
+
+    async def inquirer(self, chosen: Chosen) -> Collector:
+        self.chosen.append(chosen)
+        return self.looking[0]
 
     async def followers(self) -> Sequence[Follower]:
         return self.following

@@ -96,10 +96,11 @@ def test_a_retest_is_no_earlier_night(store: Store) -> None:
     store.put_records(RETEST_RUN, [again], at=LATER)
     store.add_run(run("20261122-1"))
     assert store.earlier("20261122-1", [one.id])[one.id].records["listing"] == record(one.id, body(1))
-    assert store.retested("20261122-1", [one.id]) == {}
+    assert store.retested("20261122-1", [one.id], AS_OF) == {}
 
     store.retests.ask(replace(request(1), server=one.id))
     store.retests.admit("retest-1", RETEST_RUN, LATER)
     store.retests.finish("retest-1", RetestState.DONE, LATER)
-    assert store.retested("20261122-1", [one.id])[one.id].records["listing"] == again
-    assert store.retested(RETEST_RUN, [one.id]) == {}
+    assert store.retested("20261122-1", [one.id], AS_OF)[one.id].records["listing"] == again
+    assert store.retested(RETEST_RUN, [one.id], AS_OF) == {}
+    assert store.retested("20261122-1", [one.id], LATER) == {}  # too long ago to tell anything

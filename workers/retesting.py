@@ -1,0 +1,168 @@
+"""Asking for a re-test and following it: rows only, for the command line, the API and the site. Nobody is contacted.
+
+    asked = request(store, settings, now, server_id, asker(settings, "203.0.113.9"))
+    match asked:
+        case Accepted(retest=retest, ready_at=ready_at): ...  # the open request of this server, new or not
+        case Refused(why=why, message=message): ...
+    report(store, settings, retest.id)  # to poll: its state, and what changed once it is done
+
+What happens to a request afterwards is in `workers.retest_runs`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final
+
+from evidence.model import ServerId, Status
+from evidence.store import ClientLimit, Retest, RetestState, Store
+from publish.comparison import Comparison, compare
+from scoring import receipt
+from scoring.scorecard import Scorecard
+from workers.salt import secret_salt
+from workers.settings import Settings
+
+DAY: Final = timedelta(days=1)
+
+
+class Standing(StrEnum):
+    """Who asks: anybody, somebody who has proven to control the server, or who runs this installation."""
+
+    ANYONE = "anyone"
+    OWNER = "owner"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, as a digest that leads back to nobody, and what they have proven."""
+
+    digest: str
+    standing: Standing = Standing.ANYONE
+
+    @property
+    def client(self) -> str:
+        """How it is stored."""
+        return f"{self.standing.value}:{self.digest}"
+
+
+class WhyRefused(StrEnum):
+    """Why there is no request."""
+
+    UNKNOWN_SERVER = "unknown_server"
+    OPTED_OUT = "opted_out"
+    TOO_MANY = "too_many"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The open request of a server; `again` when there was one already. It begins at `ready_at` at the earliest."""
+
+    retest: Retest
+    ready_at: datetime
+    again: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """No request was made; the message says why, and what to do."""
+
+    why: WhyRefused
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """How far a request has come. `comparisons` are there when it is done: one for each receipt of its run."""
+
+    retest: Retest
+    ready_at: datetime
+    comparisons: Sequence[Comparison] = ()
+
+
+def asker(settings: Settings, who: str, standing: Standing = Standing.ANYONE) -> Asker:
+    """Who asks, from whatever tells clients apart: an address, a login name, the id of a token. It is not kept."""
+    salt = secret_salt(settings.home, settings.secret_salt.get_secret_value())
+    return Asker(hmac.digest(salt, who.encode("utf-8", "replace"), sha256).hex()[:32], standing)
+
+
+def request(store: Store, settings: Settings, now: datetime, server: ServerId, who: Asker) -> Accepted | Refused:
+    """Ask for a re-test. A server has one open request: whoever asks next gets the same one.
+
+    Refused for servers that no registry lists, and when a client has asked too often within 24 hours.
+    """
+    if not _is_listed(store, server):
+        return Refused(
+            why=WhyRefused.UNKNOWN_SERVER,
+            message=f"no registry lists a server {server}: only those that are listed are looked at",
+        )
+    new = Retest(id=f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(6)}", server=server, client=who.client, asked_at=now)
+    limit = None if who.standing is Standing.OPERATOR else ClientLimit(settings.retests_per_client, now - DAY)
+    found = store.retests.ask(new, limit)
+    if found is None:
+        return Refused(
+            why=WhyRefused.TOO_MANY,
+            message=f"at most {settings.retests_per_client} re-tests in 24 hours for one client: try again later",
+        )
+    return Accepted(retest=found, ready_at=ready_at(store, settings, found), again=found.id != new.id)
+
+
+def ready_at(store: Store, settings: Settings, retest: Retest) -> datetime:
+    """When a request may begin: after the cool-down since the last re-test of its server."""
+    last = store.retests.last_visit(retest.server)
+    if retest.admitted_at is not None or last is None:
+        return retest.admitted_at or retest.asked_at
+    return max(retest.asked_at, last + cooldown(settings, retest))
+
+
+def cooldown(settings: Settings, retest: Retest) -> timedelta:
+    """The least time between two re-tests of a server, for whoever asked for this one."""
+    match retest.client.partition(":")[0]:
+        case Standing.OPERATOR.value:
+            return timedelta(0)
+        case Standing.OWNER.value:
+            return min(settings.retest_owner_cooldown, settings.retest_cooldown)
+        case _:
+            return settings.retest_cooldown
+
+
+def report(store: Store, settings: Settings, retest_id: str) -> Report | None:
+    """How far a request has come, and what changed when it is done; None for an unknown one.
+
+    The receipts are the operator's: what others read goes through `publish.disclosure` first, see `cards_of`.
+    """
+    retest = store.retests.find(retest_id)
+    if retest is None:
+        return None
+    done = retest.state is RetestState.DONE
+    return Report(
+        retest=retest,
+        ready_at=ready_at(store, settings, retest),
+        comparisons=compare(cards_of(store, retest, retest.before), cards_of(store, retest, retest.run))
+        if done
+        else (),
+    )
+
+
+def cards_of(store: Store, retest: Retest, run: str | None) -> list[Scorecard]:
+    """The receipts that the server of a re-test has in a run; none without a run."""
+    stored = store.scorecards(run, servers=[retest.server]) if run else []
+    return [receipt.decode(card.body) for card in stored]
+
+
+def newest_run(store: Store, server: ServerId, published: str) -> str:
+    """The run with the newest receipts of a server: its last re-test where that came after the published run."""
+    for retest in store.retests.newest(20, server):
+        if retest.state is RetestState.DONE and retest.run:
+            return max(retest.run, published)
+    return published
+
+
+def _is_listed(store: Store, server: ServerId) -> bool:
+    return any(ref.status is not Status.DELETED for ref in store.refs([server]).get(server, ()))
