@@ -18,7 +18,8 @@ from sqlalchemy.sql import ColumnElement
 from evidence.model import Reason, Trigger
 from evidence.store import NotMigrated, RunRow, RunState, Stage, Store, StoreUnavailable
 from evidence.store.database import Database
-from evidence.store.models import RECORD, RUN, RUN_ITEM
+from evidence.store.models import RUN, RUN_ITEM
+from evidence.store.outcomes import count_outcomes
 from workers.clock import Clock
 
 OBSERVED: Final = "observed"
@@ -207,9 +208,8 @@ def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 def _count_outcomes(connection: Connection, key: int) -> Mapping[tuple[str, str], int]:
-    query = select(RECORD.c.kind, RECORD.c.reason, func.count()).where(RECORD.c.run_key == key)
-    rows = connection.execute(query.group_by(RECORD.c.kind, RECORD.c.reason))
-    return {(kind, reason or OBSERVED): count for kind, reason, count in rows}
+    counted = count_outcomes(connection, key).items()
+    return {(kind, reason or OBSERVED): count for (kind, reason), count in counted}
 
 
 def _size(connection: Connection) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, select
 from evidence.model import Observed
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob, StoreError
-from evidence.store.models import BLOB
+from evidence.store.evidence_models import BLOB
 
 # Far above every collector's cap; bounds what a corrupt size column can make us allocate.
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
@@ -50,6 +50,15 @@ def find_blobs(connection: Connection, digests: Sequence[str]) -> dict[str, int]
         query = select(BLOB.c.digest, BLOB.c.key).where(BLOB.c.digest.in_([bytes.fromhex(digest) for digest in batch]))
         keys |= {digest.hex(): key for digest, key in connection.execute(query)}
     return keys
+
+
+def find_digests(connection: Connection, keys: Iterable[int]) -> dict[int, str]:
+    """Digests by key, of those blobs that are stored; no body is read."""
+    found: dict[int, str] = {}
+    for batch in batches(sorted(set(keys))):
+        query = select(BLOB.c.key, BLOB.c.digest).where(BLOB.c.key.in_(batch))
+        found |= {key: digest.hex() for key, digest in connection.execute(query)}
+    return found
 
 
 def read_blobs(connection: Connection, keys: Iterable[int]) -> dict[int, Observed]:

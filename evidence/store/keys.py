@@ -36,3 +36,11 @@ def known_server_keys(connection: Connection, ids: Sequence[ServerId]) -> dict[S
         query = select(SERVER.c.id, SERVER.c.key).where(SERVER.c.id.in_(batch))
         keys |= dict(connection.execute(query).all())
     return keys
+
+
+def server_ids(connection: Connection, keys: Iterable[int]) -> dict[int, ServerId]:
+    """Ids of those servers, by key, that are stored."""
+    found: dict[int, ServerId] = {}
+    for batch in batches(sorted(keys)):
+        found |= dict(connection.execute(select(SERVER.c.key, SERVER.c.id).where(SERVER.c.key.in_(batch))).all())
+    return found

@@ -1,6 +1,6 @@
 """The tables. Runs, servers and blobs have small integer keys, so that a night without changes costs few bytes.
 
-Append-only: evidence_blob, evidence_record, scorecard, snapshot, disclosure. The others hold state that moves.
+Append-only: snapshot, disclosure. The others hold state that moves. Those of evidence are in evidence_models.py.
 """
 
 from __future__ import annotations
@@ -10,36 +10,21 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Boolean as Bool
 from sqlalchemy import (
-    CheckConstraint,
     Column,
     Double,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     SmallInteger,
-    Table,
     UniqueConstraint,
     false,
 )
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
 from evidence.store.columns import Moment, Words
-
-_NAMES = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
-class Tables(SQLModel):
-    """Base of all tables; their metadata is ours alone."""
-
-    metadata: ClassVar[MetaData] = MetaData(naming_convention=_NAMES)
+from evidence.store.evidence_models import BLOB  # whose module declares the other half of the tables
+from evidence.store.tables import Tables, table_of
 
 
 class ServerTable(Tables, table=True):
@@ -99,6 +84,8 @@ class RunTable(Tables, table=True):
     planned_at: datetime | None = Field(sa_column=Column(Moment))
     published_at: datetime | None = Field(sa_column=Column(Moment))
     note: str | None = Field(default=None, sa_column=Column(Words))
+    # 0 until what an older version may have written of this run is in today's tables (evidence/store/legacy.py).
+    layout: int = Field(default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0"))
 
 
 class RunEventTable(Tables, table=True):
@@ -163,44 +150,6 @@ class RunItemTable(Tables, table=True):
     __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
 
 
-class EvidenceBlobTable(Tables, table=True):
-    """Bytes addressed by their SHA-256. `canonical` is null when they are uncanonicalisable; see blobs.Codec."""
-
-    __tablename__ = "evidence_blob"
-
-    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
-    digest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-    canonical: bytes | None = Field(sa_column=Column(LargeBinary))
-    codec: int = Field(sa_column=Column(SmallInteger, nullable=False))
-    size: int = Field(sa_column=Column(Integer, nullable=False))
-    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-
-    __table_args__ = (Index("uq_evidence_blob_digest", "digest", unique=True),)
-
-
-class EvidenceRecordTable(Tables, table=True):
-    """One record: a blob, or the reason why there is none. `observation` is compact JSON."""
-
-    __tablename__ = "evidence_record"
-
-    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
-    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
-    kind: str = Field(sa_column=Column(Words, primary_key=True))
-    schema_: int = Field(sa_column=Column("schema", SmallInteger, nullable=False))
-    collector: str = Field(sa_column=Column(Words, nullable=False))
-    collector_version: int = Field(sa_column=Column(SmallInteger, nullable=False))
-    observed_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    blob_key: int | None = Field(sa_column=Column(ForeignKey("evidence_blob.key")))
-    reason: str | None = Field(sa_column=Column(Words))
-    detail: str | None = Field(sa_column=Column(Words))
-    observation: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-
-    __table_args__ = (
-        CheckConstraint("(blob_key IS NULL) <> (reason IS NULL)", name="observed_or_absent"),
-        {"sqlite_with_rowid": False},
-    )
-
-
 class SampleTable(Tables, table=True):
     """One visit between two runs; dropped when every run that could read it has. See samples.NO_SAMPLE."""
 
@@ -213,22 +162,6 @@ class SampleTable(Tables, table=True):
     warm_ms: float | None = Field(sa_column=Column(Double))
 
     __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
-
-
-class ScorecardTable(Tables, table=True):
-    """One receipt. `score` is an exact decimal as text; `body` is stored like a blob's."""
-
-    __tablename__ = "scorecard"
-
-    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
-    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
-    rubric: str = Field(sa_column=Column(Words, primary_key=True))
-    version: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
-    score: str | None = Field(sa_column=Column(Words))
-    grade: str | None = Field(sa_column=Column(Words))
-    codec: int = Field(sa_column=Column(SmallInteger, nullable=False))
-    size: int = Field(sa_column=Column(Integer, nullable=False))
-    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
 class FindingTable(Tables, table=True):
@@ -323,30 +256,21 @@ class SnapshotTable(Tables, table=True):
     at: datetime = Field(sa_column=Column(Moment, nullable=False))
 
 
-def _table(model: type[Tables]) -> Table:
-    table: Any = model.__table__  # type: ignore[attr-defined]
-    assert isinstance(table, Table)
-    return table
-
-
-METADATA = Tables.metadata
-SERVER = _table(ServerTable)
-SERVER_REF = _table(ServerRefTable)
-RUN = _table(RunTable)
-WALK = _table(WalkTable)
-WATERMARK = _table(WatermarkTable)
-RUN_ITEM = _table(RunItemTable)
-BLOB = _table(EvidenceBlobTable)
-RECORD = _table(EvidenceRecordTable)
-SAMPLE = _table(SampleTable)
-SCORECARD = _table(ScorecardTable)
-FINDING = _table(FindingTable)
-DISCLOSURE = _table(DisclosureTable)
-APPROVAL = _table(ApprovalTable)
-SNAPSHOT = _table(SnapshotTable)
-RUN_EVENT = _table(RunEventTable)
-RETEST = _table(RetestTable)
-OPT_OUT = _table(OptOutTable)
+METADATA = BLOB.metadata
+SERVER = table_of(ServerTable)
+SERVER_REF = table_of(ServerRefTable)
+RUN = table_of(RunTable)
+WALK = table_of(WalkTable)
+WATERMARK = table_of(WatermarkTable)
+RUN_ITEM = table_of(RunItemTable)
+SAMPLE = table_of(SampleTable)
+FINDING = table_of(FindingTable)
+DISCLOSURE = table_of(DisclosureTable)
+APPROVAL = table_of(ApprovalTable)
+SNAPSHOT = table_of(SnapshotTable)
+RUN_EVENT = table_of(RunEventTable)
+RETEST = table_of(RetestTable)
+OPT_OUT = table_of(OptOutTable)
 
 # Leasing looks at what is not done yet, which must not cost more as more is done.
 _OPEN = RUN_ITEM.c.done_at.is_(None)

@@ -15,7 +15,8 @@ from evidence.store.errors import UnknownServer
 from evidence.store.giving_back import GIVEN_BACK
 from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.leasing import is_open
-from evidence.store.models import RECORD, RUN, RUN_ITEM, SERVER
+from evidence.store.models import RUN, RUN_ITEM, SERVER
+from evidence.store.outcomes import count_outcomes
 from evidence.store.rows import PARTS, Failure, Progress, RunState, Stage
 from evidence.store.runs import set_state
 
@@ -147,14 +148,11 @@ def progress(connection: Connection, run_id: str) -> Progress:
     done = Counter({Stage.COLLECT: 0, Stage.SCORE: 0})
     for (stage, _), (_, passed) in counts.items():
         done[stage] += passed
-    absences = select(RECORD.c.kind, RECORD.c.reason, count).where(
-        RECORD.c.run_key == key, RECORD.c.reason.is_not(None)
-    )
-    absent = connection.execute(absences.group_by(RECORD.c.kind, RECORD.c.reason))
+    outcomes = count_outcomes(connection, key)
     return Progress(
         planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT),
         done=dict(done),
-        absent={(kind, reason): number for kind, reason, number in absent},
+        absent={(kind, reason): number for (kind, reason), number in outcomes.items() if reason is not None},
         carried=counts.get((Stage.COLLECT, True), (0, 0))[0],
         carried_scored=counts.get((Stage.SCORE, True), (0, 0))[1],
     )

@@ -1,38 +1,25 @@
-"""Evidence records: written in batches, read back as dossiers."""
+"""Evidence records: written in batches, read back as dossiers. How they lie in the tables is known to visits.py."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
-from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerId, Trigger
-from evidence.store.blobs import put_blobs, read_blobs
-from evidence.store.bulk import batches, insert
+from evidence.model import Dossier, Observed, Record, Server, ServerId, Trigger
+from evidence.store.blobs import find_digests, put_blobs
+from evidence.store.bulk import batches
 from evidence.store.errors import UnknownServer
-from evidence.store.keys import run_key, server_keys
-from evidence.store.mapping import to_json, to_object
-from evidence.store.models import BLOB, RECORD, RUN, SERVER
+from evidence.store.evidence_models import PART, VISIT
+from evidence.store.keys import known_server_keys, run_key, server_keys
+from evidence.store.models import RUN, SERVER
 from evidence.store.progress import pass_on
 from evidence.store.retests import newest_done
 from evidence.store.rows import Stage
 from evidence.store.servers import servers_by_key
-
-_COLUMNS = (
-    "run_key",
-    "server_key",
-    "kind",
-    "schema",
-    "collector",
-    "collector_version",
-    "observed_at",
-    "blob_key",
-    "reason",
-    "detail",
-    "observation",
-)
+from evidence.store.visits import put_visits, read_contents, read_visits
 
 _NO_RETEST: Final = RUN.c.trigger != Trigger.RETEST.value
 
@@ -48,20 +35,22 @@ def put_records(
     onward: Mapping[ServerId, Stage],
 ) -> None:
     """Store new bodies and records and let `done` pass a stage. The first record of a kind stays."""
-    run = run_key(connection, run_id)
+    run = _run(connection, run_id)
     servers = server_keys(connection, {*(record.server for record in records), *done})
     blobs = put_blobs(connection, [record.content for record in records if isinstance(record.content, Observed)])
-    rows = [_row(record, run, servers[record.server], blobs) for record in records]
-    insert(connection, RECORD, _COLUMNS, rows, unique=["run_key", "server_key", "kind"])
+    by_server: dict[int, list[Record]] = {}
+    for record in records:
+        by_server.setdefault(servers[record.server], []).append(record)
+    put_visits(connection, run.key, run.as_of, by_server, blobs)
     following = {servers[server]: part for server, part in onward.items()}
-    pass_on(connection, run, stage, (servers[server] for server in done), onward=following, at=at)
+    pass_on(connection, run.key, stage, (servers[server] for server in done), onward=following, at=at)
 
 
 def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> list[Dossier]:
     """Dossiers of servers in the order asked; a server without records has an empty one."""
-    run = connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key == run_key(connection, run_id))).one()
+    run = _run(connection, run_id)
     servers = servers_by_key(connection, ids)
-    records = _read(connection, run.key, servers)
+    records = read_visits(connection, run.key, run.as_of, servers)
     dossiers = {
         server.id: Dossier(server=server, as_of=run.as_of, records=records[key]) for key, server in servers.items()
     }
@@ -72,41 +61,24 @@ def read_dossiers(connection: Connection, run_id: str, ids: Sequence[ServerId]) 
 
 def read_digests(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, dict[str, str]]:
     """Digests of the contents of all records by kind, sorted by it; no body is read."""
-    query = (
-        select(SERVER.c.id, RECORD.c.kind, BLOB.c.digest, RECORD.c.reason, RECORD.c.detail)
-        .join(RECORD, RECORD.c.server_key == SERVER.c.key)
-        .join(BLOB, BLOB.c.key == RECORD.c.blob_key, isouter=True)
-        .where(RECORD.c.run_key == run_key(connection, run_id))
-        .order_by(RECORD.c.kind)
-    )
-    found: dict[ServerId, dict[str, str]] = {server: {} for server in ids}
-    for batch in batches(ids):
-        for server, kind, digest, reason, detail in connection.execute(query.where(SERVER.c.id.in_(batch))):
-            found[server][kind] = digest.hex() if digest else Absent(Reason(reason), detail).digest
-    return found
-
-
-def read_absences(connection: Connection, run_id: str, kind: str) -> dict[ServerId, Absent]:
-    """Why servers of a run have no payload of a kind; no body is read."""
-    query = (
-        select(SERVER.c.id, RECORD.c.reason, RECORD.c.detail)
-        .join(RECORD, RECORD.c.server_key == SERVER.c.key)
-        .where(RECORD.c.run_key == run_key(connection, run_id), RECORD.c.kind == kind, RECORD.c.reason.is_not(None))
-    )
-    return {server: Absent(Reason(reason), detail) for server, reason, detail in connection.execute(query)}
+    keys = known_server_keys(connection, ids)
+    contents = read_contents(connection, run_key(connection, run_id), keys.values())
+    blobs = find_digests(connection, {blob for visit in contents.values() for blob in visit.blobs})
+    known = {server: contents[key].digests(blobs) for server, key in keys.items() if key in contents}
+    return {server: known.get(server, {}) for server in ids}
 
 
 def read_earlier(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Dossier]:
     """For each server that has any, its dossier in the newest run before this one that has records of it."""
-    return _read_newest(connection, run_id, ids, RECORD.c.kind.is_not(None))
+    return _read_newest(connection, run_id, ids, VISIT.c.shape_key.is_not(None))
 
 
 def read_earlier_observed(
     connection: Connection, run_id: str, ids: Sequence[ServerId], kind: str, since: datetime
 ) -> dict[ServerId, Dossier]:
     """The same of the newest run as of `since` or later in which a kind was observed."""
-    observed = and_(RUN.c.as_of >= since, RECORD.c.kind == kind, RECORD.c.blob_key.is_not(None))
-    return _read_newest(connection, run_id, ids, observed)
+    shapes = select(PART.c.shape_key).where(PART.c.kind == kind, PART.c.reason.is_(None))
+    return _read_newest(connection, run_id, ids, and_(RUN.c.as_of >= since, VISIT.c.shape_key.in_(shapes)))
 
 
 def read_retested(
@@ -137,7 +109,8 @@ def _read_of(connection: Connection, servers: Mapping[int, Server], runs: Mappin
     as_of = dict(connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key.in_(by_run))).all())
     found: dict[ServerId, Dossier] = {}
     for run, keys in by_run.items():
-        for key, records in _read(connection, run, {key: servers[key] for key in keys}).items():
+        visits = read_visits(connection, run, as_of[run], {key: servers[key] for key in keys})
+        for key, records in visits.items():
             found[servers[key].id] = Dossier(server=servers[key], as_of=as_of[run], records=records)
     return found
 
@@ -147,46 +120,12 @@ def _newest_earlier(run_id: str, servers: Sequence[int], wanted: ColumnElement[b
 
     A re-test is no night of its own (docs/decisions/0220); without it here, none of them is looked into for others.
     """
-    recorded = select(RECORD.c.kind).where(RECORD.c.run_key == RUN.c.key, RECORD.c.server_key == SERVER.c.key, wanted)
+    recorded = select(VISIT.c.run_key).where(VISIT.c.run_key == RUN.c.key, VISIT.c.server_key == SERVER.c.key, wanted)
     newest = select(RUN.c.key).where(RUN.c.id < run_id, _NO_RETEST, recorded.correlate(RUN, SERVER).exists())
     newest_key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     return select(SERVER.c.key, newest_key).where(SERVER.c.key.in_(servers))
 
 
-def _read(connection: Connection, run: int, servers: Mapping[int, Server]) -> dict[int, dict[str, Record]]:
-    found: dict[int, dict[str, Record]] = {key: {} for key in servers}
-    for batch in batches(list(servers)):
-        query = select(RECORD).where(RECORD.c.run_key == run, RECORD.c.server_key.in_(batch)).order_by(RECORD.c.kind)
-        rows = connection.execute(query).all()
-        blobs = read_blobs(connection, _blob_keys(rows))
-        for row in rows:
-            found[row.server_key][row.kind] = _record(row, servers[row.server_key].id, blobs)
-    return found
-
-
-def _blob_keys(rows: Iterable[Row[tuple[object, ...]]]) -> list[int]:
-    return [row.blob_key for row in rows if row.blob_key is not None]
-
-
-def _row(record: Record, run: int, server: int, blobs: Mapping[str, int]) -> tuple[object, ...]:
-    head = (run, server, record.kind, record.schema, record.collector, record.collector_version, record.observed_at)
-    observation = to_json(record.observation).encode("ascii")
-    match record.content:
-        case Observed():
-            return (*head, blobs[record.content.digest], None, None, observation)
-        case Absent(reason, detail):
-            return (*head, None, reason.value, detail, observation)
-
-
-def _record(row: Row[tuple[object, ...]], server: ServerId, blobs: Mapping[int, Observed]) -> Record:
-    absent = row.blob_key is None
-    return Record(
-        server=server,
-        kind=row.kind,
-        schema=row.schema,
-        collector=row.collector,
-        collector_version=row.collector_version,
-        observed_at=row.observed_at,
-        content=Absent(Reason(row.reason), row.detail) if absent else blobs[row.blob_key],
-        observation=to_object(row.observation),
-    )
+def _run(connection: Connection, run_id: str) -> Row[int, datetime]:
+    """Key and moment of a run; raise UnknownRun."""
+    return connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key == run_key(connection, run_id))).one()

@@ -14,8 +14,9 @@ from evidence.model import ServerId
 from evidence.store.bulk import batches, insert
 from evidence.store.database import Database
 from evidence.store.errors import UnknownRetest
+from evidence.store.evidence_models import SCORING
 from evidence.store.keys import run_key, server_keys
-from evidence.store.models import RETEST, RUN, SCORECARD, SERVER
+from evidence.store.models import RETEST, RUN, SERVER
 
 _REQUESTS: Final = 7_340_032_119
 """Lock under which requests are taken on PostgreSQL; SQLite has one writer anyway."""
@@ -192,7 +193,7 @@ def _asked(connection: Connection, client: str, since: datetime) -> int:
 
 def _scored_before(connection: Connection, server: int, run: str) -> int | None:
     """The newest run before this one with scorecards of a server."""
-    scored = select(SCORECARD.c.rubric).where(SCORECARD.c.run_key == RUN.c.key, SCORECARD.c.server_key == server)
+    scored = select(SCORING.c.run_key).where(SCORING.c.run_key == RUN.c.key, SCORING.c.server_key == server)
     query = select(RUN.c.key).where(RUN.c.id < run, scored.correlate(RUN).exists())
     key: int | None = connection.scalar(query.order_by(RUN.c.id.desc()).limit(1))
     return key

@@ -16,13 +16,22 @@ from evidence.store.mapping import from_json, to_json, to_object
 from evidence.store.models import RUN, SNAPSHOT
 from evidence.store.rows import RunRow, RunState
 
-_COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state")
+_COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state", "layout")
+_LAYOUT = 1
 _FINAL = [state.value for state in RunState if state.is_final]
 
 
 def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> None:
     """Store a new run; one that is there already stays as it is."""
-    row = (run.id, run.trigger.value, run.as_of, to_json(run.pins), to_json(options), RunState.DISCOVERING.value)
+    row = (
+        run.id,
+        run.trigger.value,
+        run.as_of,
+        to_json(run.pins),
+        to_json(options),
+        RunState.DISCOVERING.value,
+        _LAYOUT,
+    )
     insert(connection, RUN, _COLUMNS, [row], unique=["id"])
 
 

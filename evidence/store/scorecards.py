@@ -1,23 +1,44 @@
-"""Scorecards: encoded receipts of one run."""
+"""Scorecards of one run. What they say is shared by all nights; a night writes one row a server.
+
+A row of `scoring` names the receipts and the evidence that they list, so that it stays readable whatever becomes of
+the records themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from typing import Final
 
-from sqlalchemy import Connection, Row, select
-from zstandard import ZstdCompressor, ZstdDecompressor
+from sqlalchemy import Connection, select
 
 from evidence.model import ServerId
-from evidence.store.blobs import new_compressor, pack, unpack
+from evidence.store import receipts
+from evidence.store.blobs import find_digests
 from evidence.store.bulk import batches, insert
-from evidence.store.keys import known_server_keys, run_key, server_keys
-from evidence.store.models import SCORECARD, SERVER
+from evidence.store.errors import CorruptBlob
+from evidence.store.evidence_models import SCORING
+from evidence.store.holes import Filling
+from evidence.store.keys import known_server_keys, run_key, server_ids, server_keys
+from evidence.store.models import RUN
+from evidence.store.packing import pack_numbers, unpack_numbers
 from evidence.store.progress import mark_done
+from evidence.store.receipts import Receipt
 from evidence.store.rows import Stage, StoredCard
+from evidence.store.shapes import put_shapes, read_shapes
+from evidence.store.visits import Contents, read_contents
 
-_COLUMNS = ("run_key", "server_key", "rubric", "version", "score", "grade", "codec", "size", "body")
+_COLUMNS: Final = ("run_key", "server_key", "shape_key", "blobs", "receipts")
+_UNIQUE: Final = ("run_key", "server_key")
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The receipts of one server in one run, by key, and the evidence that they list."""
+
+    evidence: Contents
+    receipts: tuple[int, ...]
 
 
 def put_scorecards(
@@ -26,10 +47,23 @@ def put_scorecards(
     """Store scorecards and mark the score stage of `done`. The first card of a rubric version stays."""
     run = run_key(connection, run_id)
     servers = server_keys(connection, {*(card.server for card in cards), *done})
-    compressor = new_compressor()
-    rows = [_row(card, run, servers[card.server], compressor) for card in cards]
-    insert(connection, SCORECARD, _COLUMNS, rows, unique=["run_key", "server_key", "rubric", "version"])
+    by_server: dict[int, list[StoredCard]] = {}
+    for card in cards:
+        by_server.setdefault(servers[card.server], []).append(card)
+    put_cards(connection, run, by_server)
     mark_done(connection, run, Stage.SCORE, (servers[server] for server in done), at)
+
+
+def put_cards(connection: Connection, run: int, cards: Mapping[int, Sequence[StoredCard]]) -> None:
+    """Store the scorecards of servers, by key, beside those that the run may have of them already."""
+    visited = read_contents(connection, run, cards)
+    fresh = {server: Scoring(visited.get(server, Contents((), ())), ()) for server in cards}
+    written = _add(connection, run, fresh, cards)
+    stored = _read(connection, run, list(cards))
+    others = [server for server, scoring in stored.items() if scoring.receipts != written[server]]
+    if others:
+        locked = _read(connection, run, others, lock=True)
+        _add(connection, run, locked, {server: cards[server] for server in locked}, update=["receipts"])
 
 
 def read_scorecards(
@@ -41,35 +75,101 @@ def read_scorecards(
     version: int | None,
 ) -> list[StoredCard]:
     """Scorecards of a run, sorted by server, rubric and version."""
-    query = select(SERVER.c.id.label("server_id"), SCORECARD).join(SERVER, SERVER.c.key == SCORECARD.c.server_key)
-    query = query.where(SCORECARD.c.run_key == run_key(connection, run_id))
-    if rubric is not None:
-        query = query.where(SCORECARD.c.rubric == rubric)
-    if version is not None:
-        query = query.where(SCORECARD.c.version == version)
-    if servers is None:
-        rows = list(connection.execute(query))
-    else:
-        keys = sorted(known_server_keys(connection, servers).values())
-        rows = [
-            row for batch in batches(keys) for row in connection.execute(query.where(SCORECARD.c.server_key.in_(batch)))
+    run = run_key(connection, run_id)
+    keys = None if servers is None else sorted(known_server_keys(connection, servers).values())
+    found: list[StoredCard] = []
+    for scorings in _in_batches(connection, run, keys):
+        wanted = {key for scoring in scorings.values() for key in scoring.receipts}
+        known = receipts.read_receipts(connection, wanted, rubric=rubric, version=version)
+        if not known:
+            continue
+        fillings = _fillings(connection, run, {server: scoring.evidence for server, scoring in scorings.items()})
+        ids = server_ids(connection, scorings)
+        found += [
+            known[key].card(ids[server], fillings[server])
+            for server, scoring in scorings.items()
+            for key in scoring.receipts
+            if key in known
         ]
-    decompressor = ZstdDecompressor()
-    return sorted((_card(row, decompressor) for row in rows), key=lambda card: (card.server, card.rubric, card.version))
+    return sorted(found, key=lambda card: (card.server, card.rubric, card.version))
 
 
-def _row(card: StoredCard, run: int, server: int, compressor: ZstdCompressor) -> tuple[object, ...]:
-    score = None if card.score is None else str(card.score)
-    return (run, server, card.rubric, card.version, score, card.grade, *pack(card.body, compressor))
+def check_scorings(connection: Connection, run: int, servers: Sequence[int]) -> list[str]:
+    """What is wrong with the scorings of these servers, by key, in one run; their receipts are not read."""
+    problems = []
+    scorings = _read(connection, run, servers)
+    known = find_digests(connection, {blob for scoring in scorings.values() for blob in scoring.evidence.blobs})
+    names = receipts.names_of(connection, {key for scoring in scorings.values() for key in scoring.receipts})
+    for server, scoring in scorings.items():
+        name = f"scoring of server {server} in run {run}"
+        try:
+            scoring.evidence.digests(known)
+        except CorruptBlob as error:
+            problems.append(f"{name}: {error}")
+        problems += [f"{name} has receipt {key}, which is not stored" for key in scoring.receipts if key not in names]
+    return problems
 
 
-def _card(row: Row[tuple[object, ...]], decompressor: ZstdDecompressor) -> StoredCard:
-    name = f"scorecard {row.server_id} {row.rubric}@{row.version}"
-    return StoredCard(
-        server=row.server_id,
-        rubric=row.rubric,
-        version=row.version,
-        score=None if row.score is None else Decimal(row.score),
-        grade=row.grade,
-        body=unpack(row.codec, row.size, row.body, name=name, decompressor=decompressor),
-    )
+def _add(
+    connection: Connection,
+    run: int,
+    scorings: Mapping[int, Scoring],
+    cards: Mapping[int, Sequence[StoredCard]],
+    update: Sequence[str] = (),
+) -> dict[int, tuple[int, ...]]:
+    """Write scorings with the cards of rubric versions that they have none of; the receipts of each server then."""
+    known = receipts.names_of(connection, {key for scoring in scorings.values() for key in scoring.receipts})
+    fillings = _fillings(connection, run, {server: scoring.evidence for server, scoring in scorings.items()})
+    new: dict[int, list[Receipt]] = {}
+    for server, scoring in scorings.items():
+        have = {known[key] for key in scoring.receipts}
+        for card in sorted(cards[server], key=lambda card: (card.rubric, card.version)):
+            if (card.rubric, card.version) not in have:
+                have.add((card.rubric, card.version))
+                new.setdefault(server, []).append(Receipt.of(card, fillings[server]))
+    keys = receipts.put_receipts(connection, [receipt for found in new.values() for receipt in found])
+    shapes = put_shapes(connection, {scoring.evidence.shape for scoring in scorings.values()})
+    after = {
+        server: (*scoring.receipts, *(keys[receipt.digest] for receipt in new.get(server, ())))
+        for server, scoring in scorings.items()
+    }
+    rows = [
+        (run, server, shapes[scoring.evidence.shape], pack_numbers(scoring.evidence.blobs), pack_numbers(after[server]))
+        for server, scoring in scorings.items()
+    ]
+    insert(connection, SCORING, _COLUMNS, rows, unique=_UNIQUE, update=update)
+    return after
+
+
+def _in_batches(connection: Connection, run: int, keys: Sequence[int] | None) -> Iterator[dict[int, Scoring]]:
+    """The scorings of a run, of some servers or all."""
+    if keys is None:
+        keys = list(connection.scalars(select(SCORING.c.server_key).where(SCORING.c.run_key == run)))
+    for batch in batches(keys):
+        yield _read(connection, run, batch)
+
+
+def _read(connection: Connection, run: int, servers: Sequence[int], *, lock: bool = False) -> dict[int, Scoring]:
+    query = select(SCORING).where(SCORING.c.run_key == run).order_by(SCORING.c.server_key)
+    if lock:
+        query = query.with_for_update()
+    rows = [
+        row
+        for batch in batches(sorted(servers))
+        for row in connection.execute(query.where(SCORING.c.server_key.in_(batch)))
+    ]
+    shapes = read_shapes(connection, (row.shape_key for row in rows))
+    return {
+        row.server_key: Scoring(
+            Contents(shapes.get(row.shape_key, ()), tuple(unpack_numbers(row.blobs))),
+            tuple(unpack_numbers(row.receipts)),
+        )
+        for row in rows
+    }
+
+
+def _fillings(connection: Connection, run: int, evidence: Mapping[int, Contents]) -> dict[int, Filling]:
+    """What stands in the holes of each server's receipts."""
+    as_of = connection.execute(select(RUN.c.as_of).where(RUN.c.key == run)).scalar_one()
+    blobs = find_digests(connection, {blob for contents in evidence.values() for blob in contents.blobs})
+    return {server: Filling.of(as_of, contents.digests(blobs)) for server, contents in evidence.items()}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Record, Server, ServerId, ServerRef
-from evidence.store import discovery, migrating, scorecards, verification
+from evidence.store import discovery, legacy, migrating, outcomes, scorecards, verification
 from evidence.store import findings as own_findings
 from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
@@ -47,10 +47,12 @@ class Store(RunStore, ItemStore):
         self.opt_outs = OptOuts(database)
 
     def migrate(self) -> None:
-        """Create or upgrade the tables; several processes may do so at once."""
+        """Create or upgrade the tables and copy what older ones hold; several processes may do so at once."""
         if not self._is_current():
             with self._database.migrating() as connection:
                 migrating.upgrade(connection)
+        while self._copy_older():
+            pass
 
     def close(self) -> None:
         """Close the connections."""
@@ -156,7 +158,7 @@ class Store(RunStore, ItemStore):
     def absences(self, run_id: str, kind: str) -> dict[ServerId, Absent]:
         """Why servers of a run have no payload of a kind, without reading any body."""
         with self._database.reading() as connection:
-            return evidence_records.read_absences(connection, run_id, kind)
+            return outcomes.read_absences(connection, run_id, kind)
 
     def earlier(self, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, Dossier]:
         """The newest dossier of each server before this run, of those that have one."""
@@ -275,6 +277,14 @@ class Store(RunStore, ItemStore):
         """The approved listings of one server or all, oldest first."""
         with self._database.reading() as connection:
             return read_approvals(connection, server)
+
+    def _copy_older(self) -> bool:
+        """One short transaction of copying from older tables; whether there may be more."""
+        with self._database.reading() as connection:
+            if not legacy.is_waiting(connection):
+                return False
+        with self._database.writing() as connection:
+            return legacy.copy_some(connection)
 
     def _is_current(self) -> bool:
         try:

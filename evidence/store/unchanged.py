@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, Select, select
 
 from evidence.model import ServerId
 from evidence.store.bulk import BATCH, batches
 from evidence.store.keys import run_key
-from evidence.store.models import RECORD, RUN, RUN_ITEM, SERVER
+from evidence.store.models import RUN, RUN_ITEM, SERVER
 from evidence.store.rows import Change, Stage
-
-Content: TypeAlias = tuple[str, *tuple[object, ...]]
-"""A kind, and what a record of it says."""
-
-# All of a record but when it was made and what its visit was like, which no rule reads. A blob's key stands for its
-# digest.
-_CONTENT: Final = (
-    RECORD.c.kind,
-    RECORD.c.schema,
-    RECORD.c.collector,
-    RECORD.c.collector_version,
-    RECORD.c.blob_key,
-    RECORD.c.reason,
-    RECORD.c.detail,
-)
+from evidence.store.visits import Contents, read_contents
 
 
 def read_changes(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Change]:
@@ -39,19 +24,22 @@ def read_changes(connection: Connection, run_id: str, ids: Sequence[ServerId]) -
         for server, key, earlier in connection.execute(_newest_scored(list(alike), batch)):
             if earlier is not None:
                 by_run.setdefault(earlier, {})[key] = server
-        here = _contents(connection, run, (key for servers in by_run.values() for key in servers))
+        here = read_contents(connection, run, [key for servers in by_run.values() for key in servers])
         for earlier, servers in by_run.items():
-            there = _contents(connection, earlier, servers)
+            there = read_contents(connection, earlier, servers)
             found |= {
-                server: Change(run=alike[earlier], kinds=_differing(here.get(key, set()), there.get(key, set())))
+                server: Change(run=alike[earlier], kinds=_differing(here.get(key), there.get(key)))
                 for key, server in servers.items()
             }
     return found
 
 
-def _differing(here: set[Content], there: set[Content]) -> frozenset[str]:
-    """The kinds of which two sets of records do not say the same."""
-    return frozenset(content[0] for content in here ^ there)
+def _differing(here: Contents | None, there: Contents | None) -> frozenset[str]:
+    """The kinds of which two visits do not say the same; a blob's key stands for its digest."""
+    if here == there:
+        return frozenset()
+    one, other = (visit.by_kind if visit else {} for visit in (here, there))
+    return frozenset(kind for kind in one.keys() | other.keys() if one.get(kind) != other.get(kind))
 
 
 def _pinned_alike(connection: Connection, run: int, run_id: str) -> dict[int, str]:
@@ -72,13 +60,3 @@ def _newest_scored(runs: Sequence[int], ids: Sequence[ServerId]) -> Select[str, 
     newest = select(RUN.c.key).where(RUN.c.key.in_(runs), scored.correlate(RUN, SERVER).exists())
     key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     return select(SERVER.c.id, SERVER.c.key, key).where(SERVER.c.id.in_(ids))
-
-
-def _contents(connection: Connection, run: int, servers: Iterable[int]) -> dict[int, set[Content]]:
-    """What the records of each server in one run hold."""
-    query = select(RECORD.c.server_key, *_CONTENT).where(RECORD.c.run_key == run)
-    found: dict[int, set[Content]] = {}
-    for batch in batches(sorted(servers)):
-        for row in connection.execute(query.where(RECORD.c.server_key.in_(batch))):
-            found.setdefault(row.server_key, set()).add((row.kind, *tuple(row)[2:]))
-    return found

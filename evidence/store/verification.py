@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Connection, func, select
+from collections.abc import Iterator, Sequence
 
-from evidence.store.blobs import open_blob, unpack
+from sqlalchemy import Column, Connection, Table, func, select
+
+from evidence.store.blobs import open_blob
+from evidence.store.bulk import batches
 from evidence.store.errors import CorruptBlob
-from evidence.store.models import BLOB, METADATA, SCORECARD
+from evidence.store.evidence_models import BLOB, RECEIPT, SCORING, VISIT
+from evidence.store.models import METADATA, RUN
+from evidence.store.receipts import open_receipt
+from evidence.store.scorecards import check_scorings
+from evidence.store.visits import check_visits
 
 _CHUNK = 200
 
 
 def verify(connection: Connection) -> list[str]:
     """What is wrong, one sentence each; empty when the store is sound."""
-    return [*_corrupt_blobs(connection), *_corrupt_scorecards(connection), *_dangling(connection)]
+    return [
+        *_corrupt_blobs(connection),
+        *_corrupt_receipts(connection),
+        *_corrupt_nights(connection),
+        *_dangling(connection),
+    ]
 
 
 def _corrupt_blobs(connection: Connection) -> list[str]:
@@ -29,15 +41,30 @@ def _corrupt_blobs(connection: Connection) -> list[str]:
     return problems
 
 
-def _corrupt_scorecards(connection: Connection) -> list[str]:
+def _corrupt_receipts(connection: Connection) -> list[str]:
     problems: list[str] = []
-    for row in connection.execute(select(SCORECARD).execution_options(yield_per=_CHUNK)):
-        name = f"scorecard {row.run_key}/{row.server_key} {row.rubric}@{row.version}"
+    for row in connection.execute(select(RECEIPT).execution_options(yield_per=_CHUNK)):
         try:
-            unpack(row.codec, row.size, row.body, name=name)
+            open_receipt(row)
         except CorruptBlob as error:
             problems.append(str(error))
     return problems
+
+
+def _corrupt_nights(connection: Connection) -> list[str]:
+    """Nights whose keys lead nowhere or whose notes cannot be read: no database watches over what is packed."""
+    problems: list[str] = []
+    for run, as_of in connection.execute(select(RUN.c.key, RUN.c.as_of).order_by(RUN.c.key)).all():
+        for batch in _servers(connection, VISIT, run):
+            problems += check_visits(connection, run, as_of, batch)
+        for batch in _servers(connection, SCORING, run):
+            problems += check_scorings(connection, run, batch)
+    return problems
+
+
+def _servers(connection: Connection, table: Table, run: int) -> Iterator[Sequence[int]]:
+    query = select(table.c.server_key).where(table.c.run_key == run).order_by(table.c.server_key)
+    return batches(connection.scalars(query).all())
 
 
 def _dangling(connection: Connection) -> list[str]:

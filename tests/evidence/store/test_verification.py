@@ -9,6 +9,7 @@ import zstandard
 
 from evidence.store import CorruptBlob, Store, blobs
 from evidence.store.database import Database
+from evidence.store.packing import pack_numbers
 from tests.evidence.store.build import AS_OF, body, card, planned, record
 
 RUN = "20261121-1"
@@ -72,7 +73,7 @@ def test_corrupt_blob_is_named_and_never_returned(
 
 def test_corrupt_scorecard_is_named(store: Store, damage: Database) -> None:
     with damage.writing() as connection:
-        connection.exec_driver_sql("UPDATE scorecard SET codec = 7")
+        connection.exec_driver_sql("UPDATE receipt SET codec = 7")
     with pytest.raises(CorruptBlob, match="lint@1"):
         store.scorecards(RUN)
     assert len(store.verify()) == 1
@@ -85,9 +86,28 @@ def test_row_that_refers_to_nothing_is_found(store: Store, damage: Database) -> 
             connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         else:
-            connection.exec_driver_sql("ALTER TABLE evidence_record DROP CONSTRAINT fk_evidence_record_blob_key")
-        connection.exec_driver_sql("UPDATE evidence_record SET blob_key = 999")
-    assert store.verify() == ["1 rows of evidence_record have a blob_key that does not exist"]
+            connection.exec_driver_sql("ALTER TABLE server_ref DROP CONSTRAINT fk_server_ref_entry_key")
+        connection.exec_driver_sql("UPDATE server_ref SET entry_key = 999")
+    assert store.verify() == ["1 rows of server_ref have a entry_key that does not exist"]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        ("UPDATE evidence_visit SET blobs = ?", "blob 999, which is not stored"),
+        ("UPDATE scoring SET blobs = ?", "blob 999, which is not stored"),
+        ("UPDATE scoring SET receipts = ?", "receipt 999, which is not stored"),
+        ("UPDATE evidence_visit SET notes = ?", "begins no packed text"),
+    ],
+)
+def test_key_in_a_packed_row_that_leads_nowhere_is_found(
+    store: Store, damage: Database, damaged: str, said: str
+) -> None:
+    with damage.writing() as connection:
+        number = pack_numbers([999])
+        placeholder = "?" if damage.is_sqlite else "%s"
+        connection.exec_driver_sql(damaged.replace("?", placeholder), (number,))
+    assert [said in problem for problem in store.verify()] == [True]
 
 
 def test_body_that_does_not_shrink_is_stored_as_it_is() -> None:
