@@ -18,6 +18,7 @@ from evidence.kinds import (
     dependencies,
     drift,
     exchanges,
+    handouts,
     interop,
     listing,
     package,
@@ -45,8 +46,9 @@ PUBLIC_KINDS: Final = frozenset(
 )
 """What a score is made from, so that anybody can check it (docs/decisions/0121 and 0164)."""
 
-PRIVATE_KINDS: Final = frozenset({secrets.KIND, drift.KIND, alerts.KIND})
-"""Kinds that only hold findings of our own, or what the operator's token alone may read."""
+PRIVATE_KINDS: Final = frozenset({secrets.KIND, drift.KIND, alerts.KIND, handouts.KIND})
+"""Kinds that only hold findings of our own, what the operator's token alone may read, or texts of whoever a server
+passes on (0197)."""
 
 SHOWN_OF_VISITS: Final[Mapping[str, frozenset[str]]] = {
     access.KIND: frozenset(),

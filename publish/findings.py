@@ -8,13 +8,14 @@ from typing import Final
 
 from evidence.canonical import NotJson, canonical_json, sha256
 from evidence.derive.poisoning import texts
-from evidence.kinds import access, alerts, drift, listing, secrets
+from evidence.kinds import access, alerts, drift, handouts, listing, secrets
 from evidence.kinds.drift import Change, Drift
 from evidence.kinds.listing import Listing
 from evidence.kinds.secrets import Found, Secrets
 from evidence.model import Absent, Dossier
 from evidence.store import FindingRow, FindingState, Spotted
 from publish.disclosure import Reviewed, private_lines, private_rules
+from scoring import handouts_scope
 from scoring.outcome import Severity
 from scoring.rule import discover
 from scoring.scorecard import Line, Scorecard
@@ -77,6 +78,8 @@ class _Seen:
             at = f"{secret.path}:{secret.line}"
         elif reads == drift.KIND and (change := self._changes.get(_below(drift.KIND, line.at))) is not None:
             place, words, content = change.at, line.why, change.after or ""
+        elif reads == handouts.KIND and (text := self._handouts.get(line.at)) is not None:
+            place, words, content = line.at, line.why, _digest([text])
         elif reads == listing.KIND:
             place, words = self._place(line)
             content = self._text(place) or line.evidence
@@ -130,6 +133,16 @@ class _Seen:
         except NotJson:
             return {}
         return {place: "\0".join(parts) for place, parts in found.items()}
+
+    @cached_property
+    def _handouts(self) -> Mapping[str, str]:
+        """What was handed out, by its place."""
+        body = self._body(handouts.KIND)
+        try:
+            things = [one for kind in handouts_scope.SCOPES for one in handouts_scope.build(kind, body)] if body else []
+        except NotJson:
+            return {}
+        return {thing.at: thing.handed.text for thing in things}
 
     @cached_property
     def _secrets(self) -> tuple[Found, ...]:

@@ -98,7 +98,9 @@ SECURITY: Final = Dimension(
             _check("tool-destruction-unannotated"),
             _check("definitions-changed-since-approval", weight=0, beside=True),
             _check("text-raises-suspicion", weight=0, beside=True),
+            _check("error-instructs-model", weight=0, beside=True),
             _check("result-instructs-model", weight=0, beside=True),
+            _check("resource-instructs-model", weight=0, beside=True),
             weight=4,
         ),
         _component(

@@ -13,6 +13,7 @@ from evidence.kinds.source import Source
 from scoring import path, scope
 from scoring.access_scope import Access
 from scoring.conversation import Conversation
+from scoring.handouts_scope import Handed
 from scoring.project_scope import Project, Published
 from scoring.publisher_scope import Publisher
 from scoring.rule import Rule
@@ -104,6 +105,7 @@ _FORMS: Final[tuple[tuple[type[scope.Scope], Callable[[Any], Any]], ...]] = (
     (Conversation, _said),
     (Access, lambda thing: thing.seen.body),
     (Trial, _called),
+    (Handed, lambda thing: thing.handed.text),
     (Attempt, lambda thing: {"failure": thing.failure or None}),
     (Encounter, lambda thing: asdict(thing.seen)),
     (Project, lambda thing: _told(repository=thing.repository, source=thing.source, package=thing.package)),

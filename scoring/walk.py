@@ -12,7 +12,7 @@ from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import End, Item, ItemList, Listing
 from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier
-from scoring import javascript, outside, path, samples_scope, scope, source_scope
+from scoring import handouts_scope, javascript, outside, path, samples_scope, scope, source_scope
 from scoring.access_scope import Access
 from scoring.conversation import Conversation
 from scoring.outcome import Skipped
@@ -156,6 +156,8 @@ class Walk:
             return trials_in(self._body(wanted.reads), sandbox=sandbox)
         if wanted in samples_scope.SCOPES:
             return samples_scope.build(wanted, self._body(wanted.reads))
+        if wanted in handouts_scope.SCOPES:
+            return handouts_scope.build(wanted, self._body(wanted.reads))
         if wanted in outside.SCOPES:
             return outside.build(wanted, self._dossier, with_repository=self._pages is not Pages.SOURCE)
         return self._registered(wanted)
@@ -189,6 +191,8 @@ class Walk:
         )
 
     def _left_out(self, wanted: type[scope.Scope]) -> tuple[Skipped, ...]:
+        if wanted in handouts_scope.SCOPES:
+            return handouts_scope.skipped(wanted, self._body(wanted.reads))
         if wanted in outside.SCOPES:
             return outside.skipped(wanted, self._dossier)
         if self._pages is Pages.SOURCE:

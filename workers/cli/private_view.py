@@ -9,12 +9,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from evidence.canonical import NotJson
-from evidence.kinds import alerts, drift, secrets
+from evidence.kinds import alerts, drift, handouts, secrets
 from evidence.kinds.alerts import Alerts
 from evidence.kinds.drift import Drift
 from evidence.kinds.secrets import Secrets
 from evidence.model import Absent, Dossier, Reason
 from evidence.store import FindingRow, FindingState
+from scoring import handouts_scope
 from workers.cli.console import join, plain, show, table
 
 PRIVATE: Final = "private, for you only"
@@ -104,8 +105,21 @@ def _alerts(body: bytes) -> Iterator[RenderableType]:
         yield grid
 
 
+def _handouts(body: bytes) -> Iterator[RenderableType]:
+    texts = [one for kind in handouts_scope.SCOPES for one in handouts_scope.build(kind, body)]
+    yield plain(f"{len(texts)} texts were handed out", "" if texts else "dim")
+    if texts:
+        grid = table("Where", ("Characters", "right"), "Whole", "Orders")
+        for one in texts:
+            said = "; ".join(dict.fromkeys(hit.title for hit in one.hits))
+            whole = "yes" if one.handed.whole else "no"
+            grid.add_row(plain(one.at), f"{len(one.handed.text):,}", whole, plain(said, "red"))
+        yield grid
+
+
 _VIEWS: Final = (
     (secrets.KIND, "Secrets in the source", _secrets),
     (drift.KIND, "Changes since the approved listing", _drift),
+    (handouts.KIND, "What it hands out", _handouts),
     (alerts.KIND, "Alerts of the repository's host", _alerts),
 )

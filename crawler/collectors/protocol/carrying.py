@@ -12,11 +12,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
 from crawler.collectors.protocol.dialogue import PASSING
+from crawler.collectors.protocol.probe import Finding
 from crawler.collectors.protocol.transcription import CORE, FULL
 from crawler.registries.json_spans import elements, members
 from crawler.wire.transcript import TOO_MANY
 from evidence.canonical import Json, NotJson, parse_json
-from evidence.model import Observed, Reason, Record
+from evidence.model import Absent, Observed, Reason, Record
 
 FULL_AT: Final = "full_at"
 FULL_DUE: Final = "full_due"
@@ -103,6 +104,20 @@ def carry_access(
         return fresh, note
     carried_from = earlier.observation.get(CARRIED_FROM, earlier.observed_at.isoformat())
     return earlier.content, {**note, CARRIED_FROM: carried_from}
+
+
+def carry_handouts(fresh: Finding | None, talked: Finding, earlier: Record | None) -> Finding | None:
+    """What a server handed out: now, else to the full probe from which its exchanges, `talked`, were taken over.
+
+    None when there is neither, so that it is absent for the reason of the listing. An opt-out ends what was kept.
+    """
+    if fresh is not None and (isinstance(fresh[0], Observed) or fresh[0].reason is Reason.OPTED_OUT):
+        return fresh
+    if isinstance(talked[0], Absent):
+        return fresh
+    if CARRIED_FROM in talked[1] and earlier is not None and isinstance(earlier.content, Observed):
+        return earlier.content, {CARRIED_FROM: earlier.observation.get(CARRIED_FROM, earlier.observed_at.isoformat())}
+    return fresh or (Absent(Reason.NOT_COLLECTED, "only a full probe reads what a server hands out"), {})
 
 
 def _without_metadata(body: bytes) -> dict[str, Json]:

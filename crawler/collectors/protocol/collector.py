@@ -19,13 +19,15 @@ from crawler.credentials import Credentials
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launcher
 from evidence.canonical import Json
-from evidence.kinds import access, exchanges, listing, samples, trials
+from evidence.kinds import access, exchanges, handouts, listing, samples, trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-VERSION: Final = 2
+VERSION: Final = 3
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
-_SCHEMAS: Final[Mapping[str, int]] = {kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, samples)}
+_SCHEMAS: Final[Mapping[str, int]] = {
+    kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, handouts, samples)
+}
 
 
 class ProtocolCollector:
@@ -123,11 +125,13 @@ class ProtocolCollector:
             cold_ms=probed.cold_ms,
             warm_ms=probed.warm_ms,
         )
+        talked = self._carried(probed, earlier, at) or same
         found: Mapping[str, Finding] = {
             listing.KIND: (probed.listing, {**probed.observation, "target": position}),
-            exchanges.KIND: self._carried(probed, earlier, at) or same,
+            exchanges.KIND: talked,
             access.KIND: self._access(probed, earlier, at) or (_no_access(server.targets[position:][:1], same[0]), {}),
             trials.KIND: probed.trials or same,
+            handouts.KIND: carrying.carry_handouts(probed.handouts, talked, earlier.records.get(handouts.KIND)) or same,
             samples.KIND: sampled,
         }
         return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]

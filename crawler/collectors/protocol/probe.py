@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from crawler.collectors.protocol import transcription, trials
+from crawler.collectors.protocol import resources, transcription, trials
 from crawler.collectors.protocol.access import Asked
 from crawler.collectors.protocol.body import listing_body
 from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.dialogue import Budget, Dialogue, ProbeLimits
+from crawler.collectors.protocol.handouts import handouts_body
 from crawler.collectors.protocol.lists import Walk, Walker
 from crawler.collectors.protocol.opening import Opened, initialize
 from crawler.collectors.protocol.trials import Policy
@@ -82,6 +83,7 @@ class Probed:
     exchanges: Finding | None = None
     access: Finding | None = None
     trials: Finding | None = None
+    handouts: Finding | None = None
     cold_ms: float | None = None
     warm_ms: float | None = None
 
@@ -112,6 +114,7 @@ class Probe:
         self.dialogues: list[Dialogue] = []
         self.access: Finding | None = None
         self.trials: Finding | None = None
+        self.handouts: Finding | None = None
 
     def dialogue(self, channel: Channel, post: Post | None = None) -> Dialogue:
         """A dialogue on this probe's budget; a process, which has no host, is asked nothing twice."""
@@ -160,7 +163,18 @@ class Probe:
         return Observed(listing_body(target, opened, sandbox, self.lists))
 
     async def try_tools(self, opened: Opened, policy: Policy) -> None:
-        """Try what may be tried of the tools that were listed, unless the server asked for fewer requests."""
+        """Try what may be tried of the tools that were listed, unless the server asked for fewer requests.
+
+        A full probe keeps what they answer, and reads some of the resources.
+        """
+        handed_out: list[dict[str, Json]] = []
+        await self._try_tools(opened, policy, handed_out if self.manner.is_full else None)
+        if self.manner.opted_out:
+            self.handouts = Absent(Reason.OPTED_OUT, "nobody may call this server's tools or read what it holds"), {}
+        elif self.manner.is_full:
+            self.handouts = await self._read_resources(opened, handed_out)
+
+    async def _try_tools(self, opened: Opened, policy: Policy, handed_out: list[dict[str, Json]] | None) -> None:
         if self.transcript.is_unwelcome:
             self.trials = Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
             return
@@ -180,8 +194,22 @@ class Probe:
             policy=policy,
             opted_out=self.manner.opted_out,
             tick=asyncio.get_running_loop().time,
+            handed_out=handed_out,
         )
         tools.clear()
+
+    async def _read_resources(self, opened: Opened, handed_out: list[dict[str, Json]]) -> Finding:
+        """What tools answered and what resources hold; of servers that tell the operator more than others, nothing."""
+        if "credentials" in self.notes:
+            return Absent(Reason.NOT_COLLECTED, "what is read with credentials of the operator is not kept"), {}
+        if self.transcript.is_unwelcome:
+            return Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
+        listed = self.lists["resources"].pages if "resources" in self.lists else []
+        wanted, unread = resources.chosen(listed)
+        rows = await resources.read_resources(opened.dialogue, opened.era, wanted)
+        tried = self.trials[0] if self.trials else None
+        untried = tried.reason.value if isinstance(tried, Absent) else ""
+        return handouts_body(rows, handed_out, unread=unread + len(wanted) - len(rows), untried=untried), {}
 
     def result(self, target: Target, content: Observed | Absent) -> Probed:
         """Everything that was found out, with everything volatile beside it."""
@@ -200,6 +228,7 @@ class Probe:
             exchanges=self._exchanges(target),
             access=self.access,
             trials=self.trials,
+            handouts=self.handouts,
             cold_ms=cold,
             warm_ms=warm,
         )

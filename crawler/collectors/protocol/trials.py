@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from crawler.collectors.protocol import mistakes
 from crawler.collectors.protocol.arguments import NoArguments, arguments_for
 from crawler.collectors.protocol.caution import Classed, Policy, classed, why_not
+from crawler.collectors.protocol.handouts import result_row
 from crawler.collectors.protocol.trials_answers import reading
 from crawler.wire.failures import TimedOut
 from crawler.wire.transcript import Exchange, Reply
@@ -61,16 +62,18 @@ async def try_tools(
     opted_out: bool,
     tick: Callable[[], float],
     bounds: Bounds | None = None,
+    handed_out: list[dict[str, Json]] | None = None,
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
     """The content and the observation of a `trials` record. `tools` is everything that the server listed, in order.
 
     All tools are classed before the first call; `caution.policy_for` says which policy a server's runtime allows.
+    `handed_out` takes a row of a `handouts` record for each fitting call that succeeds.
     """
     if opted_out:
         return Absent(Reason.OPTED_OUT, "nobody may call this server's tools"), {}
     if policy is Policy.OFF:
         return Absent(Reason.NOT_COLLECTED, "calling tools is switched off"), {}
-    trials = _Trials(ask, policy, tick, bounds or Bounds())
+    trials = _Trials(ask, policy, tick, bounds or Bounds(), handed_out)
     await trials.run(classed(tools[:_EXAMINED]))
     return trials.content(unlisted=len(tools[_EXAMINED:])), trials.observation()
 
@@ -83,6 +86,7 @@ class _Trials:
     policy: Policy
     tick: Callable[[], float]
     bounds: Bounds
+    handed_out: list[dict[str, Json]] | None
     rows: list[dict[str, Json]] = field(default_factory=list)
     skipped: list[dict[str, Json]] = field(default_factory=list)
     calls: list[Json] = field(default_factory=list)
@@ -153,7 +157,14 @@ class _Trials:
         self.rows.append(_about(tool) | about | row)
         self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round((self.tick() - began) * 1000, 1)})
         self._stop_after(row)
+        if self.handed_out is not None and kind is Kind.CALL and row["outcome"] == Outcome.RESULT:
+            self._keep(tool, reply)
         return Outcome(str(row["outcome"]))
+
+    def _keep(self, tool: Classed, reply: Reply) -> None:
+        """Keep what a tool answered, as far as it is text."""
+        if self.handed_out is not None and reply.result and isinstance(reply.result.value, Mapping):
+            self.handed_out.append(result_row(tool.name, tool.index, reply.result.value))
 
     async def _ask(self, params: Mapping[str, Json], seconds: float) -> Reply:
         """Ask, and give up when the channel does not keep its own deadline."""

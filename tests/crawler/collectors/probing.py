@@ -56,6 +56,7 @@ def collector(
     depth: str = "core",
     at: datetime = NOW,
     chosen: Chosen | None = None,
+    opted_out: Sequence[str] = (),
 ) -> ProtocolCollector:
     hand = time or Timekeeper()
     engine = Engine(
@@ -67,7 +68,9 @@ def collector(
     )
     courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
     limits = BRISK_PROBE if brisk else PROBE
-    return ProtocolCollector(engine, launcher, courtesy, lambda: at, limits, depth=depth, chosen=chosen)
+    return ProtocolCollector(
+        engine, launcher, courtesy, lambda: at, limits, depth=depth, chosen=chosen, opted_out=opted_out
+    )
 
 
 async def record_of(prober: ProtocolCollector, *targets: Target) -> Record:

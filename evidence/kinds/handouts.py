@@ -1,0 +1,96 @@
+"""Kind `handouts`: what a server hands out when it is read: texts of listed resources, and of what its tools answer.
+
+Body, schema 1 (UTF-8 JSON, ours from end to end; the texts are the server's, or of whoever it passes on, without
+secrets):
+
+    {"resources": [{"uri": STRING, "index": INT, HANDED_OUT, "why": STRING}, ...], "unread": INT,
+     "results": [{"tool": NAME, "index": INT, HANDED_OUT}, ...], "untried": REASON | ""}
+
+    HANDED_OUT: "text": STRING, "whole": BOOL, "binary": INT
+
+`index` is the place in the listing. Several contents are one `text`, a line each; `whole` is false when it was cut, and
+`binary` counts contents that are not text, of which nothing is kept. `why` says why a resource could not be read, and
+`unread` counts those that were listed beyond the sample. `results` are those of calls that succeeded, of the tools that
+`trials` of the same night names; `untried` says why none was called. Errors are in `trials`.
+
+Only a full probe reads: the nights in between keep what it found, for at most 14 days, like `exchanges`. What a
+server hands out may change with every look, so it is looked at weekly, and is nobody's to publish: the kind is private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+
+KIND: Final = "handouts"
+SCHEMA: Final = 1
+
+MOST_RESOURCES: Final = 5
+RESOURCE_BYTES: Final = 16 * 1024
+RESULT_BYTES: Final = 8 * 1024
+"""Bytes of one text in UTF-8; tools are called at most eight, so a body stays below 150 KiB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handout:
+    """One resource or one answer of a tool. `name` is the URI or the tool; `why`: it could not be read."""
+
+    name: str
+    index: int
+    text: str = ""
+    whole: bool = True
+    binary: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Handouts:
+    """Typed, tolerant view of a handouts body."""
+
+    resources: tuple[Handout, ...] = ()
+    results: tuple[Handout, ...] = ()
+    unread: int = 0
+    untried: str = ""
+
+    @staticmethod
+    def parse(body: bytes) -> Handouts:
+        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        members = _object(parse_json(body))
+        return Handouts(
+            resources=tuple(_handout(_object(row), "uri") for row in _array(members.get("resources"))),
+            results=tuple(_handout(_object(row), "tool") for row in _array(members.get("results"))),
+            unread=_count(members, "unread"),
+            untried=_text(members, "untried"),
+        )
+
+
+def _handout(row: Mapping[str, Json], named: str) -> Handout:
+    return Handout(
+        name=_text(row, named),
+        index=_count(row, "index"),
+        text=_text(row, "text"),
+        whole=row.get("whole") is not False,
+        binary=_count(row, "binary"),
+        why=_text(row, "why"),
+    )
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _array(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _text(members: Mapping[str, Json], name: str) -> str:
+    value = members.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _count(members: Mapping[str, Json], name: str) -> int:
+    value = members.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
