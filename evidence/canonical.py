@@ -28,6 +28,19 @@ _SAFE_DIGITS = len(str(-_SAFE_INTEGER))
 _BEYOND_BMP = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4", b"\\ud", b"\\uD")
 
 
+_PLAINLY = (
+    orjson.OPT_SORT_KEYS
+    | orjson.OPT_STRICT_INTEGER
+    | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+_NO_NUMBER = frozenset(b'"tf')
+# What orjson writes unlike the RFC: fractions, exponents, null for what is not finite, and members by code point.
+_FRACTION = re.compile(rb"[:\[,](?:-?[0-9]+[.e]|null)")
+_ASTRAL = re.compile(rb"[\xf0-\xf4]")
+
+
 class NotJson(ValueError):
     """The bytes are not one JSON text within the caps; the message says which limit or rule was broken."""
 
@@ -74,6 +87,13 @@ def check_bounds(data: bytes, *, max_depth: int = MAX_DEPTH, max_bytes: int = MA
 def canonical_json(value: Json) -> bytes:
     """Serialise a value as RFC 8785 canonical JSON; raise Uncanonicalisable where the RFC has no form for it."""
     try:
+        plain = orjson.dumps(value, option=_PLAINLY)
+    except orjson.JSONEncodeError:
+        pass  # a lone surrogate, a great integer, a type of its own
+    else:
+        if plain[0] in _NO_NUMBER or (plain[0] in b"{[" and not _is_written_otherwise(plain)):
+            return plain
+    try:
         return _serialise(value).encode("utf-8")
     except UnicodeEncodeError as error:
         raise Uncanonicalisable("a string holds a lone surrogate") from error
@@ -102,6 +122,11 @@ def _canonical(data: bytes) -> bytes:
         except (_NotPlain, orjson.JSONEncodeError):
             pass
     return canonical_json(json.loads(text, object_pairs_hook=_unique, parse_constant=_reject_constant))
+
+
+def _is_written_otherwise(plain: bytes) -> bool:
+    """Whether orjson may have written it unlike the RFC; signs within strings may make it so without need."""
+    return bool(_FRACTION.search(plain) or (not plain.isascii() and _ASTRAL.search(plain)))
 
 
 def _plain_integer(digits: str) -> int:

@@ -124,13 +124,15 @@ def _decide(
 
 
 def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
+    if isinstance(answer, str):
+        return Finding(declared.id, thing.at, path.visible(answer), evidence, thing.position)
     if isinstance(answer, Tolerated):
         return replace(_finding(declared, thing, (answer.at, answer.message), evidence), tolerated=True)
     if isinstance(answer, Partly):
         at = path.join(thing.at, *(path.escape(part[: path.MAX_SEGMENT]) for part in answer.at))
         message = path.visible(answer.message)
         return Finding(declared.id, at, message, evidence, thing.position, share=answer.share)
-    where, message = ("", answer) if isinstance(answer, str) else answer
+    where, message = answer
     if isinstance(where, Scope):
         return Finding(declared.id, where.at, path.visible(message), evidence, where.position)
     if isinstance(where, Exchange):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -26,8 +25,6 @@ _OPENING: Final = b'{"as_of":"'
 _EVIDENCE: Final = b',"evidence":{'
 """Stands once in a receipt: in texts its quotes would be escaped, and elsewhere `evidence` is a text."""
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
 
 class NotAReceipt(ValueError):
     """The bytes are not an encoded scorecard; the message says what was expected."""
@@ -38,7 +35,7 @@ def encode(card: Scorecard) -> bytes:
     body = _plain_card(card)
     if any(max(key, default="") > "\uffff" for key in card.facts):
         return canonical_json(body)  # only the order of astral keys differs from what the faster encoder writes
-    return _ENCODER.encode(body).encode("utf-8")
+    return _encoded(body)
 
 
 def decode(data: bytes) -> Scorecard:
@@ -65,7 +62,7 @@ def relist(data: bytes, evidence: Mapping[str, str]) -> bytes:
     _, brace, after = rest.partition(b"}")
     if not mark or not brace:
         raise NotAReceipt(f"not a scorecard: {_EVIDENCE.decode()} expected in it")
-    return before + mark + _ENCODER.encode(dict(evidence)).encode("ascii")[1:] + after
+    return before + mark + _encoded(dict(evidence))[1:] + after
 
 
 def undated(data: bytes) -> bytes:
@@ -84,6 +81,11 @@ def recompute(card: Scorecard) -> Decimal | NotMeasured:
         overall = weighing.overall([weighing.recompute_dimension(part) for part in card.dimensions])
         return overall if overall is not None else NotMeasured("nothing_measured")
     return arithmetic.plain(arithmetic.deduct(Decimal(card.facts[START]), (line.points for line in card.lines)))
+
+
+def _encoded(body: dict[str, Json]) -> bytes:
+    data: bytes = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+    return data
 
 
 def _read(data: bytes, parse: Callable[[bytes], Any]) -> Scorecard:

@@ -10,7 +10,8 @@ from typing import ClassVar
 from evidence import authority
 from evidence.authority import Authority
 from evidence.canonical import Json
-from evidence.derive import poisoning
+from evidence.derive.poisoning import Hit
+from evidence.derive.signs import signs
 from evidence.kinds import listing, registration
 from evidence.kinds.listing import UNDEFINED, Item, Listing, Undefined
 from evidence.kinds.registration import Registration
@@ -164,9 +165,9 @@ class Said(Scope):
     listing: Listing
 
     @cached_property
-    def hits(self) -> tuple[poisoning.Hit, ...]:
+    def hits(self) -> tuple[Hit, ...]:
         """The places where it speaks past the user."""
-        return poisoning.scan(self.listing)
+        return signs(self.listing)
 
 
 @dataclass(frozen=True, kw_only=True)

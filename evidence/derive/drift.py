@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Final, TypeAlias
 
 from evidence.canonical import Json, canonical_json
 from evidence.derive.escalation import escalations
 from evidence.derive.outline import Outline, outline, place, whole_digest
-from evidence.derive.poisoning import scan
+from evidence.derive.signs import signs
 from evidence.kinds import listing
 from evidence.kinds.drift import ALARMING, KIND, Approved, Change, Drift, Standing, What
 from evidence.kinds.listing import Listing
@@ -22,6 +23,9 @@ from evidence.patterns.poisoning import Confidence
 
 Approval: TypeAlias = Callable[[ServerId, str], bool]
 """Whether an operator has approved a server's listing, by its digest."""
+
+Values: TypeAlias = Callable[[], Outline | None]
+"""The last listing, looked at only when something changed."""
 
 MAX_CHANGES: Final = 2_000
 """Changes that are told; the alarm looks at all of them."""
@@ -56,7 +60,7 @@ def derive(found: Dossier, earlier: Dossier, approved: Approval = nobody) -> Obs
     tonight = _merged(now, signals, before)
     if before is None or approved(found.server.id, whole_digest(tonight.entries)):
         before = tonight
-    changes, alarm = _changes(before, tonight, now, signals, _values(earlier))
+    changes, alarm = _changes(before, tonight, now, signals, cache(partial(_values, earlier)))
     kept = before if alarm else tonight
     return Observed(canonical_json(_body(kept, tonight, changes, alarm=alarm, complete=_is_complete(now))))
 
@@ -81,7 +85,7 @@ def _values(earlier: Dossier) -> Outline | None:
 def _signals(seen: Listing, now: Outline) -> _Signals:
     found: dict[str, set[str]] = {}
     sure: set[tuple[str, str]] = set()
-    for hit in scan(seen):
+    for hit in signs(seen):
         if hit.confidence is Confidence.LOW:
             continue
         at = _entry(place(hit.at), now)
@@ -122,19 +126,19 @@ def _is_looked_at(at: str, now: Outline) -> bool:
 
 
 def _changes(
-    before: Approved, tonight: Approved, now: Outline, signals: _Signals, last: Outline | None
+    before: Approved, tonight: Approved, now: Outline, signals: _Signals, values: Values
 ) -> tuple[list[Change], bool]:
-    changes = list(_compared(before, tonight, now, last))
+    changes = list(_compared(before, tonight, now, values))
     sure = any((change.at, signal) in signals.sure for change in changes for signal in change.signals)
     return changes, sure or any(ALARMING & set(change.escalations) for change in changes)
 
 
-def _compared(before: Approved, tonight: Approved, now: Outline, last: Outline | None) -> Iterator[Change]:
+def _compared(before: Approved, tonight: Approved, now: Outline, values: Values) -> Iterator[Change]:
     for at in sorted({*before.entries, *tonight.entries}):
         old, new = before.entries.get(at), tonight.entries.get(at)
         if old == new:
             continue
-        known = set(before.signals.get(at, ()))
+        last, known = values(), set(before.signals.get(at, ()))
         what = What.ADDED if old is None else What.REMOVED if new is None else What.CHANGED
         value = last.values.get(at) if last is not None and last.digests.get(at) == old else None
         yield Change(

@@ -15,6 +15,7 @@ from evidence.canonical import (
     MAX_DEPTH,
     NotJson,
     Uncanonicalisable,
+    _serialise,
     canonical_digest,
     canonical_json,
     check_bounds,
@@ -69,8 +70,10 @@ def test_numbers_are_written_as_the_rfc_shows(bits: str, text: str) -> None:
 @pytest.mark.parametrize("bits", ["7fffffffffffffff", "7ff0000000000000", "fff0000000000000"])
 def test_numbers_that_are_not_finite_have_no_form(bits: str) -> None:
     (number,) = struct.unpack(">d", bytes.fromhex(bits))
-    with pytest.raises(Uncanonicalisable):
-        canonical_json(number)
+    values: list[Any] = [number, [number], {"a": number}, {"a": [1, {"b": number}]}]
+    for value in values:
+        with pytest.raises(Uncanonicalisable):
+            canonical_json(value)
 
 
 def test_sample_of_the_rfc_is_serialised_as_published() -> None:
@@ -135,6 +138,11 @@ def test_integers_are_written_as_javascript_writes_them(number: str, text: str) 
 )
 def test_body_without_canonical_form_has_no_canonical_digest(body: bytes) -> None:
     assert canonical_digest(body) is None
+
+
+@given(VALUES)
+def test_the_fast_path_writes_what_the_one_that_follows_the_rfc_writes(value: Any) -> None:
+    assert canonical_json(value) == _serialise(value).encode()
 
 
 @given(VALUES)
