@@ -10,13 +10,14 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
-DOCUMENTS: Final = ("scan", "samples", "show", "sandbox", "version")
+DOCUMENTS: Final = ("scan", "retest", "samples", "show", "sandbox", "version")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
 JSON_LINES: Final = (
     "run",
     "list",
     "runs",
+    "retests",
     "status",
     "explain",
     "rescore",
@@ -52,12 +53,14 @@ _WORK, _READ, _CARE = "Measure", "Read what was measured", "Look after the insta
 SUBCOMMANDS: Final = {
     "run": Subcommand("run", "Discover, collect, score and publish every server of the registries.", _WORK),
     "scan": Subcommand("scan", "Measure one server now and print its receipt.", _WORK),
+    "retest": Subcommand("retest", "Look at one server again and show what changed.", _WORK),
     "samples": Subcommand("samples", "Connect once to every remote that is due.", _WORK),
     "list": Subcommand("servers", "List the servers of a run with their scores.", _READ),
     "show": Subcommand("show", "Show one server's receipts, line by line.", _READ),
     "explain": Subcommand("explain", "Explain a rule, a rubric or a server's score.", _READ),
     "status": Subcommand("status", "Show the night live: runs, stages, outcomes, queues and workers.", _READ),
     "runs": Subcommand("runs", "List the runs.", _READ),
+    "retests": Subcommand("retests", "List requests for re-tests, newest first.", _READ),
     "findings": Subcommand("findings", "Look after what our own scans found: who was told, what is public.", _READ),
     "rescore": Subcommand("rescore", "Score a stored run again without the network, and print who moved.", _READ),
     "export": Subcommand("export", "Export a run as JSON Lines or CSV.", _READ),

@@ -12,7 +12,8 @@ from workers.cli.console import Exit, emit, fail
 from workers.cli.page import show_server
 from workers.cli.receipts import newest_only
 from workers.cli.selection import Rubrics, chosen
-from workers.cli.session import find_run, find_server, reading
+from workers.cli.session import LATEST, find_run, find_server, reading
+from workers.retesting import newest_run
 
 app = typer.Typer(add_completion=False)
 
@@ -37,6 +38,8 @@ def show(
     with reading() as store:
         run_id = find_run(store, run).run.id
         found = find_server(store, server)
+        if run == LATEST:
+            run_id = newest_run(store, found.id, run_id)
         if found.id not in store.planned(run_id):
             fail(
                 f"{found.ref} is not part of run {run_id}. `hallmark runs` lists others; choose with --run",
