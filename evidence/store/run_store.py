@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from evidence.canonical import Json
 from evidence.model import Run, Trigger
-from evidence.store import lifecycle, runs
+from evidence.store import lifecycle, reopening, runs
 from evidence.store.database import Database
 from evidence.store.rows import RunEvent, RunRow, RunState
 
@@ -52,6 +52,15 @@ class RunStore:
         """Pause, resume, withhold or end a run, with an entry in its trail; raise IllegalRunChange or UnknownRun."""
         with self._database.writing() as connection:
             return lifecycle.act(connection, run_id, event)
+
+    def reopen(self, run_id: str, event: RunEvent, *, kind: str, reasons: Collection[str]) -> int:
+        """Go on with a withheld run, and look again at servers whose record of a kind is absent for one of the reasons.
+
+        Returns how many those are; raises as `act`.
+        """
+        with self._database.writing() as connection:
+            lifecycle.act(connection, run_id, event)
+            return reopening.reopen(connection, run_id, kind, reasons)
 
     def events(self, run_id: str) -> list[RunEvent]:
         """The trail of a run, oldest first."""

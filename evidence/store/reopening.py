@@ -1,0 +1,37 @@
+"""Giving a run that is not published another try at servers whose evidence is missing through a failure of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection, delete, select, update
+
+from evidence.store.bulk import batches
+from evidence.store.keys import run_key
+from evidence.store.models import RECORD, RUN_ITEM, SCORECARD
+from evidence.store.rows import Stage
+
+_FRESH = {"done_at": None, "attempts": 0, "leases": 0, "last_error": None, "not_before": None, "carried": False}
+
+
+def reopen(connection: Connection, run_id: str, kind: str, reasons: Collection[str]) -> int:
+    """Forget in this run the servers whose record of a kind is absent for one of the reasons; how many those are.
+
+    They are collected and scored as if it were the first time. What was scored in vain is tried again as well. Of a run
+    that is published nothing may be forgotten: callers see to it that its state allows this.
+    """
+    run = run_key(connection, run_id)
+    failed = select(RECORD.c.server_key).where(
+        RECORD.c.run_key == run, RECORD.c.kind == kind, RECORD.c.reason.in_(sorted(reasons))
+    )
+    servers = sorted(connection.scalars(failed))
+    for batch in batches(servers):
+        for table in (RECORD, SCORECARD):
+            connection.execute(delete(table).where(table.c.run_key == run, table.c.server_key.in_(batch)))
+        items = (RUN_ITEM.c.run_key == run, RUN_ITEM.c.server_key.in_(batch))
+        later = RUN_ITEM.c.stage.in_([Stage.GITHUB.value, Stage.SCAN.value])
+        connection.execute(delete(RUN_ITEM).where(*items, later))
+        connection.execute(update(RUN_ITEM).where(*items).values(_FRESH))
+    unscored = (RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == Stage.SCORE.value, RUN_ITEM.c.done_at.is_(None))
+    connection.execute(update(RUN_ITEM).where(*unscored).values(attempts=0, leases=0))
+    return len(servers)
