@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, update
 
 from evidence.store.bulk import batches
-from evidence.store.keys import run_key
-from evidence.store.models import RECORD, RUN_ITEM, SCORECARD
+from evidence.store.evidence_models import SCORING, VISIT
+from evidence.store.keys import run_key, server_keys
+from evidence.store.models import RUN_ITEM
+from evidence.store.outcomes import read_absences
 from evidence.store.rows import Stage
 
 _FRESH = {"done_at": None, "attempts": 0, "leases": 0, "last_error": None, "not_before": None, "carried": False}
@@ -21,12 +23,10 @@ def reopen(connection: Connection, run_id: str, kind: str, reasons: Collection[s
     that is published nothing may be forgotten: callers see to it that its state allows this.
     """
     run = run_key(connection, run_id)
-    failed = select(RECORD.c.server_key).where(
-        RECORD.c.run_key == run, RECORD.c.kind == kind, RECORD.c.reason.in_(sorted(reasons))
-    )
-    servers = sorted(connection.scalars(failed))
-    for batch in batches(servers):
-        for table in (RECORD, SCORECARD):
+    absent = read_absences(connection, run_id, kind).items()
+    failed = server_keys(connection, [server for server, why in absent if why.reason.value in reasons])
+    for batch in batches(sorted(failed.values())):
+        for table in (VISIT, SCORING):
             connection.execute(delete(table).where(table.c.run_key == run, table.c.server_key.in_(batch)))
         items = (RUN_ITEM.c.run_key == run, RUN_ITEM.c.server_key.in_(batch))
         later = RUN_ITEM.c.stage.in_([Stage.GITHUB.value, Stage.SCAN.value])
@@ -34,4 +34,4 @@ def reopen(connection: Connection, run_id: str, kind: str, reasons: Collection[s
         connection.execute(update(RUN_ITEM).where(*items).values(_FRESH))
     unscored = (RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == Stage.SCORE.value, RUN_ITEM.c.done_at.is_(None))
     connection.execute(update(RUN_ITEM).where(*unscored).values(attempts=0, leases=0))
-    return len(servers)
+    return len(failed)

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from evidence.model import Absent, Reason
-from evidence.store import RunAct, RunEvent, Stage, Store
-from tests.evidence.store.build import AS_OF, LATER, body, planned, record, run
+from evidence.store import IllegalRunChange, RunAct, RunEvent, Stage, Store
+from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run
 
 LAST, RUN = "20261120-1", "20261121-1"
 TTL = timedelta(minutes=10)
@@ -95,3 +95,46 @@ def test_tries_are_those_of_servers_that_were_put_back(store: Store) -> None:
         store.put_back(RUN, Stage.COLLECT, ids[:1], delay=TTL, why="timeout", most=2, now=LATER)
     assert store.tries(RUN, Stage.COLLECT, ids) == {ids[0]: 2}
     assert store.put_back(RUN, Stage.COLLECT, ids[:1], delay=TTL, why="timeout", most=2, now=LATER) == []
+
+
+def test_a_reopened_run_looks_again_at_what_failed_through_us_and_at_nothing_else(store: Store) -> None:
+    ids = [one.id for one in planned(store, 4)]
+    ours, theirs = Absent(Reason.COLLECTOR_ERROR, "KeyError"), Absent(Reason.TIMEOUT)
+    found = [record(ids[0], ours), record(ids[0], body(0), "package"), record(ids[1], theirs), record(ids[2], body(2))]
+    store.put_records(RUN, found, done=ids[:3], at=AS_OF)
+    store.put_scorecards(RUN, [card(each) for each in ids[:2]], done=ids[:2], at=AS_OF)
+    for _ in range(3):
+        store.fail(RUN, ids[2], Stage.SCORE, "ZeroDivisionError")
+    store.act(RUN, RunEvent(at=LATER, who="hallmark", what=RunAct.WITHHELD))
+    event = RunEvent(at=LATER, who="operator", what=RunAct.REOPENED)
+    assert store.reopen(RUN, event, kind="listing", reasons={"collector_error", "quarantined"}) == 1
+    assert store.pending(RUN, Stage.COLLECT) == [ids[0], ids[3]]
+    assert store.pending(RUN, Stage.SCORE) == [ids[0], ids[2], ids[3]]
+    assert {each.server for each in store.scorecards(RUN)} == {ids[1]}
+    assert [bool(dossier.records) for dossier in store.dossiers(RUN, ids)] == [False, True, True, False]
+    assert store.lease(RUN, Stage.SCORE, "w", limit=9, ttl=TTL, now=LATER) == [ids[2]]
+    store.put_records(RUN, [record(ids[0], body(1))], done=ids[:1], at=LATER)
+    assert store.dossiers(RUN, ids[:1])[0].read("listing") == body(1)
+    assert store.verify() == []
+
+
+def test_a_reopened_server_begins_with_its_first_part(store: Store) -> None:
+    ids = [one.id for one in planned(store, 1, LAST)]
+    store.add_run(run(RUN))
+    store.plan(RUN, ids, AS_OF, first={ids[0]: Stage.PROBE})
+    failed = [record(ids[0], Absent(Reason.COLLECTOR_ERROR))]
+    store.put_records(RUN, failed, done=ids, at=AS_OF, stage=Stage.PROBE, onward={ids[0]: Stage.SCAN})
+    store.put_records(RUN, [], done=ids, at=AS_OF, stage=Stage.SCAN)
+    store.act(RUN, RunEvent(at=LATER, who="hallmark", what=RunAct.WITHHELD))
+    event = RunEvent(at=LATER, who="operator", what=RunAct.REOPENED)
+    assert store.reopen(RUN, event, kind="listing", reasons={"collector_error"}) == 1
+    assert store.due(RUN, LATER) == {Stage.PROBE: 1}
+
+
+def test_only_a_withheld_run_is_reopened(store: Store) -> None:
+    ids = [one.id for one in planned(store, 1)]
+    store.put_records(RUN, [record(ids[0], Absent(Reason.COLLECTOR_ERROR))], done=ids, at=AS_OF)
+    event = RunEvent(at=LATER, who="operator", what=RunAct.REOPENED)
+    with pytest.raises(IllegalRunChange):
+        store.reopen(RUN, event, kind="listing", reasons={"collector_error"})
+    assert store.dossiers(RUN, ids)[0].records.keys() == {"listing"}
