@@ -1,0 +1,55 @@
+"""Re-tests through the queue: a row becomes a task, a run of one server, and a comparison, whatever comes twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Trigger
+from evidence.store import Retest, RetestState, RunState, Store
+from tests.functional.cluster import Cluster
+from tests.functional.processes import NIGHTLY, comparable, opened, until
+from workers import retesting
+from workers.retesting import Accepted
+from workers.settings import Settings
+
+pytestmark = pytest.mark.xdist_group("functional-celery")
+
+
+def ask(store: Store, settings: Settings, server: str, who: str) -> Retest:
+    asked = retesting.request(store, settings, datetime.now(UTC), server, retesting.asker(settings, who))
+    assert isinstance(asked, Accepted)
+    return asked.retest
+
+
+def states(store: Store, retests: Sequence[Retest]) -> set[RetestState]:
+    found = [store.retests.find(one.id) for one in retests]
+    return {one.state for one in found if one is not None}
+
+
+def test_rows_become_results_and_the_night_stays_what_it_was(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.change("HALLMARK_RETEST_EVERY", "1")
+    cluster.start_worker()
+    cluster.start_beat()
+    night = cluster.wait_until_published()
+    settings = Settings(home=tmp_path, secret_salt="of this test")
+    with opened(cluster.url) as store:
+        known = store.servers(store.planned(NIGHTLY))
+        servers = [one.id for one in known if one.targets and one.targets[0].type.is_remote][:6]
+        asked = [ask(store, settings, server, f"client-{number}") for number, server in enumerate(servers)]
+        assert [ask(store, settings, one.server, "another").id for one in asked] == [one.id for one in asked]
+        until(lambda: states(store, asked) == {RetestState.DONE}, "all re-tests done", explain=cluster.log)
+
+        runs = [row for row in store.runs(50) if row.run.trigger is Trigger.RETEST]
+        assert len(runs) == len(asked)
+        assert {row.state for row in runs} == {RunState.DONE}
+        for one in asked:
+            told = retesting.report(store, settings, one.id)
+            assert told is not None
+            assert told.retest.before == NIGHTLY
+            assert [each.name for each in told.comparisons if each.changed] == []
+        assert store.verify() == []
+    assert comparable(cluster.url, NIGHTLY) == night
