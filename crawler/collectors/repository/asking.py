@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from crawler.collectors.repository.answers import Answer, Gone, NotReached, Prevented, Refused
 from crawler.collectors.repository.batching import TooHeavy
 from crawler.collectors.repository.calls import Calls
-from crawler.collectors.repository.query import alias, query, variables
+from crawler.collectors.repository.query import POINTS, alias, query, variables
 from crawler.collectors.repository.responsiveness import YEAR
 from crawler.collectors.repository.values import items, members, objects, text
 from evidence.canonical import Json, NotJson
@@ -42,7 +42,9 @@ class Asking:
     async def __call__(self, names: Sequence[str]) -> Mapping[str, Outcome]:
         """What is said of each name; raise TooHeavy, or Prevented when nothing is said of any."""
         since = self._now() - YEAR
-        answer = await self._calls.graphql(query(len(names)), variables(names, since), key=names[0])
+        answer = await self._calls.graphql(
+            query(len(names)), variables(names, since), key=names[0], cost=POINTS * len(names)
+        )
         data, errors = _read(answer)
         if data is None:
             raise _refusal(errors)

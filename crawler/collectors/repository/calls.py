@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from crawler.collectors.repository.answers import Answer, NotReached, Prevented, Refused, TimedOut
 from crawler.collectors.repository.breaker import Breaker
+from crawler.collectors.repository.budgets import Resource
 from crawler.collectors.repository.request import Request
-from crawler.collectors.repository.tokens import Purse, Resource, Token
+from crawler.collectors.repository.tokens import Purse, Token
 from crawler.patience import queueing
 from evidence.canonical import Json
 from evidence.model import Reason
@@ -99,25 +100,30 @@ class Calls:
         self._breaker.failed()
         raise NotReached("GitHub answered with server errors")
 
-    async def graphql(self, query: str, variables: Mapping[str, Json], *, key: str) -> Answer:
-        """Send one GraphQL query; server errors are answers, TimedOut is raised for one that takes too long."""
+    async def graphql(self, query: str, variables: Mapping[str, Json], *, key: str, cost: int) -> Answer:
+        """Send one GraphQL query; server errors are answers, TimedOut is raised for one that takes too long.
+
+        It costs at most `cost` points.
+        """
         payload: Json = {"query": query, "variables": dict(variables)}
         request = Request(verb="POST", path="", headers={"Accept": _ACCEPT}, payload=payload)
-        return await self._ask(request, "graphql", key)
+        return await self._ask(request, "graphql", key, cost=cost)
 
-    async def _ask(self, request: Request, resource: Resource, key: str, only: Token | None = None) -> Answer:
+    async def _ask(
+        self, request: Request, resource: Resource, key: str, only: Token | None = None, cost: int = 1
+    ) -> Answer:
         """One answer that is not about tokens: those who are refused or rest are replaced on the way."""
         for _ in range(_AGAIN + len(self._purse.tokens)):
             self._breaker.check()
-            token = await self._purse.take(resource, key, only)
+            taken = await self._purse.take(resource, key, only, cost)
             try:
-                answer = await self._send(token, request)
+                answer = await self._send(taken.token, request)
             except BaseException:
-                self._purse.give_back(token, resource)
+                await self._purse.give_back(taken)
                 raise
             if answer.status < 500:
                 self._breaker.worked()
-            if not self._purse.settle(token, resource, answer):
+            if not await self._purse.settle(taken, answer):
                 return answer
             if only is not None and answer.status == 401:
                 raise Refused("GitHub refused the token")

@@ -17,6 +17,7 @@ from crawler.collectors.repository.asking import Asking
 from crawler.collectors.repository.batching import LINGER, SIZE, Batcher
 from crawler.collectors.repository.bill import bill
 from crawler.collectors.repository.breaker import FAILURES, REST, Breaker
+from crawler.collectors.repository.budgets import Budgets
 from crawler.collectors.repository.calls import PUBLIC_API, CallLimits, Calls
 from crawler.collectors.repository.looks import Known, Look, Looks
 from crawler.collectors.repository.ports import Part
@@ -52,8 +53,8 @@ class GitHubLimits:
 class GitHub:
     """The API at `base` (an Enterprise Server's is `https://HOST/api/v3`).
 
-    One per process and event loop: it holds the budgets of the tokens, and what was looked at. Implements
-    BillOfMaterials and Tarballs.
+    One per process and event loop: it holds what was looked at, and the budgets of the tokens unless `budgets` are
+    shared with others. Implements BillOfMaterials and Tarballs.
     """
 
     def __init__(
@@ -64,11 +65,14 @@ class GitHub:
         now: Callable[[], datetime],
         user_agent: str,
         limits: GitHubLimits | None = None,
+        budgets: Budgets | None = None,
         tick: Callable[[], float] = time.monotonic,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         bounds = limits or GitHubLimits()
-        purse = Purse(tokens, tick=tick, now=now, pause=pause, pace=bounds.pace, patience=bounds.patience)
+        purse = Purse(
+            tokens, tick=tick, now=now, pause=pause, budgets=budgets, pace=bounds.pace, patience=bounds.patience
+        )
         breaker = Breaker(tick, bounds.failures, bounds.rest)
         self._calls = Calls(base, purse, breaker, pause, bounds.calls, user_agent=user_agent)
         batcher = Batcher(Asking(self._calls, now), pause, size=bounds.batch, linger=bounds.linger)

@@ -13,6 +13,12 @@ REPLIES: Final = 8  # first words of each
 COMMITS: Final = 100
 RELEASES: Final = 30
 
+POINTS: Final = 1
+"""What a repository costs at most: 96 connections, of which a hundred are a point.
+
+https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
+"""
+
 FRAGMENT: Final = f"""
 fragment facts on Repository {{
   nameWithOwner visibility isPrivate isArchived isFork isDisabled isTemplate isEmpty createdAt pushedAt

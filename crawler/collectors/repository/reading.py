@@ -60,7 +60,7 @@ class Reading:
         with queueing():
             await self._turn.acquire()
         try:
-            if self._etag(known) is None and not self._calls.purse.affords(1 + rest_way.CALLS):
+            if self._etag(known) is None and not await self._calls.purse.affords(1 + rest_way.CALLS):
                 raise OutOfQuota
             return await self._look(name, known)
         finally:
@@ -129,7 +129,7 @@ class Reading:
 
     async def _by_rest(self, said: Mapping[str, Json], pager: Pager) -> dict[str, Json]:
         """All or nothing: a repository that is half read for want of quota would be scored for what was not read."""
-        if not self._calls.purse.affords(rest_way.CALLS):
+        if not await self._calls.purse.affords(rest_way.CALLS):
             raise OutOfQuota
         pages, more = await together(pager.pages(), pager.parts(whole=True))
         now = self._now()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import email.utils
+import hashlib
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import structlog
 
 from crawler.collectors.repository.answers import Answer, OutOfQuota
+from crawler.collectors.repository.budgets import Budgets, Denied, Granted, OwnBudgets, Resource, Said
 from crawler.courtesy import retry_after
 from crawler.patience import queueing
-
-Resource: TypeAlias = Literal["core", "graphql"]
 
 # 900 points a minute, one for a read: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 PACE: Final = 60 / 900
@@ -24,16 +24,13 @@ _UNTIMED_REST: Final = 60.0  # "wait for at least one minute", then longer each 
 _LONGEST_REST: Final = 900.0
 _WINDOW: Final = 3600.0 + 60.0
 
+PLENTY: Final = 1_000_000_000
+"""What is left with a GitHub that states no quota, as an Enterprise Server whose limits are switched off."""
+
+_PLENTY_FOR: Final = 60.0
+_NOBODY: Final = "anonymous"
+
 _log = structlog.get_logger()
-
-
-@dataclass(slots=True)
-class _Budget:
-    """`remaining` is what GitHub last said, None before it said anything; requests on their way are not in it."""
-
-    remaining: int | None = None
-    resets_at: float = 0.0
-    on_their_way: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -42,22 +39,29 @@ class Token:
 
     position: int
     value: str | None = field(repr=False)
-    rests_until: float = 0.0
     rested: int = 0
-    next_at: float = 0.0
-    budgets: dict[Resource, _Budget] = field(default_factory=lambda: {"core": _Budget(), "graphql": _Budget()})
 
-    def wait(self, resource: Resource, needed: int, now: float) -> float:
-        """Seconds until this token may make so many requests; 0 for at once."""
-        budget = self.budgets[resource]
-        if budget.remaining is not None and now >= budget.resets_at:
-            budget.remaining = None
-        spent = budget.remaining is not None and budget.remaining - budget.on_their_way < needed
-        return max(self.rests_until - now, budget.resets_at - now if spent else 0.0, 0.0)
+    @property
+    def digest(self) -> str:
+        """What others may know it by: short, the same everywhere, and of no use to who reads it."""
+        if self.value is None:
+            return _NOBODY
+        return hashlib.sha256(f"hallmark:{self.value}".encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A token that one request is granted with."""
+
+    token: Token
+    granted: Granted
 
 
 class Purse:
-    """All tokens of one collector. `tick` is a monotonic clock in seconds, `now` the time, `pause` waits."""
+    """All tokens of one collector. `tick` is a monotonic clock in seconds, `now` the time, `pause` waits.
+
+    `budgets` may be shared with other processes that have the same tokens.
+    """
 
     def __init__(
         self,
@@ -66,12 +70,14 @@ class Purse:
         tick: Callable[[], float],
         now: Callable[[], datetime],
         pause: Callable[[float], Awaitable[None]],
+        budgets: Budgets | None = None,
         pace: float = PACE,
         patience: float = PATIENCE,
     ) -> None:
         self._tick = tick
         self._now = now
         self._pause = pause
+        self._budgets: Budgets = budgets or OwnBudgets(tick)
         self._pace = pace
         self._patience = patience
         self._tokens = [Token(position, value) for position, value in enumerate(dict.fromkeys(values), start=1)]
@@ -87,86 +93,91 @@ class Purse:
         """True when there is no token to use."""
         return not self._tokens
 
-    def affords(self, requests: int) -> bool:
+    async def affords(self, requests: int) -> bool:
         """True when some token can make so many REST requests now."""
-        return any(token.wait("core", requests, self._tick()) == 0 for token in self.tokens)
+        for token in self.tokens:
+            if await self._budgets.affords(token.digest, "core", requests):
+                return True
+        return False
 
-    async def take(self, resource: Resource, key: str, only: Token | None = None) -> Token:
+    async def take(self, resource: Resource, key: str, only: Token | None = None, cost: int = 1) -> Taken:
         """A token for one request, at its pace; raise OutOfQuota when none is ready within the patience.
 
         The same `key` gets the same token while that has budget left: an ETag may be good with one token only. With
         `only` it is this token or none, at once.
         """
         until = self._tick() + (self._patience if only is None else 0)
-        while True:
-            now = self._tick()
-            waits = [(token.wait(resource, 1, now), token) for token in self._turns(key, only)]
-            shortest, token = min(waits, key=lambda wait: wait[0])
-            if shortest == 0:
-                break
-            if now + shortest > until:
+        while isinstance(found := await self._reserve(resource, key, only, cost), float):
+            if self._tick() + found > until:
                 raise OutOfQuota
             with queueing():
-                await self._pause(shortest)
-        starts, token.next_at = token.next_at, max(now, token.next_at) + self._pace
-        token.budgets[resource].on_their_way += 1
-        if starts > now:
+                await self._pause(found)
+        if found.granted.starts_in > 0:
             try:
                 with queueing():
-                    await self._pause(starts - now)
+                    await self._pause(found.granted.starts_in)
             except BaseException:
-                self.give_back(token, resource)
+                await self.give_back(found, sent=False)
                 raise
-        return token
+        return found
 
-    def give_back(self, token: Token, resource: Resource) -> None:
-        """A request was not answered."""
-        token.budgets[resource].on_their_way -= 1
+    async def give_back(self, taken: Taken, *, sent: bool = True) -> None:
+        """A request was not answered, or not even sent; one that was may have been counted."""
+        granted = taken.granted
+        await self._budgets.settle(granted, said=None, spent=granted.cost if sent else 0, rest=0)
 
-    def settle(self, token: Token, resource: Resource, answer: Answer) -> bool:
+    async def settle(self, taken: Taken, answer: Answer) -> bool:
         """Learn from an answer's headers; True when the request is worth another try, now or with another token."""
-        self.give_back(token, resource)
-        self._read_budget(token, resource, answer)
+        token, resource = taken.token, taken.granted.resource
+        rest = self._rest(token, resource, answer) if answer.limited else 0.0
+        await self._budgets.settle(taken.granted, said=self._said(resource, answer), spent=0, rest=rest)
         if answer.status == 401 and token.value is not None:
             if token in self._tokens:
                 self._tokens.remove(token)
                 _log.error("github_token_refused", position=token.position, left=len(self._tokens))
             return True
         if answer.limited:
-            self._rest(token, resource, answer)
             return True
         token.rested = 0
         return False
+
+    async def _reserve(self, resource: Resource, key: str, only: Token | None, cost: int) -> Taken | float:
+        """The first token in its turn that is ready, or seconds until one may be."""
+        waits: list[float] = []
+        for token in self._turns(key, only):
+            found = await self._budgets.reserve(token.digest, resource, cost, self._pace)
+            if not isinstance(found, Denied):
+                return Taken(token, found)
+            waits.append(found.wait)
+        return min(waits)
 
     def _turns(self, key: str, only: Token | None) -> Sequence[Token]:
         tokens = (only,) if only is not None else self.tokens
         first = zlib.crc32(key.lower().encode()) % len(tokens)
         return (*tokens[first:], *tokens[:first])
 
-    def _read_budget(self, token: Token, resource: Resource, answer: Answer) -> None:
+    def _said(self, resource: Resource, answer: Answer) -> Said | None:
+        """What an answer says of the budget of a resource; None when it is about another one, or says too little."""
         remaining = _whole(answer.headers.get("x-ratelimit-remaining"))
         reset = _whole(answer.headers.get("x-ratelimit-reset"))
+        if remaining is None and answer.status < 400 and not answer.limited:
+            return Said(remaining=PLENTY, resets_in=_PLENTY_FOR)
         if remaining is None or reset is None or answer.headers.get("x-ratelimit-resource", resource) != resource:
-            return
-        budget = token.budgets[resource]
-        resets_at = self._tick() + min(max(reset - self._github_now(answer), 1.0), _WINDOW)
-        # Answers overtake each other: within one window the smallest number is the newest.
-        same_window = budget.remaining is not None and abs(resets_at - budget.resets_at) < 60
-        budget.remaining = min(remaining, budget.remaining or 0) if same_window else remaining
-        budget.resets_at = resets_at
+            return None
+        return Said(remaining=remaining, resets_in=min(max(reset - self._github_now(answer), 1.0), _WINDOW))
 
-    def _rest(self, token: Token, resource: Resource, answer: Answer) -> None:
-        budget = token.budgets[resource]
+    def _rest(self, token: Token, resource: Resource, answer: Answer) -> float:
+        """Seconds that a token rests after a limit; 0 when its budget itself says until when."""
         stated = retry_after(answer.headers.get("retry-after", ""), self._now())
         if stated is not None:
             rest = min(max(stated, 1.0), _WINDOW)
-        elif budget.remaining == 0:
-            rest = 0.0  # the budget itself says until when
+        elif (said := self._said(resource, answer)) is not None and said.remaining == 0:
+            rest = 0.0
         else:
             rest = min(_UNTIMED_REST * 2**token.rested, _LONGEST_REST)
             token.rested = min(token.rested + 1, 8)
-        token.rests_until = max(token.rests_until, self._tick() + rest) if rest else token.rests_until
         _log.info("github_limit_met", position=token.position, resource=resource, seconds=round(rest))
+        return rest
 
     def _github_now(self, answer: Answer) -> float:
         """GitHub's own clock, so that a wrong one of ours does not move the reset."""

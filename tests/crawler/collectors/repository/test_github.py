@@ -12,6 +12,8 @@ import pytest
 
 from crawler.collectors.repository import BillOfMaterials, GitHub, GitHubLimits, Part, Tarballs
 from crawler.collectors.repository.bill import part
+from crawler.collectors.repository.budgets import Granted, OwnBudgets, Said
+from crawler.collectors.repository.tokens import Token
 from evidence.model import Absent
 from tests.crawler.collectors.repository.looking import NOW, Looker, lively
 from tests.servers.github.server import Local, serve
@@ -145,9 +147,12 @@ def test_without_quota_neither_is_asked_for() -> None:
 
 def test_a_spent_quota_leaves_the_host_of_public_archives() -> None:
     async def run() -> str | Absent:
-        github = GitHub(now=lambda: NOW, user_agent="x", limits=GitHubLimits(patience=0), tick=lambda: 0.0)
-        budget = github._calls.purse.tokens[0].budgets["core"]
-        budget.remaining, budget.resets_at = 0, 3600.0
+        spent = OwnBudgets(lambda: 0.0)
+        granted = await spent.reserve(Token(0, None).digest, "core", 1, 0)
+        assert isinstance(granted, Granted)
+        await spent.settle(granted, said=Said(remaining=0, resets_in=3600), spent=0, rest=0)
+        limits = GitHubLimits(patience=0)
+        github = GitHub(now=lambda: NOW, user_agent="x", limits=limits, budgets=spent, tick=lambda: 0.0)
         return await github.tarball_address("octo/lively", "v1.0 beta")
 
     assert asyncio.run(run()) == "https://codeload.github.com/octo/lively/tar.gz/v1.0%20beta"
