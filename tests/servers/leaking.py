@@ -1,4 +1,4 @@
-"""A server that cannot keep a secret: in results, errors, error pages, headers, documents and stderr.
+"""A server that cannot keep a secret: in results, resources, errors, error pages, headers, documents and stderr.
 
 `python -m tests.servers.leaking` is the same over stdio: it says its secrets on stderr and, with a code, ends.
 
@@ -34,6 +34,7 @@ TEMPLATES: Final = {
     "last-words": "gsk_<w52>",
     "password": "<w24>",
     "key": "<b64>",
+    "resource": "rk_live_<w24>",
 }
 LEAKS: Final = {name: write(template, SEED) for name, template in TEMPLATES.items()}
 LISTED: Final = write("dckr_pat_<s27>", SEED)
@@ -55,11 +56,17 @@ def answer(method: str, params: dict[str, Any], number: int) -> dict[str, Any]:
     """The result or error of one question; calls go wrong in turns."""
     if method == "initialize":
         server = {"name": "leaking", "version": "1.0.0"}
-        return {"result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": server}}
+        able: dict[str, Any] = {"tools": {}, "resources": {}}
+        return {"result": {"protocolVersion": "2025-06-18", "capabilities": able, "serverInfo": server}}
     if method == "tools/list":
         return {"result": {"tools": [TOOL]}}
     if method == "tools/call":
         return _called(number)
+    if method == "resources/list":
+        return {"result": {"resources": [{"uri": "notes://settings", "name": "settings"}]}}
+    if method == "resources/read":
+        settings = f"# Settings\n\nstripe = {LEAKS['resource']}\n" + f"another = {LEAKS['resource']}\n" * 900
+        return {"result": {"contents": [{"uri": "notes://settings", "text": settings}]}}
     lines = f"{LEAKS['key']}\n{LEAKS['key'][::-1]}"
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY-----"
     data = {"aws": LEAKS["data"], "password": LEAKS["password"], "log": [f"Bearer {LEAKS['escaped']}", key]}
@@ -74,7 +81,7 @@ def _called(number: int) -> dict[str, Any]:
         {"result": {"content": failed, "isError": True}},
         {"error": {"code": -32603, "message": f"cannot use {LEAKS['message']}"}},
     ]
-    return turns[number % 3]
+    return turns[(number - 1) % 3]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -109,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(asked, dict) or "id" not in asked:
             self._send(202, b"")
             return
-        self.server.calls += 1  # type: ignore[attr-defined]
+        self.server.calls += asked.get("method") == "tools/call"  # type: ignore[attr-defined]
         said = answer(str(asked.get("method")), asked.get("params") or {}, self.server.calls)  # type: ignore[attr-defined]
         message = json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}).replace(
             LEAKS["escaped"], LEAKS["escaped"].replace("n", "\\u006e", 1)

@@ -12,6 +12,7 @@ from crawler.wire.failures import TooLarge
 from crawler.wire.mcp import Era
 from crawler.wire.transcript import Reply
 from evidence.canonical import Json
+from evidence.derive.scrubbing import scrub_body
 from evidence.kinds.listing import LISTS, End
 
 METHODS: Final = {
@@ -158,7 +159,7 @@ def _count(items: Json) -> int:
 def _failed(reply: Reply, asked: str) -> tuple[End, bytes | str]:
     status = reply.status or 200
     if reply.answer and reply.answer.is_error and status < 500 and status not in _STATUS_WINS:
-        span = reply.answer.span
+        span = scrub_body(reply.answer.span)  # nothing else scrubs a listing
         return End.ERROR, span if len(span) <= _LONGEST_ERROR else f"an error of more than {_LONGEST_ERROR} bytes"
     if isinstance(reply.failure, TooLarge):
         return End.CAPPED, f"{reply.failure.reason}: {reply.failure.detail}"

@@ -56,6 +56,8 @@ def test_a_whole_run_keeps_and_shows_no_secret(
     assert leaked(shown, secrets) == []
     rows = dict(_rows(home / "hallmark.db"))
     assert any(b"[secret]" in value for value in rows.values()), "something was scrubbed"
+    kept = [value for value in rows.values() if value.startswith(b'{"resources":')]
+    assert any(b"# Settings" in value and b"found nothing" in value for value in kept), "texts are kept"
     assert leaked(rows, leaking.LEAKS) == []
     raw = {place.partition(".")[0] for place, _ in leaked(rows, {"listed": leaking.LISTED})}
     assert raw - {"hallmark"} == {"evidence_blob"}, "only a listing is kept as it was received"
