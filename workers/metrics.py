@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
-from evidence.store import RunRow
+from evidence.store import RunRow, RunState
 from workers.overview import Away, Overview, Unneeded
 from workers.settings import Settings, code_version
 from workers.standing import Night, Standing
@@ -45,21 +45,24 @@ METRICS: Final[Mapping[str, Declared]] = {
     "hallmark_host_waits": Declared("Visits that had to wait for another process at the host.", counter=True),
     "hallmark_host_wait_seconds": Declared("Seconds that such visits waited in all.", counter=True),
     "hallmark_github_quota_left": Declared("Requests that GitHub still allows a token, by its number.", ("token",)),
-    "hallmark_runs_unfinished": Declared("Runs that are neither published nor abandoned, by trigger.", ("trigger",)),
+    "hallmark_runs_unfinished": Declared("Runs that are not over, by trigger.", ("trigger",)),
+    "hallmark_runs_stopped": Declared("Runs that wait for an operator: paused, withheld.", ("state",)),
     "hallmark_night_overdue_seconds": Declared("Seconds since a nightly run was due that does not exist; else 0."),
     "hallmark_nightly_published_timestamp_seconds": Declared("When the newest nightly run was published."),
     "hallmark_nightly_published_age_seconds": Declared("Seconds since the newest nightly run was published."),
     "hallmark_run_info": Declared("The shown run: unfinished, else published last.", ("run", "trigger", "state")),
-    "hallmark_run_unfinished": Declared("1 while the shown run is neither published nor abandoned."),
+    "hallmark_run_unfinished": Declared("1 while workers go on with the shown run; 0 when it is over or stopped."),
     "hallmark_run_age_seconds": Declared("Seconds since the shown run was planned."),
     "hallmark_run_deadline_seconds": Declared("Age at which a nightly run is published as it is."),
     "hallmark_run_servers_planned": Declared("Servers of the shown run."),
+    "hallmark_run_servers_carried": Declared("Of these, servers that keep their last evidence: not their turn."),
+    "hallmark_run_servers_later": Declared("Open servers whose time has not come.", ("stage",)),
     "hallmark_run_servers_done": Declared("Servers that have passed a stage.", ("stage",)),
     "hallmark_run_rate": Declared("Servers per second that passed a stage in the last five minutes.", ("stage",)),
     "hallmark_run_eta_seconds": Declared("Seconds to go at that rate.", ("stage",)),
     "hallmark_run_leases": Declared("Open servers that a worker holds, or held for too long.", ("stage", "state")),
     "hallmark_run_retries": Declared("Failed attempts so far.", ("stage",)),
-    "hallmark_run_failing": Declared("Open servers with a failed attempt.", ("stage",)),
+    "hallmark_run_failing": Declared("Open servers with a failed attempt whose time has come.", ("stage",)),
     "hallmark_run_outcomes": Declared("Records by kind and outcome: observed, or why not.", ("kind", "outcome")),
     "hallmark_run_own_failure_share": Declared("Share of the records that are absent because Hallmark failed."),
 }
@@ -96,6 +99,8 @@ def _standing(standing: Standing, overview: Overview) -> Iterator[Sample]:
     yield "hallmark_database_bytes", (), standing.size
     for trigger, number in sorted(_by_trigger(standing.unfinished).items()):
         yield "hallmark_runs_unfinished", (trigger,), number
+    for state in (RunState.PAUSED, RunState.WITHHELD):
+        yield "hallmark_runs_stopped", (state.value,), sum(row.state is state for row in standing.unfinished)
     if standing.nightly is not None and standing.nightly.published_at is not None:
         at = standing.nightly.published_at
         yield "hallmark_nightly_published_timestamp_seconds", (), at.timestamp()
@@ -114,12 +119,14 @@ def _by_trigger(rows: Iterable[RunRow]) -> Mapping[str, int]:
 def _night(night: Night, overview: Overview) -> Iterator[Sample]:
     row = night.row
     yield "hallmark_run_info", (row.run.id, row.run.trigger.value, row.state.value), 1
-    yield "hallmark_run_unfinished", (), float(not row.state.is_final)
+    yield "hallmark_run_unfinished", (), float(row.state.is_working)
     if row.planned_at is not None:
         yield "hallmark_run_age_seconds", (), (overview.at - row.planned_at).total_seconds()
     yield "hallmark_run_servers_planned", (), max((stage.planned for stage in night.stages), default=0)
+    yield "hallmark_run_servers_carried", (), night.carried
     for stage in night.stages:
         name = stage.stage.value
+        yield "hallmark_run_servers_later", (name,), stage.later
         yield "hallmark_run_servers_done", (name,), stage.done
         yield "hallmark_run_leases", (name, "held"), stage.held
         yield "hallmark_run_leases", (name, "expired"), stage.expired

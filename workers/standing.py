@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, and_, case, func, select, text
+from sqlalchemy import Connection, and_, case, func, or_, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
 
@@ -41,7 +41,8 @@ _FINAL: Final = [state.value for state in RunState if state.is_final]
 class Staged:
     """One stage of a run. `rate` is servers per second of the last minutes, `eta` seconds to go, None when unknown.
 
-    `held` and `expired` are leases on open servers, `retries` failed attempts in all, `failing` open servers with one.
+    `held` and `expired` are leases on open servers, `retries` failed attempts in all, `failing` open servers with one
+    that may be tried now, `later` open servers whose time has not come, `carried` servers that had no turn.
     """
 
     stage: Stage
@@ -52,6 +53,8 @@ class Staged:
     retries: int
     failing: int
     rate: float | None
+    later: int = 0
+    carried: int = 0
 
     @property
     def eta(self) -> float | None:
@@ -66,6 +69,11 @@ class Night:
     row: RunRow
     stages: tuple[Staged, ...]
     outcomes: Mapping[tuple[str, str], int]
+
+    @property
+    def carried(self) -> int:
+        """Servers that keep their last evidence because it is not their turn."""
+        return max((stage.carried for stage in self.stages), default=0)
 
     @property
     def own_failure_share(self) -> float | None:
@@ -175,6 +183,7 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
     if row.planned_at is not None:
         seconds = max(1.0, min(seconds, (now - row.planned_at).total_seconds()))
     is_open = RUN_ITEM.c.done_at.is_(None)
+    may_be_tried = or_(RUN_ITEM.c.not_before.is_(None), RUN_ITEM.c.not_before <= now)
     query = select(
         RUN_ITEM.c.stage,
         func.count(),
@@ -183,7 +192,9 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
         _how_many(and_(is_open, RUN_ITEM.c.leased_until > now)),
         _how_many(and_(is_open, RUN_ITEM.c.leased_until <= now)),
         func.sum(RUN_ITEM.c.attempts),
-        _how_many(and_(is_open, RUN_ITEM.c.attempts > 0)),
+        _how_many(and_(is_open, RUN_ITEM.c.attempts > 0, may_be_tried)),
+        _how_many(and_(is_open, RUN_ITEM.c.not_before > now)),
+        _how_many(RUN_ITEM.c.carried.is_(True)),
     )
     found = {
         stage: Staged(
@@ -195,8 +206,10 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
             retries=retries,
             failing=failing,
             rate=None if row.state.is_final or not recent else recent / seconds,
+            later=later,
+            carried=carried,
         )
-        for stage, planned, done, recent, held, expired, retries, failing in connection.execute(
+        for stage, planned, done, recent, held, expired, retries, failing, later, carried in connection.execute(
             query.where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage)
         )
     }

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 
@@ -26,7 +27,9 @@ BEFORE = RunRow(
     state=RunState.PUBLISHED,
     published_at=NOW - timedelta(hours=20),
 )
-COLLECT = Staged(stage=Stage.COLLECT, planned=100, done=40, held=5, expired=2, retries=7, failing=3, rate=2.0)
+COLLECT = Staged(
+    stage=Stage.COLLECT, planned=100, done=40, held=5, expired=2, retries=7, failing=3, rate=2.0, later=9, carried=12
+)
 NIGHT = Night(
     row=ROW,
     stages=(COLLECT, replace(COLLECT, stage=Stage.SCORE, done=0, rate=None)),
@@ -62,6 +65,16 @@ def value(series: Series, name: str, *labels: str) -> float | None:
     return series.get((name, frozenset(labels)))
 
 
+@pytest.mark.parametrize("state", [RunState.PAUSED, RunState.WITHHELD])
+def test_a_night_that_waits_for_an_operator_is_not_under_way(state: RunState) -> None:
+    row = replace(ROW, state=state)
+    standing = replace(STANDING, night=replace(NIGHT, row=row), unfinished=(row,))
+    series = read(replace(OVERVIEW, standing=standing))
+    assert value(series, "hallmark_runs_stopped", state.value) == 1
+    assert value(series, "hallmark_run_unfinished") == 0
+    assert value(series, "hallmark_runs_unfinished", "nightly") == 1
+
+
 def test_a_night_under_way_is_told_in_numbers() -> None:
     series = read(OVERVIEW)
     assert value(series, "hallmark_run_servers_planned") == 100
@@ -77,6 +90,9 @@ def test_a_night_under_way_is_told_in_numbers() -> None:
     assert value(series, "hallmark_nightly_published_age_seconds") == 20 * 3600
     assert value(series, "hallmark_runs_unfinished", "nightly") == 1
     assert value(series, "hallmark_run_info", RUN.id, "nightly", "planned") == 1
+    assert value(series, "hallmark_run_servers_carried") == 12
+    assert value(series, "hallmark_run_servers_later", "collect") == 9
+    assert value(series, "hallmark_runs_stopped", "withheld") == 0
 
 
 def test_what_is_not_known_has_no_sample() -> None:

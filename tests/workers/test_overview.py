@@ -101,6 +101,26 @@ def test_a_night_under_way_is_counted_by_stage_lease_and_outcome(url: str) -> No
     assert any(outcome == OBSERVED for _, outcome in night.outcomes)
 
 
+def test_servers_that_wait_for_later_are_not_failing_and_carried_ones_are_told(url: str) -> None:
+    dossiers = samples.dossiers(6)
+    store = open_store(url)
+    store.migrate()
+    store.add_run(Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
+    refs = [(one.server, world.ref(0)) for one in dossiers]
+    store.put_page(NIGHTLY, "first", refs, cursor=None, done=True, at=world.NIGHT)
+    ids = [one.server.id for one in dossiers]
+    now = store.now(NOW)
+    store.plan(NIGHTLY, ids, now, carried=ids[:2])
+    put_back = {"delay": timedelta(minutes=20), "why": "timeout", "most": 2, "now": now}
+    store.put_back(NIGHTLY, Stage.COLLECT, ids[2:5], **put_back)  # type: ignore[arg-type]
+    store.close()
+    night = look(url, now).night
+    assert night is not None
+    collect = night.stages[0]
+    assert (collect.retries, collect.later, collect.failing) == (3, 3, 0)
+    assert night.carried == 2
+
+
 def test_own_failures_are_a_share_of_all_records(url: str) -> None:
     theirs = [samples.absent_dossier(Reason.UNREACHABLE, "refused"), *samples.dossiers(2)]
     store = open_store(url)

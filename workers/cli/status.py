@@ -15,6 +15,7 @@ from rich.table import Table
 from evidence.store import RunRow
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, facts, out, plain, show, table
+from workers.cli.night_page import WHAT_TO_DO
 from workers.cli.session import reading
 from workers.clock import clock_at
 from workers.overview import Away, Observer, Overview, Unneeded
@@ -109,6 +110,7 @@ def _run_document(row: RunRow) -> dict[str, Any]:
         "run": row.run.id,
         "trigger": row.run.trigger.value,
         "state": row.state.value,
+        "note": row.note,
         "published_at": None if at is None else at.isoformat(timespec="seconds"),
     }
 
@@ -116,6 +118,7 @@ def _run_document(row: RunRow) -> dict[str, Any]:
 def _night_document(night: Night) -> dict[str, Any]:
     return {
         "run": night.row.run.id,
+        "carried": night.carried,
         "stages": [
             {
                 "stage": stage.stage.value,
@@ -127,6 +130,7 @@ def _night_document(night: Night) -> dict[str, Any]:
                 "expired": stage.expired,
                 "retries": stage.retries,
                 "failing": stage.failing,
+                "later": stage.later,
             }
             for stage in night.stages
         ],
@@ -167,7 +171,7 @@ def page(overview: Overview) -> RenderableType:
 
 
 def _standing_page(standing: Standing, overview: Overview) -> Iterator[RenderableType]:
-    rows = [(row.state.value, f"{row.run.id} ({row.run.trigger.value})") for row in standing.unfinished]
+    rows = [(row.state.value, _named(row)) for row in standing.unfinished]
     if standing.published is not None:
         at = standing.published.published_at
         age = "" if at is None else f", {_span((overview.at - at).total_seconds())} ago"
@@ -178,13 +182,23 @@ def _standing_page(standing: Standing, overview: Overview) -> Iterator[Renderabl
     if standing.night is not None:
         yield ""
         yield _stages(standing.night)
+        if standing.night.carried:
+            yield plain(f"carried  {standing.night.carried} servers keep their last evidence: it is not their turn")
         if standing.night.outcomes:
             yield ""
             yield _outcomes(standing.night)
 
 
+def _named(row: RunRow) -> str:
+    """A run that is not over, and what an operator has to do about it."""
+    name = f"{row.run.id} ({row.run.trigger.value})"
+    if row.state not in WHAT_TO_DO:
+        return name
+    return f"{name}{': ' if row.note else ''}{row.note}; {WHAT_TO_DO[row.state]}"
+
+
 def _stages(night: Night) -> Table:
-    right = ["Done", "Of", "Share", "Per second", "To go", "Held", "Expired", "Retries", "Failing"]
+    right = ["Done", "Of", "Share", "Per second", "To go", "Held", "Expired", "Later", "Retries", "Failing"]
     grid = table("Stage", *((name, "right") for name in right), title=night.row.run.id)
     for stage in night.stages:
         grid.add_row(
@@ -196,6 +210,7 @@ def _stages(night: Night) -> Table:
             "" if stage.eta is None else _span(stage.eta),
             str(stage.held),
             str(stage.expired),
+            str(stage.later),
             str(stage.retries),
             str(stage.failing),
         )

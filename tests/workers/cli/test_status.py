@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from evidence.model import Reason, Run, Trigger
-from evidence.store import Stage, open_store
+from evidence.store import RunState, Stage, open_store
 from tests.publish import samples
 from tests.servers.daemon import free_port
 from tests.workers import world
@@ -65,6 +65,22 @@ def test_a_run_under_way_shows_its_stages_and_own_failures(hallmark: Hallmark, h
     assert "planned" in shown
     assert "25.0 %" in shown
     assert "collector_error" in shown
+
+
+def test_a_withheld_night_says_why_and_what_to_do(hallmark: Hallmark, home: Path) -> None:
+    home.mkdir()
+    store = open_store(f"sqlite:///{home}/hallmark.db")
+    store.migrate()
+    run = Run(id="20261121T030000Z-nightly", trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={})
+    store.add_run(run)
+    store.plan(run.id, [], world.NIGHT)
+    store.set_state(run.id, RunState.WITHHELD, world.NIGHT, "9 of 10 by collector_error")
+    store.close()
+    shown = " ".join(hallmark("status").out.split())
+    assert "withheld 20261121T030000Z-nightly (nightly): 9 of 10 by collector_error; read collector_failed" in shown
+    [row] = hallmark("status", "--json").rows
+    (unfinished,) = row["unfinished"]  # type: ignore[misc]
+    assert (unfinished["state"], unfinished["note"]) == ("withheld", "9 of 10 by collector_error")
 
 
 def test_watch_looks_again_until_it_is_stopped(
