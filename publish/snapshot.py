@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from evidence.store import Stage, Store, UnknownRun
@@ -22,6 +24,8 @@ FILES: Final[Mapping[str, Form]] = {
     "scores.csv": Form("csv"),
     "comparable.jsonl": Form("jsonl", comparable=True),
 }
+
+MANIFEST: Final = "manifest.json"
 
 Printed: TypeAlias = Callable[[Store, str, Sequence[Form]], Iterable[Page]]
 """Who prints the files: `dataset.printed`, or several processes (`publish.press`)."""
@@ -49,6 +53,19 @@ def manifest(store: Store, run_id: str, printed: Printed = dataset.printed) -> b
         "files": _digests(printed(store, run_id, list(FILES.values()))),
     }
     return json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
+
+
+def write(store: Store, run_id: str, folder: Path, printed: Printed = dataset.printed) -> int:
+    """Write all files of a run into a folder, beside them its manifest when it is published; how many servers.
+
+    Files appear when all of them are complete.
+    """
+    pages = printed(store, run_id, list(FILES.values()))
+    with ExitStack() as files:
+        sinks = {form: files.enter_context(dataset.appearing(folder / name)) for name, form in FILES.items()}
+        if (known := store.snapshot(run_id)) is not None:
+            files.enter_context(dataset.appearing(folder / MANIFEST)).write(known)
+        return dataset.write(pages, sinks)
 
 
 def _digests(pages: Iterable[Page]) -> dict[str, Any]:

@@ -3,10 +3,15 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
 
 from evidence.store import Store
 from publish import dataset, snapshot
+from publish.dataset import Page
+from publish.forms import Form
 from tests.publish import samples
 
 
@@ -27,3 +32,27 @@ def test_the_manifest_names_digests_that_the_files_have(make_store: Callable[...
 def test_the_manifest_is_the_same_twice(make_store: Callable[..., Store]) -> None:
     store = make_store(samples.dossiers(5))
     assert snapshot.manifest(store, samples.RUN.id) == snapshot.manifest(store, samples.RUN.id)
+
+
+def test_all_files_are_written_at_once_and_are_those_of_the_manifest(
+    make_store: Callable[..., Store], tmp_path: Path
+) -> None:
+    store = make_store([*samples.dossiers(13), samples.hostile_dossier()])
+    assert snapshot.write(store, samples.RUN.id, tmp_path / "before") == 14
+    assert {path.name for path in (tmp_path / "before").iterdir()} == set(snapshot.FILES)
+    store.put_snapshot(samples.RUN.id, snapshot.manifest(store, samples.RUN.id), samples.AS_OF)
+    snapshot.write(store, samples.RUN.id, tmp_path / "after")
+    manifest = json.loads((tmp_path / "after" / snapshot.MANIFEST).read_bytes())
+    for name, file in manifest["files"].items():
+        data = (tmp_path / "after" / name).read_bytes()
+        assert (file["sha256"], file["bytes"]) == (hashlib.sha256(data).hexdigest(), len(data))
+
+
+def test_no_file_appears_before_all_are_complete(make_store: Callable[..., Store], tmp_path: Path) -> None:
+    def broken(store: Store, run_id: str, forms: Sequence[Form]) -> Iterator[Page]:
+        yield from dataset.printed(store, run_id, forms)
+        raise KeyError("the disk")
+
+    with pytest.raises(KeyError):
+        snapshot.write(make_store(samples.dossiers(3)), samples.RUN.id, tmp_path / "out", broken)
+    assert list((tmp_path / "out").iterdir()) == []

@@ -195,6 +195,14 @@ def test_explaining_a_server_says_what_to_change_and_what_it_brings(hallmark: Ha
     assert list(first["places"][0]) == ["at", "why", "gain_alone"]
 
 
+def test_export_writes_all_files_into_a_folder(hallmark: Hallmark, stored: Sequence[str], tmp_path: Path) -> None:
+    done = hallmark("export", "--all", str(tmp_path / "all"))
+    assert (done.code, done.out) == (0, "")
+    assert {path.name for path in (tmp_path / "all").iterdir()} >= {"servers.jsonl", "scores.csv", "comparable.jsonl"}
+    assert (tmp_path / "all" / "comparable.jsonl").read_text() == hallmark("export", "--comparable").out
+    assert hallmark("export", "--all", str(tmp_path / "all"), "--rubric", "lint").code == 2
+
+
 def test_export_writes_only_data_to_stdout(hallmark: Hallmark, stored: Sequence[str], tmp_path: Path) -> None:
     result = hallmark("export", "--comparable")
     assert len(result.rows) == len(stored)
