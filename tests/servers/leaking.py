@@ -157,10 +157,12 @@ def main() -> None:
     if len(sys.argv) > 1:
         sys.stderr.write(f"Error: cannot start with {LEAKS['last-words']}\n")
         sys.exit(int(sys.argv[1]))
-    for number, line in enumerate(sys.stdin):
+    calls = 0
+    for line in sys.stdin:
         asked = json.loads(line)
+        calls += asked.get("method") == "tools/call"
         if "id" in asked:
-            said = answer(str(asked.get("method")), asked.get("params") or {}, number)
+            said = answer(str(asked.get("method")), asked.get("params") or {}, calls)
             sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}) + "\n")
             sys.stdout.flush()
 

@@ -14,6 +14,7 @@ from evidence.derive.scrubbing import scrub_text
 from evidence.kinds import handouts
 from evidence.kinds.handouts import MOST_RESOURCES, RESOURCE_BYTES, RESULT_BYTES, Handouts
 from evidence.model import Absent, Observed, Reason, Record
+from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.probing import absent, collector, records_of, remote
 from tests.servers.hostile import Behaviour, serving
 from tests.servers.poisoned import ORDER, Poisoned
@@ -116,6 +117,16 @@ def test_two_visits_of_an_unchanged_server_leave_equal_bodies() -> None:
     server = Poisoned()
 
     assert looked_at(server)[handouts.KIND].content == looked_at(server)[handouts.KIND].content
+
+
+def test_a_process_is_read_like_a_remote() -> None:
+    prober = collector(depth="full", launcher=PipeLauncher())
+    seen = view(asyncio.run(records_of(prober, module("tests.servers.leaking"))))
+
+    [resource], [result] = seen.resources, seen.results
+    assert resource.text.startswith("# Settings")
+    assert not resource.whole
+    assert result.name == "search_notes"
 
 
 def test_resources_are_taken_in_order_and_text_before_pictures() -> None:
