@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-from datetime import timedelta
 from functools import cache
 from multiprocessing.synchronize import Event
 from typing import Any
@@ -26,7 +25,8 @@ def settings() -> Settings:
 def configuration() -> dict[str, Any]:
     """Celery's configuration, derived from the settings when Celery first needs it."""
     mine = settings()
-    soft, hard = time_limits(mine)
+    soft, hard = (limit.total_seconds() for limit in mine.task_limits)
+    long_soft, long_hard = (limit.total_seconds() for limit in mine.long_task_limits)
     return {
         "broker_url": mine.redis_url.get_secret_value(),
         "broker_connection_retry_on_startup": True,
@@ -38,8 +38,11 @@ def configuration() -> dict[str, Any]:
         "task_ignore_result": True,
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
-        "task_soft_time_limit": soft.total_seconds(),
-        "task_time_limit": hard.total_seconds(),
+        "task_soft_time_limit": soft,
+        "task_time_limit": hard,
+        "task_annotations": {task: {"soft_time_limit": long_soft, "time_limit": long_hard} for task in schedule.LONG},
+        "worker_max_memory_per_child": mine.worker_memory * 1024,
+        "worker_max_tasks_per_child": mine.worker_tasks,
         "worker_prefetch_multiplier": 1,
         "worker_cancel_long_running_tasks_on_connection_loss": False,
         "beat_schedule": schedule.beat_table(mine),
@@ -51,12 +54,6 @@ def configuration() -> dict[str, Any]:
 def _queue(name: str) -> Queue:
     # Without a routing key of its own, every queue would get a copy of every message.
     return Queue(name, Exchange("hallmark", type="direct"), routing_key=name)  # type: ignore[no-untyped-call]
-
-
-def time_limits(mine: Settings) -> tuple[timedelta, timedelta]:
-    """Soft and hard limit of a task: after the time it takes by itself, before Redis hands it to another worker."""
-    room = mine.visibility_timeout - mine.shard_time
-    return mine.shard_time + room * 0.5, mine.shard_time + room * 0.75
 
 
 app = Celery("hallmark", include=["workers.tasks"], set_as_current=False)

@@ -6,10 +6,9 @@ Progress is rows. A task that is lost, repeated or killed changes nothing but ti
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 
 from evidence.model import Run, Trigger
-from evidence.store import PARTS, RunAct, RunRow, RunState, Stage
+from evidence.store import RunAct, RunRow, RunState
 from workers import closing, light_checks, pins, pipeline, schedule
 from workers.broker import Queues, Turn
 from workers.context import Context
@@ -69,15 +68,8 @@ def _sweep_run(ctx: Context, row: RunRow, queues: Queues) -> None:
     elif closing.is_due(ctx, row):
         _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
     else:
-        for stage, number in _due(ctx, run_id).items():
+        for stage, number in ctx.store.due(run_id, ctx.clock.wall()).items():
             _fill(ctx, queues, schedule.SHARDS[stage], run_id, number)
-
-
-def _due(ctx: Context, run_id: str) -> Mapping[Stage, int]:
-    """How many servers wait for somebody, by stage; those of a run that collects in one part wait to be collected."""
-    due, progress = ctx.store.due(run_id, ctx.clock.wall()), ctx.store.progress(run_id)
-    left = progress.planned - progress.done[Stage.COLLECT]
-    return {**due, Stage.COLLECT: left} if left and progress.done.keys().isdisjoint(PARTS) else due
 
 
 def _is_new(ctx: Context, run_id: str) -> bool:

@@ -11,24 +11,26 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from crawler.collector import Collector, Follower
 from crawler.collectors.drift import DriftCollector
 from crawler.identity import by_trust
 from crawler.patience import bounded
 from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
-from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, ServerRef, Trigger
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, Trigger
 from evidence.store import Progress, RunEvent, RunState, Stage
 from publish import snapshot
 from publish.press import Press
-from workers import findings, pins, planning, receipts, remembering
+from workers import findings, pins, planning, receipts, remembering, stages
 from workers.approvals import approvals
+from workers.breaking import Breaker, Unbroken
+from workers.cases import Case, Cases
 from workers.context import Context
-from workers.flow import Halt, flow
+from workers.flow import Halt, anywhere, flow
 from workers.light_checks import carried
 from workers.log import frames
 from workers.options import RunOptions, choose
 from workers.progress import Tally, Unwatched
+from workers.stages import Source, Sources
 from workers.walks import Walked, recorded, walk_all
 
 PUBLISHABLE_SHARE = 0.99
@@ -36,7 +38,8 @@ CHUNK = 100
 LONG = 64 * 1024  # bytes, which are searched for secrets in some milliseconds
 
 Pull = Callable[[], Awaitable[Sequence[ServerId]]]
-Source = Collector | Follower
+
+_VISITS = stages.FIRST | {Stage.COLLECT}
 
 
 class NotPublishable(Exception):
@@ -44,12 +47,12 @@ class NotPublishable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """What is known of one server before it is looked at."""
+class Looked:
+    """What was found of a server in a part of collecting, and the part in which it is looked at next."""
 
-    server: Server
-    refs: tuple[ServerRef, ...]
-    earlier: Dossier
+    server: ServerId
+    records: Sequence[Record]
+    onward: Stage | None
 
 
 def start_run(ctx: Context, trigger: Trigger, options: RunOptions, *, run_id: str | None = None) -> Run:
@@ -93,38 +96,84 @@ async def collect(
 ) -> None:
     """Record evidence of those servers that have none in this run yet, many at the same time."""
     waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT, servers)
-    chunks = iter([waiting[start : start + CHUNK] for start in range(0, len(waiting), CHUNK)])
+    await collect_pulled(ctx, run, once(waiting), halt=halt, tally=tally)
+
+
+def once(servers: Sequence[ServerId]) -> Pull:
+    """Hands out these servers, in chunks."""
+    chunks = iter([servers[start : start + CHUNK] for start in range(0, len(servers), CHUNK)])
 
     async def pull() -> Sequence[ServerId]:
         return next(chunks, ())
 
-    await collect_pulled(ctx, run, pull, halt=halt, tally=tally)
+    return pull
 
 
 async def collect_pulled(
-    ctx: Context, run: Run, pull: Pull, *, halt: Halt | None = None, tally: Tally | None = None
+    ctx: Context,
+    run: Run,
+    pull: Pull,
+    *,
+    stage: Stage = Stage.COLLECT,
+    halt: Halt | None = None,
+    tally: Tally | None = None,
+    breaker: Breaker | None = None,
 ) -> None:
-    """Record evidence of whatever `pull` hands out until it hands out nothing, many servers at the same time."""
-    pins.check(run, ctx.pins)
-    tally = tally or _untold(ctx)
-    collectors = await ctx.outside.collectors()
-    approved = await asyncio.to_thread(approvals, ctx.store)
-    followers = (*await ctx.outside.followers(), DriftCollector(ctx.clock.now, approved))
+    """Record evidence of whatever `pull` hands out until it hands out nothing, many servers at the same time.
 
-    async def write(finished: Sequence[tuple[ServerId, list[Record]]]) -> None:
-        records = [record for _, found in finished for record in found]
-        done = [server for server, _ in finished]
-        await asyncio.to_thread(ctx.store.put_records, run.id, records, done=done, at=ctx.clock.wall())
-        tally.add(len(done), absent=_absent_listings(records))
+    `stage` is the part of collecting that is done, by default all of it. Servers whose host does not answer, as
+    `breaker` knows, are put back.
+    """
+    pins.check(run, ctx.pins)
+    tally, breaker = tally or _untold(ctx), breaker or Unbroken()
+    sources, cases = await _sources(ctx), Cases(ctx, run, stage)
+
+    async def servers() -> Sequence[Server]:
+        ids = await pull()
+        return await asyncio.to_thread(ctx.store.servers, ids) if ids else ()
+
+    async def look(server: Server) -> Looked | None:
+        if await breaker.puts_back(run, stage, server):
+            return None
+        looked = await _look(ctx, sources, stage, await cases.of(server))
+        await breaker.tell(server, looked.records)
+        return looked
+
+    async def write(finished: Sequence[Looked | None]) -> None:
+        looked = [one for one in finished if one is not None]
+        await store_looked(ctx, run, stage, looked)
+        tally.add(len(looked), absent=_absent_listings([record for one in looked for record in one.records]))
 
     await flow(
-        lambda: _cases(ctx, run, pull),
-        lambda case: _collect_server(ctx, collectors, followers, case),
+        servers,
+        look,
         write,
-        lanes=ctx.settings.in_flight,
+        lanes=stages.lanes(ctx.settings, stage),
         group=ctx.settings.write_batch,
         halt=halt or Halt(),
         grace=ctx.settings.stop_grace,
+        # Private addresses have no gap, so that those who share one need not wait.
+        place=anywhere if ctx.settings.allow_private or stage not in _VISITS else stages.host,
+    )
+
+
+async def set_aside(ctx: Context, run: Run, stage: Stage, servers: Sequence[ServerId], why: Absent) -> None:
+    """Record for servers that nobody may look at in a part of collecting why there is nothing of it."""
+    sources, cases = await _sources(ctx), Cases(ctx, run, stage)
+    known = await asyncio.to_thread(cases.read, await asyncio.to_thread(ctx.store.servers, servers))
+    await store_looked(ctx, run, stage, [_unlooked(ctx, sources, stage, case, why) for case in known.values()])
+
+
+async def store_looked(ctx: Context, run: Run, stage: Stage, looked: Sequence[Looked]) -> None:
+    """Store records and let their servers pass a part of collecting, in one transaction."""
+    await asyncio.to_thread(
+        ctx.store.put_records,
+        run.id,
+        [record for one in looked for record in one.records],
+        done=[one.server for one in looked],
+        at=ctx.clock.wall(),
+        stage=stage,
+        onward={one.server: one.onward for one in looked if one.onward is not None},
     )
 
 
@@ -175,51 +224,56 @@ def is_publishable(progress: Progress) -> bool:
     return 0 < progress.turned_scored >= PUBLISHABLE_SHARE * progress.turned
 
 
-async def _cases(ctx: Context, run: Run, pull: Pull) -> Sequence[Case]:
-    """Read in bulk what is known of the next servers."""
-    ids = await pull()
-    return await asyncio.to_thread(_read_cases, ctx, run, ids) if ids else ()
+async def _sources(ctx: Context) -> Sources:
+    approved = await asyncio.to_thread(approvals, ctx.store)
+    drift = DriftCollector(ctx.clock.now, approved)
+    return Sources(await ctx.outside.collectors(), (*await ctx.outside.followers(), drift))
 
 
-def _read_cases(ctx: Context, run: Run, ids: Sequence[ServerId]) -> list[Case]:
-    refs = ctx.store.refs(ids)
-    earlier = remembering.earlier(ctx.store, run, ids, ctx.clock.now())
-    return [
-        Case(server, tuple(refs.get(server.id, ())), earlier.get(server.id) or Dossier(server=server, as_of=run.as_of))
-        for server in ctx.store.servers(ids)
-    ]
-
-
-async def _collect_server(
-    ctx: Context, collectors: Sequence[Collector], followers: Sequence[Follower], case: Case
-) -> tuple[ServerId, list[Record]]:
-    """All records of one server. One whose registration is invalid is not contacted."""
-    registered = registration.compose(by_trust(case.refs, case.server.ref))
-    records = [_record(ctx, case, pins.REGISTRAR, registration.KIND, registered)]
-    if isinstance(registered, Absent):
-        sources: Sequence[Source] = (*collectors, *followers)
-        return case.server.id, [
-            *records,
-            *(_record(ctx, case, by, kind, registered) for by in sources for kind in by.kinds),
-        ]
+async def _look(ctx: Context, sources: Sources, stage: Stage, case: Case) -> Looked:
+    """All records of one part of one server. One whose registration is invalid is not contacted, in no part."""
+    records = _registered(ctx, case)
+    if records and isinstance(invalid := records[0].content, Absent):
+        everybody: Sequence[Source] = (*sources.collectors, *sources.followers)
+        return Looked(case.server.id, [*records, *_absent(ctx, case, everybody, invalid)], None)
+    collectors, followers = sources.at(case.server, stage, case.found)
     for collector in collectors:
         records += await _guarded(ctx, case, collector, collector.collect(case.server, case.earlier))
     for follower in followers:
-        records += await _guarded(ctx, case, follower, follower.follow(_so_far(ctx, case, records), case.earlier))
-    return case.server.id, records
+        records += await _guarded(ctx, case, follower, follower.follow(_so_far(case, records), case.earlier))
+    return Looked(case.server.id, records, sources.onward(case.server, stage))
 
 
-def _so_far(ctx: Context, case: Case, records: Sequence[Record]) -> Dossier:
-    return Dossier(server=case.server, as_of=ctx.clock.now(), records={record.kind: record for record in records})
+def _unlooked(ctx: Context, sources: Sources, stage: Stage, case: Case, why: Absent) -> Looked:
+    """The same with nobody looking."""
+    collectors, followers = sources.at(case.server, stage, case.found)
+    records = [*_registered(ctx, case), *_absent(ctx, case, (*collectors, *followers), why)]
+    return Looked(case.server.id, records, sources.onward(case.server, stage))
+
+
+def _registered(ctx: Context, case: Case) -> list[Record]:
+    """What the registries say, recorded in the first part."""
+    if registration.KIND in case.found.records:
+        return []
+    said = registration.compose(by_trust(case.refs, case.server.ref))
+    return [_record(ctx, case, pins.REGISTRAR, registration.KIND, said)]
+
+
+def _absent(ctx: Context, case: Case, sources: Sequence[Source], why: Absent) -> list[Record]:
+    return [_record(ctx, case, by, kind, why) for by in sources for kind in by.kinds]
+
+
+def _so_far(case: Case, records: Sequence[Record]) -> Dossier:
+    return replace(case.found, records={**case.found.records, **{record.kind: record for record in records}})
 
 
 async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list[Record]]) -> list[Record]:
     """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
 
-    One that never returns is a bug too: nothing may take longer than a lease, its wait for its turn left out.
+    One that never returns is a bug too, its wait for its turn left out.
     """
     try:
-        async with bounded(ctx.settings.lease_ttl.total_seconds()):
+        async with bounded(ctx.settings.collector_timeout.total_seconds()):
             records = await _scrubbed(await looking)
         answered = sorted(record.kind for record in records)
         if answered != sorted(by.kinds):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from evidence.model import Run, Server, ServerId, Trigger
+from workers import stages
 from workers.context import Context
 from workers.rotation import Pace, lay_out
 from workers.settings import Settings
@@ -24,7 +25,8 @@ def plan(ctx: Context, run: Run, servers: Sequence[Server]) -> None:
 
     layout = lay_out(run.id, servers, seen, pace_of(ctx.settings))
     starts = {server: at + offset for server, offset in layout.offsets.items()}
-    ctx.store.plan(run.id, ids, at, starts=starts, carried=layout.carried)
+    first = {server.id: stages.first(server) for server in servers}
+    ctx.store.plan(run.id, ids, at, first=first, starts=starts, carried=layout.carried)
     ctx.log.info("run_planned", run=run.id, servers=len(ids), carried=len(layout.carried))
 
 

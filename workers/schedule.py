@@ -12,6 +12,9 @@ from workers.settings import Settings
 PLAN_RUN: Final = "hallmark.plan_run"
 SWEEP: Final = "hallmark.sweep"
 PROBE_SHARD: Final = "hallmark.probe_shard"
+SANDBOX_SHARD: Final = "hallmark.sandbox_shard"
+GITHUB_SHARD: Final = "hallmark.github_shard"
+SCAN_SHARD: Final = "hallmark.scan_shard"
 SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
 LIGHT_CHECK: Final = "hallmark.light_check"
@@ -20,16 +23,22 @@ ADMIT_RETESTS: Final = "hallmark.admit_retests"
 RETEST_ONE: Final = "hallmark.retest"
 
 PROBE: Final = "probe"
+SANDBOX: Final = "sandbox"
+GITHUB: Final = "github"
+SCAN: Final = "scan"
 SCORE: Final = "score"
 PUBLISH: Final = "publish"
 RETEST: Final = "retest"
 
-# Queues follow scarce resources (DESIGN 5). Those without a task yet are declared so that deployments name them once.
-QUEUES: Final = (PROBE, "github", "scan", "sandbox", SCORE, PUBLISH, RETEST)
+# Queues follow scarce resources (DESIGN 5).
+QUEUES: Final = (PROBE, GITHUB, SCAN, SANDBOX, SCORE, PUBLISH, RETEST)
 
 ROUTES: Final = {
     PLAN_RUN: PROBE,
     PROBE_SHARD: PROBE,
+    SANDBOX_SHARD: SANDBOX,
+    GITHUB_SHARD: GITHUB,
+    SCAN_SHARD: SCAN,
     LIGHT_CHECK: PROBE,
     REFRESH_ADVISORIES: PROBE,
     SCORE_SHARD: SCORE,
@@ -40,8 +49,17 @@ ROUTES: Final = {
 }
 
 
-SHARDS: Final[Mapping[Stage, str]] = {Stage.COLLECT: PROBE_SHARD, Stage.SCORE: SCORE_SHARD}
+SHARDS: Final[Mapping[Stage, str]] = {
+    Stage.PROBE: PROBE_SHARD,
+    Stage.SANDBOX: SANDBOX_SHARD,
+    Stage.GITHUB: GITHUB_SHARD,
+    Stage.SCAN: SCAN_SHARD,
+    Stage.SCORE: SCORE_SHARD,
+}
 """The task that takes a share of a stage."""
+
+LONG: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES)
+"""Tasks that work on a whole run, or on all advisories there are."""
 
 
 def beat_table(settings: Settings) -> dict[str, dict[str, object]]:

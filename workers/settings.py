@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from workers.night_settings import Duration, NightSettings
+from workers.fleet_settings import FleetSettings
+from workers.night_settings import Duration
 from workers.visit_settings import VisitSettings
 
 PREFIX: Final = "HALLMARK_"
@@ -57,7 +58,7 @@ def _xdg(name: str, fallback: str) -> Path:
     return Path(value) if Path(value).is_absolute() else Path.home() / fallback
 
 
-class Settings(VisitSettings, NightSettings):
+class Settings(VisitSettings, FleetSettings):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
@@ -208,27 +209,11 @@ class Settings(VisitSettings, NightSettings):
     stop_grace: float = Field(
         default=3.0, ge=0, description="Seconds that servers in flight get to finish after Ctrl-C."
     )
-    lease_ttl: Duration = Field(
-        default=timedelta(minutes=30),
-        description="How long a worker may hold one server. After that another worker takes it over, and a collector "
-        "that has been busy for so long, its wait for its turn left out, is given up.",
-    )
-    lease_chunk: int = Field(default=200, ge=1, le=5000, description="Servers leased in one query by a Celery worker.")
-    shards: int = Field(
-        default=2, ge=1, le=256, description="Probe and score tasks kept waiting per run: one per core."
-    )
     publish_processes: int = Field(
         default=2,
         ge=1,
         le=64,
         description="Processes that print the files of a run at the same time, at most one for every 1,000 servers.",
-    )
-    shard_time: Duration = Field(
-        default=timedelta(minutes=10),
-        description="After this long a task leases no more servers; the next task goes on. Below `visibility_timeout`.",
-    )
-    visibility_timeout: Duration = Field(
-        default=timedelta(hours=1), description="When Redis hands an unacknowledged task to another worker."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe event that is logged."
@@ -243,15 +228,6 @@ class Settings(VisitSettings, NightSettings):
         default=None,
         description="For tests: the date that evidence and scorecards carry. Leases, gaps and timeouts stay real.",
     )
-
-    @model_validator(mode="after")
-    def _tasks_end_before_redelivery(self) -> Self:
-        if self.shard_time >= self.visibility_timeout:
-            raise ValueError(
-                f"shard_time is {self.shard_time}, expected less than visibility_timeout ({self.visibility_timeout}): "
-                "otherwise Redis hands a running task to a second worker"
-            )
-        return self
 
     @property
     def store_url(self) -> str:

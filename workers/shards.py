@@ -1,33 +1,43 @@
-"""What a task does with a share of a run: lease servers, collect or score them, give back the rest."""
+"""What a task does with a share of a run: lease servers, collect or score them, give back the rest.
+
+First those that nobody died of, many at a time. Then those that were held when a worker died, a few and in the end one
+at a time, so that the one that kills workers is alone when it does. Who was handed out three times is set aside.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from evidence.model import Run
 from evidence.store import RunState, Stage
-from workers import advisories, pipeline
+from workers import advisories, pipeline, quarantine
+from workers.breaking import Breaker, HostBreaker, OwnSilence, Silence, Unbroken
 from workers.context import Context
 from workers.flow import Halt
 from workers.leases import Leases
 from workers.stopping import Stopping, halt_when, never
 
 
-async def probe_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> None:
-    """Lease and collect until nothing can be leased, the task's time is over or the worker is `stopping`."""
+async def collect_shard(
+    ctx: Context, run_id: str, stage: Stage, stopping: Stopping = never, silence: Silence | None = None
+) -> None:
+    """Lease and collect until nothing can be leased, the task's time is over or the worker is `stopping`.
+
+    `silence` is what is known of hosts that do not answer, by default what this task meets.
+    """
     run = await asyncio.to_thread(_planned, ctx, run_id)
     # Every machine has a mirror of its own, and none may look at servers without one that it could have.
-    if run is None or not await advisories.keep_fresh(ctx.settings, ctx.clock):
+    if run is None or (stage is not Stage.GITHUB and not await advisories.keep_fresh(ctx.settings, ctx.clock)):
         return
-    leases, halt = Leases(ctx, run_id, Stage.COLLECT), Halt()
-    watching = asyncio.create_task(halt_when(stopping, halt))
-    try:
-        async with leases.kept(halt):
-            await pipeline.collect_pulled(ctx, run, leases.pull, halt=halt)
-            while not halt.is_set() and (few := await leases.pull_suspects()):
-                await pipeline.collect(ctx, run, few, halt=halt)
-    finally:
-        watching.cancel()
+    breaker = _breaker(ctx, stage, silence)
+    async with _working(ctx, run_id, stage, stopping) as (leases, halt):
+        await pipeline.collect_pulled(ctx, run, leases.pull, stage=stage, halt=halt, breaker=breaker)
+        while not halt.is_set() and (few := await leases.pull_suspects()):
+            pull = pipeline.once(few)
+            await pipeline.collect_pulled(ctx, run, pull, stage=stage, halt=halt, breaker=breaker)
+        await quarantine.set_aside_lost(ctx, run, stage)
 
 
 async def score_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> None:
@@ -35,14 +45,34 @@ async def score_shard(ctx: Context, run_id: str, stopping: Stopping = never) -> 
     run = await asyncio.to_thread(_planned, ctx, run_id)
     if run is None:
         return
-    leases, halt = Leases(ctx, run_id, Stage.SCORE), Halt()
-    async with leases.kept(halt):
+    async with _working(ctx, run_id, Stage.SCORE, stopping) as (leases, halt):
         for pull in (leases.pull, leases.pull_suspects):
-            while not stopping() and not halt.is_set() and (servers := await pull()):
-                await pipeline.score(ctx, run, servers)
+            while not halt.is_set() and (servers := await pull()):
+                await pipeline.score(ctx, run, servers, halt=halt)
+        await quarantine.give_up_lost(ctx, run)
+
+
+@asynccontextmanager
+async def _working(ctx: Context, run_id: str, stage: Stage, stopping: Stopping) -> AsyncIterator[tuple[Leases, Halt]]:
+    leases, halt = Leases(ctx, run_id, stage), Halt()
+    watching = asyncio.create_task(halt_when(stopping, halt))
+    try:
+        async with leases.kept(halt):
+            yield leases, halt
+    finally:
+        watching.cancel()
+
+
+def _breaker(ctx: Context, stage: Stage, silence: Silence | None) -> Breaker:
+    """Only a probe visits nothing but the host; who starts a package has something to do while its host is silent."""
+    if stage is not Stage.PROBE:
+        return Unbroken()
+    settings = ctx.settings
+    known = silence or OwnSilence(ctx.clock, settings.host_failures, settings.host_rest)
+    return HostBreaker(ctx.store, ctx.clock, known, settings.host_rest)
 
 
 def _planned(ctx: Context, run_id: str) -> Run | None:
-    """The run when there is work to do on it; None when it is published or abandoned by now."""
+    """The run when there is work to do on it; None when it is paused or over by now."""
     row = ctx.store.run(run_id)
     return row.run if row is not None and row.state is RunState.PLANNED else None

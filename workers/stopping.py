@@ -1,9 +1,11 @@
-"""How a long task learns that its worker is asked to stop."""
+"""How a long task learns that it has to end: its worker is asked to stop, or its soft time limit has come."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from workers.flow import Halt
@@ -24,3 +26,23 @@ async def halt_when(stopping: Stopping, halt: Halt) -> None:
     while not stopping():  # noqa: ASYNC110
         await asyncio.sleep(STOP_POLL_SECONDS)
     halt.set()
+
+
+@contextmanager
+def soft_limit_heard() -> Iterator[Stopping]:
+    """Inside of an event loop, answers whether the task's soft time limit has come.
+
+    Celery's own handler raises wherever the loop happens to be, in another server's callback or in the loop itself.
+    """
+    over = Halt()
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGUSR1)
+    try:
+        loop.add_signal_handler(signal.SIGUSR1, over.set)
+    except (ValueError, RuntimeError, NotImplementedError):
+        yield never  # not in the main thread, where no limit of this kind comes either
+        return
+    try:
+        yield over.is_set
+    finally:
+        loop.remove_signal_handler(signal.SIGUSR1)
+        signal.signal(signal.SIGUSR1, before)

@@ -95,7 +95,7 @@ def test_sweeps_issue_probes_then_scores_then_publication(tmp_path: Path) -> Non
         async with _context(tmp_path, _world(9), lease_chunk=4, shards=2) as ctx:
             await nightly.plan_due(ctx, _my_turn)
             assert await _swept(ctx) == {schedule.PROBE_SHARD: 2}
-            await shards.probe_shard(ctx, RUN)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE)
             assert await _swept(ctx) == {schedule.SCORE_SHARD: 2}
             await shards.score_shard(ctx, RUN)
             assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
@@ -138,7 +138,9 @@ def test_two_shards_share_the_servers(tmp_path: Path) -> None:
         collector = ScriptedCollector(delay=0.001)
         async with _context(tmp_path, _world(20, collector), lease_chunk=3, in_flight=2) as ctx:
             await nightly.plan_due(ctx, _my_turn)
-            await asyncio.gather(shards.probe_shard(ctx, RUN), shards.probe_shard(ctx, RUN))
+            await asyncio.gather(
+                shards.collect_shard(ctx, RUN, Stage.PROBE), shards.collect_shard(ctx, RUN, Stage.PROBE)
+            )
             assert sorted(collector.looked_at) == sorted(set(collector.looked_at))
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 20
 
@@ -151,12 +153,12 @@ def test_a_dead_workers_servers_are_taken_over_when_its_lease_ends(tmp_path: Pat
             clock = SteppingClock(NIGHT)
             ctx.clock = clock
             await nightly.plan_due(ctx, _my_turn)
-            dead = Leases(ctx, RUN, Stage.COLLECT)
+            dead = Leases(ctx, RUN, Stage.PROBE)
             assert len(await dead.pull()) == 4
-            await shards.probe_shard(ctx, RUN)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE)
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 0
             clock.step(ctx.settings.lease_ttl)
-            await shards.probe_shard(ctx, RUN)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE)
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 4
 
     asyncio.run(main())
@@ -168,12 +170,12 @@ def test_a_shard_whose_time_is_over_leaves_the_rest_free(tmp_path: Path) -> None
             clock = SteppingClock(NIGHT)
             ctx.clock = clock
             await nightly.plan_due(ctx, _my_turn)
-            leases = Leases(ctx, RUN, Stage.COLLECT)
+            leases = Leases(ctx, RUN, Stage.PROBE)
             assert len(await leases.pull()) == 1
             clock.step(ctx.settings.shard_time + timedelta(seconds=1))
             assert await leases.pull() == ()
             await leases.release()
-            assert len(await Leases(ctx, RUN, Stage.COLLECT).pull()) == 1
+            assert len(await Leases(ctx, RUN, Stage.PROBE).pull()) == 1
 
     asyncio.run(main())
 
@@ -184,10 +186,10 @@ def test_a_worker_that_is_stopping_gives_its_servers_back(tmp_path: Path) -> Non
         world = _world(50, collector)
         async with _context(tmp_path, world, in_flight=1, write_batch=1, stop_grace=5.0) as ctx:
             await nightly.plan_due(ctx, _my_turn)
-            await shards.probe_shard(ctx, RUN, lambda: len(collector.looked_at) > 3)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, lambda: len(collector.looked_at) > 3)
             done = ctx.store.progress(RUN).done[Stage.COLLECT]
             assert 3 < done < 50
-            await shards.probe_shard(ctx, RUN)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE)
             assert ctx.store.progress(RUN).done[Stage.COLLECT] == 50
             assert len(collector.looked_at) == 50
 
@@ -207,7 +209,7 @@ def test_an_unscorable_server_is_tried_again_and_does_not_hold_up_the_others(
     async def main() -> None:
         async with _context(tmp_path, _world(200)) as ctx:
             await nightly.plan_due(ctx, _my_turn)
-            await shards.probe_shard(ctx, RUN)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE)
             monkeypatch.setattr(receipts, "score_one", raising)
             assert await _swept(ctx) == {schedule.SCORE_SHARD: 1}
             for _ in range(3):

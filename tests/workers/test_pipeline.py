@@ -247,7 +247,7 @@ def test_a_collector_that_answers_for_other_kinds_is_a_bug(tmp_path: Path) -> No
 def test_a_collector_that_never_returns_does_not_hold_up_the_run(tmp_path: Path) -> None:
     async def main() -> None:
         world = World([_registry(1)], [ScriptedCollector(delay=3600.0)])
-        async with context(tmp_path, world, lease_ttl=timedelta(seconds=0.05)) as ctx:
+        async with context(tmp_path, world, collector_timeout=timedelta(seconds=0.05)) as ctx:
             run = await _planned(ctx)
             await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
             assert ctx.store.progress(run.id).absent == dict.fromkeys(
@@ -267,7 +267,7 @@ def test_waiting_for_a_host_that_many_servers_share_is_not_held_against_a_server
 
     async def main() -> None:
         world = World([_registry(5)], [Polite(delay=0.3)])
-        async with context(tmp_path, world, lease_ttl=timedelta(seconds=1)) as ctx:
+        async with context(tmp_path, world, collector_timeout=timedelta(seconds=1)) as ctx:
             run = await _planned(ctx)
             await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
             assert ctx.store.progress(run.id).absent == {}

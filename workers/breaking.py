@@ -1,0 +1,172 @@
+"""A circuit breaker for hosts: of one that does not answer, servers are looked at later instead of waiting for it now.
+
+Nothing is said of a server because of another one: it is put back a few times, and then looked at all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, Protocol
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from evidence.kinds import listing
+from evidence.model import Absent, Reason, Record, Run, Server
+from evidence.store import Stage, Store
+from workers import stages
+from workers.clock import Clock
+from workers.log import get_log
+
+ROUNDS: Final = 3
+"""How often a server is put back because of its host; then it is looked at."""
+
+NO_ANSWER: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
+WHY: Final = "its host does not answer"
+
+_REMEMBERED: Final = timedelta(hours=6)
+
+
+class Breaker(Protocol):
+    """Knows which servers are better looked at later, and hears what was found of the others."""
+
+    async def puts_back(self, run: Run, stage: Stage, server: Server) -> bool:
+        """True when a server was put back, and must not be looked at now."""
+        ...
+
+    async def tell(self, server: Server, records: Sequence[Record]) -> None:
+        """Hear what was found of a server."""
+        ...
+
+
+class Unbroken:
+    """Looks at everybody now."""
+
+    async def puts_back(self, run: Run, stage: Stage, server: Server) -> bool:
+        """Never."""
+        return False
+
+    async def tell(self, server: Server, records: Sequence[Record]) -> None:
+        """Do nothing."""
+
+
+class Silence(Protocol):
+    """How often in a row hosts did not answer, and which of them rest for it."""
+
+    async def failed(self, host: str) -> None:
+        """Count a visit that was not answered; after some in a row the host rests."""
+        ...
+
+    async def answered(self, host: str) -> None:
+        """Forget what was counted."""
+        ...
+
+    async def rests(self, host: str) -> bool:
+        """True while a host is left alone."""
+        ...
+
+
+@dataclass(slots=True)
+class OwnSilence:
+    """The silence that this process met: `most` visits in a row without an answer let a host rest so long."""
+
+    clock: Clock
+    most: int
+    rest: timedelta
+    _failures: dict[str, int] = field(default_factory=dict)
+    _until: dict[str, float] = field(default_factory=dict)
+
+    async def failed(self, host: str) -> None:
+        """Count; after the rest the first failure lets the host rest again."""
+        self._failures[host] = self._failures.get(host, 0) + 1
+        if self._failures[host] >= self.most:
+            self._until[host] = self.clock.monotonic() + self.rest.total_seconds()
+
+    async def answered(self, host: str) -> None:
+        """Forget."""
+        self._failures.pop(host, None)
+        self._until.pop(host, None)
+
+    async def rests(self, host: str) -> bool:
+        """True until the rest is over."""
+        return self._until.get(host, 0.0) > self.clock.monotonic()
+
+
+class SharedSilence:
+    """The silence that all workers met, kept in Redis; without Redis each process knows its own."""
+
+    def __init__(self, redis: Redis, own: OwnSilence) -> None:
+        self._redis = redis
+        self._own = own
+
+    async def failed(self, host: str) -> None:
+        """Count."""
+        await self._own.failed(host)
+        with suppress(RedisError):
+            number = await self._redis.incr(_count_key(host))
+            await self._redis.expire(_count_key(host), _REMEMBERED)
+            if number >= self._own.most:
+                await self._redis.set(_rest_key(host), number, px=self._own.rest)
+
+    async def answered(self, host: str) -> None:
+        """Forget."""
+        await self._own.answered(host)
+        with suppress(RedisError):
+            await self._redis.delete(_count_key(host), _rest_key(host))
+
+    async def rests(self, host: str) -> bool:
+        """True until the rest is over, as all know it or, without Redis, this process."""
+        try:
+            return bool(await self._redis.exists(_rest_key(host)))
+        except RedisError:
+            return await self._own.rests(host)
+
+
+class HostBreaker:
+    """Puts servers of resting hosts back until the rest is over."""
+
+    def __init__(self, store: Store, clock: Clock, silence: Silence, rest: timedelta) -> None:
+        self._store = store
+        self._clock = clock
+        self._silence = silence
+        self._rest = rest
+
+    async def puts_back(self, run: Run, stage: Stage, server: Server) -> bool:
+        """Put a server back whose host rests, unless that was done often enough."""
+        host = stages.host(server)
+        if host is None or not await self._silence.rests(host):
+            return False
+        back = await asyncio.to_thread(
+            self._store.put_back,
+            run.id,
+            stage,
+            [server.id],
+            delay=self._rest,
+            why=WHY,
+            most=ROUNDS,
+            now=self._clock.wall(),
+        )
+        if back:
+            get_log().info("server_put_back", run=run.id, server=server.id, host=host)
+        return bool(back)
+
+    async def tell(self, server: Server, records: Sequence[Record]) -> None:
+        """Count whether the host of a server answered."""
+        host = stages.host(server)
+        found = [record.content for record in records if record.kind == listing.KIND]
+        if host is None or not found:
+            return
+        silent = isinstance(found[0], Absent) and found[0].reason in NO_ANSWER
+        await (self._silence.failed(host) if silent else self._silence.answered(host))
+
+
+def _count_key(host: str) -> str:
+    return f"hallmark:silent:{host}"
+
+
+def _rest_key(host: str) -> str:
+    return f"hallmark:resting:{host}"

@@ -1,0 +1,43 @@
+"""What becomes of a server that kills its workers: after three tries it is recorded as quarantined, and only it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from evidence.model import Absent, Reason, Run
+from evidence.store import Stage
+from workers import pipeline
+from workers.context import Context
+
+WHY: Final = "three workers in a row ended while they looked at this server"
+UNSCORED: Final = "three workers in a row ended while they scored this server"
+
+
+async def set_aside_lost(ctx: Context, run: Run, stage: Stage) -> None:
+    """Record that servers are quarantined that were handed out three times in a part of collecting without an end.
+
+    What other parts find of them is recorded as ever.
+    """
+    lost = await asyncio.to_thread(ctx.store.lost, run.id, stage, ctx.clock.wall())
+    if not lost:
+        return
+    for server in lost:
+        ctx.log.error("server_quarantined", run=run.id, server=server, stage=stage.value)
+    await pipeline.set_aside(ctx, run, stage, lost, Absent(Reason.QUARANTINED, WHY))
+
+
+async def give_up_lost(ctx: Context, run: Run) -> None:
+    """Note why servers are not scored that were handed out three times for it without an end; no score is made up."""
+    lost = await asyncio.to_thread(ctx.store.lost, run.id, Stage.SCORE, ctx.clock.wall())
+    if not lost:
+        return
+    noted = {
+        failure.server
+        for failure in await asyncio.to_thread(ctx.store.failures, run.id)
+        if failure.last_error == UNSCORED
+    }
+    for server in lost:
+        if server not in noted:
+            ctx.log.error("server_quarantined", run=run.id, server=server, stage=Stage.SCORE.value)
+            await asyncio.to_thread(ctx.store.fail, run.id, server, Stage.SCORE, UNSCORED)
