@@ -52,6 +52,8 @@ class Texts:
 
 def may_hold(pattern: Pattern, text: str) -> bool:
     """Whether each of the needs of a wording stands in a text in reach of one of the first."""
+    if not pattern.needs:
+        return True
     first, *others = pattern.needs
     if pattern.unbroken and max(map(len, text.split()), default=0) >= pattern.unbroken:
         return True

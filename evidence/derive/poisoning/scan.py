@@ -15,11 +15,10 @@ from evidence.derive.poisoning.hidden import hidden_in, may_hide
 from evidence.derive.poisoning.naming import Speaker, speakers
 from evidence.derive.poisoning.ordering import ordered
 from evidence.derive.poisoning.said import Place, Said, path, said_in
-from evidence.derive.poisoning.wordings import Worth, wordings_of, worth_trying
+from evidence.derive.poisoning.wordings import Worth, find_in, plain_orders_in, wordings_of, worth_trying
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import (
     MAX_TEXT,
-    PATTERNS,
     SECRETS,
     Category,
     Confidence,
@@ -32,13 +31,6 @@ from evidence.patterns.poisoning.encoding import COMMAND
 from evidence.patterns.poisoning.hidden import MARKDOWN_COMMENT
 
 MAX_HITS: Final = 200
-
-_PLAINEST: Final = frozenset(
-    each.id
-    for each in PATTERNS
-    if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not each.expression.groups
-)
-"""Wordings that are looked for in disguise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +152,7 @@ def _heard(sent: Sequence[str], folded: Sequence[str], words: str, worth: Sequen
 
 def _worded(folded: str, wordings: Sequence[Pattern]) -> Iterator[_Heard]:
     for each in wordings:
-        found = each.find(folded)
+        found = find_in(each, folded)
         if found is not None:
             yield _Heard(each.category, each.id, each.title, found)
 
@@ -168,8 +160,8 @@ def _worded(folded: str, wordings: Sequence[Pattern]) -> Iterator[_Heard]:
 def _disguised(folded: str) -> Iterator[_Heard]:
     """Orders whose spelling is disguised, of those that nobody has another reason to spell so."""
     for reading in disguised(folded):
-        for each in worth_trying(reading).wordings:
-            found = each.find(reading) if each.id in _PLAINEST else None
+        for each in plain_orders_in(reading):
+            found = each.find(reading)
             if found is not None and found.confidence is Confidence.HIGH and not each.matches(folded):
                 title = "Spells an order to the model so that filters do not see it"
                 yield _Heard(Category.OVERRIDE, "disguised-order", title, found)

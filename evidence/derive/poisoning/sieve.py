@@ -36,13 +36,19 @@ class Sieve:
         options = re2.Options()
         options.max_mem = _MEMORY
         self._filter = re2.Filter()
+        self._size = 0
         for expression in expressions:
             self._filter.Add(relaxed(expression), options)
+            self._size += 1
         self._filter.Compile()
 
     def possible(self, text: str) -> list[int]:
         """The numbers of those that may match, in rising order; no other one does."""
         return self._filter.Match(text if text.isascii() else _in_ascii(text)) or []
+
+    def all_possible(self, text: str) -> bool:
+        """Whether each of them may match."""
+        return len(self.possible(text)) == self._size
 
 
 def relaxed(verbose: str) -> str:

@@ -9,29 +9,47 @@ from __future__ import annotations
 from typing import Final
 
 from evidence.patterns.poisoning import (
+    authority,
     chaining,
     commands,
     concealment,
     consent,
     encoding,
     exfiltration,
+    favour,
     foreign,
     handing,
     instructions,
+    interference,
+    markup,
+    outflow,
     plain_orders,
     preference,
+    private_files,
     secrecy,
     shadowing,
     steering,
     tags,
+    withheld,
 )
 from evidence.patterns.poisoning.credentials import SECRETS, is_placeholder
-from evidence.patterns.poisoning.pattern import MAX_TEXT, WINDOW, Category, Confidence, Found, Named, Pattern, Threat
+from evidence.patterns.poisoning.pattern import (
+    MAX_TEXT,
+    SENTENCE,
+    WINDOW,
+    Category,
+    Confidence,
+    Found,
+    Named,
+    Pattern,
+    Threat,
+)
 
 __all__ = [
     "MAX_TEXT",
     "PATTERNS",
     "SECRETS",
+    "SENTENCE",
     "VERSION",
     "WINDOW",
     "Category",
@@ -43,7 +61,7 @@ __all__ = [
     "is_placeholder",
 ]
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *instructions.PATTERNS,
@@ -61,5 +79,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     *commands.PATTERNS,
     *plain_orders.PATTERNS,
     *foreign.PATTERNS,
+    *outflow.PATTERNS,
+    *private_files.PATTERNS,
+    *withheld.PATTERNS,
+    *authority.PATTERNS,
+    *interference.PATTERNS,
+    *favour.PATTERNS,
+    *markup.PATTERNS,
 )
 """In the order in which hits of one text are told."""

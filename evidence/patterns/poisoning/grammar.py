@@ -12,8 +12,8 @@ MUSTS: Final = "must|shall|should|have to|has to|need|required to|require|always
 ACT: Final = r"(?:call|us|run|invok|execut|trigger|fetch|quer|request|perform|scan)(?:e|y|s|ing|ying|ning)?"
 ACTS: Final = "call|us|run|invok|execut|trigger|fetch|quer|request|perform|scan"
 
-WHEN: Final = r"(?:before|prior\sto|when(?:ever)?|while|each\stime|every\stime|any\stime)"
-WHENS: Final = "before|prior to|when|while|each time|every time|any time"
+WHEN: Final = r"(?:before|prior\sto|ahead\sof|in\sadvance\sof|when(?:ever)?|while|each\stime|every\stime|any\stime)"
+WHENS: Final = "before|prior to|ahead of|in advance of|when|while|each time|every time|any time"
 
 _NO_NAME: Final = (
     r"(?!(?:this|that|these|each|every|other|same|any|another|following|appropriate|relevant|right|correct|specific|"
@@ -43,7 +43,7 @@ def deed(name: str, stems: str) -> str:
 
 
 LITERAL: Final = r"""(?:['"](?:[^'"]{0,60}[\s@/:$\#*!&=][^'"]{0,100}|[^'"\s]{0,20}\d[^'"\s]{0,20}|\.|--[\w=-]{2,30})['"]
-    |['"]?\b\d{3,12}\b|\[\s?['"]|\b[\w.-]{2,40}@[\w.-]{2,40}\.\w|https?://|~/
+    |\b\w{2,20}=['"]|['"]?\b\d{3,12}\b|\[\s?['"]|\b[\w.-]{2,40}@[\w.-]{2,40}\.\w|https?://|~/
     |\b(?:named?|keywords?|query|region|map|player|account|user|summoner|branch|commit|folder|subject|symbol|ticker|value|flag|for|on|to)\s['"][\w-]{2,40}['"])"""
 """A value that the text itself prescribes: quoted and no mere word, a number, an address, a name in quotes."""
 

@@ -24,6 +24,9 @@ MAX_PLACES: Final = 50
 REACH: Final = 340
 """Longest match of most wordings, with what they look at around it."""
 
+SENTENCE: Final = re.compile(r"""(?:[^.!?]|[.!?](?!['")]?\s))+(?:[.!?]['")]?)?""")
+"""One sentence of a folded text, with its end."""
+_SENTENCE_END: Final = re.compile(r"[.!?]['\")]?\s")
 _BEFORE: Final = 48
 _MENTIONED: Final = 90
 
@@ -102,7 +105,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One wording: `expression`, with each of `beside` within WINDOW characters of it. The samples are its tests.
+    """One wording: `expression`, with each of `beside` within WINDOW characters of it, and when it is told by
+    `sentence` in the same sentence, where `unless` may then stand anywhere. The samples are its tests.
 
     A match, with what is beside it, holds one word of each group of `needs` within `reach` characters of a word of the
     first group; or so many characters as `unbroken` without a space. `unless` explains a match: it stands in it or just
@@ -123,6 +127,7 @@ class Pattern:
     reach: int = REACH
     confidence: Confidence = Confidence.HIGH
     mentionable: bool = False
+    sentence: bool = False
 
     def matches(self, text: str) -> bool:
         """Whether the text holds the wording, however sure."""
@@ -143,12 +148,24 @@ class Pattern:
 
     def _places(self, text: str) -> Iterator[re.Match[str]]:
         for place in islice(self.expression.finditer(text), MAX_PLACES):
-            span = text[max(0, place.start() - WINDOW) : place.end() + WINDOW] if self.beside else ""
-            if all(part.search(span) for part in self.beside) and not self._is_explained(text, place):
+            span = self._span(text, place)
+            if all(part.search(span) for part in self.beside) and not self._is_explained(text, place, span):
                 yield place
 
-    def _is_explained(self, text: str, place: re.Match[str]) -> bool:
-        return self.unless is not None and bool(self.unless.search(text[max(0, place.start() - _BEFORE) : place.end()]))
+    def _span(self, text: str, place: re.Match[str]) -> str:
+        """What is looked at beside a place."""
+        if not self.beside and not self.sentence:
+            return ""
+        before, after = text[max(0, place.start() - WINDOW) : place.start()], text[place.end() : place.end() + WINDOW]
+        if not self.sentence:
+            return before + place[0] + after
+        end = _SENTENCE_END.search(after)
+        return _SENTENCE_END.split(before)[-1] + place[0] + (after[: end.start()] if end else after)
+
+    def _is_explained(self, text: str, place: re.Match[str], span: str) -> bool:
+        if self.unless is None:
+            return False
+        return bool(self.unless.search(span if self.sentence else text[max(0, place.start() - _BEFORE) : place.end()]))
 
 
 def pattern(
@@ -166,6 +183,7 @@ def pattern(
     unless: str = "",
     confidence: Confidence = Confidence.HIGH,
     mentionable: bool = False,
+    sentence: bool = False,
 ) -> Pattern:
     """Declare a wording. Expressions are verbose ones; a group of `needs` is words between bars."""
     return Pattern(
@@ -182,13 +200,14 @@ def pattern(
         reach,
         confidence,
         mentionable,
+        sentence,
     )
 
 
 _MENTION: Final = re.compile(
-    r"""(?<![.@\w-])(?:\bsuch\sas|\be\.?g\.?|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
+    r"""(?<![.@\w-])(?:\be\.?g\.|(?:\bsuch\sas|\beg|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
         |\b(?:detect|flag|block|catch|analy[sz]|identif|explain|refus|sanitiz|classif|recogni[sz]|neutrali[sz]|scan|reject)\w{0,5}
-        |\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
+        |\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b)(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
     re.VERBOSE,
 )
 

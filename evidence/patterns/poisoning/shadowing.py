@@ -50,7 +50,7 @@ PATTERNS: Final = (
         Category.SHADOWING,
         "adds-recipient",
         "Adds a recipient to what is sent",
-        r"""\b(?:always|also|must|silently|whenever|when|every|each)\b[^;]{0,90}?\b(?:bcc|cc|copy|forward)\b[^;]{0,40}?\s['"`<]?[\w.+-]{1,30}@[\w.-]{2,40}""",
+        r"""\b(?:always|also|must|silently|whenever|when|every|each)\b[^;]{0,90}?\b(?:bcc|cc|copy|forward)\b[^;]{0,40}?\s['"`<(]?[\w.+-]{1,30}@[\w.-]{2,40}""",
         unless=r"\be\.g\b|\bexamples?\s|\bsuch\sas\b",
         needs=("@", "bcc|cc|copy|forward", "always|also|must|silently|when|every|each"),
         reach=340,
