@@ -14,6 +14,7 @@ from evidence.kinds import (
     dependencies,
     drift,
     exchanges,
+    handouts,
     listing,
     package,
     repository,
@@ -25,7 +26,7 @@ from evidence.store import Store
 from workers.light_checks import with_samples
 
 # They are read together: exchanges refer to results in the listing of their own night.
-_OF_ONE_NIGHT: Final = (listing.KIND, exchanges.KIND, access.KIND)
+_OF_ONE_NIGHT: Final = (listing.KIND, exchanges.KIND, access.KIND, handouts.KIND)
 _OF_ONE_READING: Final = (source.KIND, dependencies.KIND, secrets.KIND)
 
 # What a night tells in which we could not look, by a kind of it. Of source there is one reading for all.

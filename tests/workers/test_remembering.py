@@ -25,7 +25,7 @@ def told(
     *,
     down: int,
     absence: Absent = DOWN,
-    kinds: tuple[str, ...] = ("access", "exchanges", "listing", "samples", "trials"),
+    kinds: tuple[str, ...] = ("access", "exchanges", "handouts", "listing", "samples", "trials"),
 ) -> Dossier:
     """What the collector is told on the night after one on which a server opened and so many on which it did not."""
     clock = SteppingClock(NIGHT)
@@ -56,7 +56,7 @@ def test_the_last_conversation_is_kept_for_14_days_beside_nights_out_of_order(
 ) -> None:
     earlier = told(tmp_path, down=down)
 
-    assert [earlier.read(kind) for kind in ("exchanges", "listing", "access")] == [kept] * 3
+    assert [earlier.read(kind) for kind in ("exchanges", "listing", "access", "handouts")] == [kept] * 4
 
 
 @pytest.mark.parametrize(
