@@ -24,6 +24,7 @@ FULL_DUE: Final = "full_due"
 CARRIED_FROM: Final = "carried_from"
 LONGEST: Final = timedelta(days=14)
 WEEK: Final = timedelta(days=7)
+HALF_A_DAY: Final = timedelta(hours=12)
 
 _OPEN: Final = "open"
 _METADATA: Final = frozenset({"resource_metadata", "authorization_servers", "cut"})
@@ -45,18 +46,19 @@ def full_at(earlier: Record | None) -> datetime | None:
 
 
 def is_full_due(earlier: Record | None, at: datetime, weekday: int | None = None) -> bool:
-    """True when the last full probe is at least a week old, or there was none and it is the server's `weekday`.
+    """True when the last full probe is a week old, give or take a night, or there was none and it is the `weekday`.
 
     After a re-test, which asked for some of it again, it is due at once.
 
-    Weekdays are 0 to 6, of UTC; None: any day. They keep the first night from asking every server everything.
+    Weekdays are 0 to 6, of UTC; None: any day. They keep the first night from asking every server everything, and since
+    a night may come to a server earlier than the last one did, each stays on its day.
     """
     if earlier is not None and earlier.observation.get(FULL_DUE) is True:
         return True
     asked = full_at(earlier)
     if asked is None:
         return weekday is None or at.astimezone(UTC).weekday() == weekday
-    return at - asked >= WEEK
+    return at - asked >= WEEK - HALF_A_DAY
 
 
 def carry(

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from random import Random
 from typing import Any
 
 import pytest
@@ -291,6 +292,26 @@ def test_the_first_full_probes_of_many_servers_are_spread_over_the_week() -> Non
     assert [days.count(True) for days in due] == [1] * 7
     assert sum(days[0] for days in due) == 1
     assert is_full_due(None, NOW)
+
+
+def test_full_probes_stay_spread_over_the_week_whenever_in_the_night_a_server_has_its_turn() -> None:
+    [known] = visits(Changing(), depths="f")
+    dice = Random(1)
+    last: dict[int, datetime] = {}
+    by_night = []
+    for night in range(35):
+        asked = 0
+        for server in range(700):
+            at = NOW + night * DAY + timedelta(minutes=dice.randrange(600))
+            earlier = None
+            if server in last:
+                told = {**known["exchanges"].observation, "full_at": last[server].isoformat()}
+                earlier = replace(known["exchanges"], observation=told)
+            if is_full_due(earlier, at, server % 7):
+                last[server] = at
+                asked += 1
+        by_night.append(asked)
+    assert by_night == [100] * 35
 
 
 class Documented(Changing):
