@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -119,7 +120,7 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
         "own failures": sum(count for (_, reason), count in progress.absent.items() if reason == "collector_error"),
         "looked up": deployment.looked_up(run_id),
         "records unlike the night before": unlike(deployment.url, run_id),
-        "bytes a record by kind": record_bytes(deployment.url, run_id),
+        "bytes of a row": row_bytes(deployment.url, run_id),
         "tables": after,
         "growth": {
             table: [rows - before.get(table, [0, 0])[0], size - before.get(table, [0, 0])[1]]
@@ -219,24 +220,22 @@ def sizes(url: str) -> dict[str, list[int]]:
 
 def unlike(url: str, run_id: str) -> dict[str, int]:
     """How many records of each kind say something else than the night before."""
-    query = """
-        SELECT new.kind, count(*) FROM evidence_record new JOIN run ON run.key = new.run_key
-        JOIN evidence_record old ON old.server_key = new.server_key AND old.kind = new.kind AND old.run_key =
-            (SELECT earlier.key FROM run earlier WHERE earlier.id < run.id ORDER BY earlier.id DESC LIMIT 1)
-        WHERE run.id = %s AND (new.blob_key, new.reason, new.detail, new.schema, new.collector_version)
-            IS DISTINCT FROM (old.blob_key, old.reason, old.detail, old.schema, old.collector_version)
-        GROUP BY 1 ORDER BY 1"""
-    with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        return {str(kind): int(count) for kind, count in connection.execute(query, [run_id]).fetchall()}
+    with _opened(url) as store:
+        changes = store.changes(run_id, store.planned(run_id)).values()
+    return dict(sorted(Counter(kind for change in changes for kind in change.kinds).items()))
 
 
-def record_bytes(url: str, run_id: str) -> dict[str, int]:
-    """Average size of a record's own row by kind, its body and its index left out."""
-    query = """
-        SELECT kind, avg(pg_column_size(evidence_record.*)) FROM evidence_record JOIN run ON run.key = run_key
-        WHERE run.id = %s GROUP BY 1 ORDER BY 1"""
+def row_bytes(url: str, run_id: str) -> dict[str, int]:
+    """Average size of the rows that a night writes for a server, indexes left out."""
+    found = {}
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        return {str(kind): round(size) for kind, size in connection.execute(query, [run_id]).fetchall()}
+        for table in ("evidence_visit", "scoring", "run_item"):
+            query = (
+                f"SELECT avg(pg_column_size({table}.*)) FROM {table} JOIN run ON run.key = run_key WHERE run.id = %s"
+            )
+            row = connection.execute(query.encode(), [run_id]).fetchone()
+            found[table] = round(row[0]) if row and row[0] is not None else 0
+    return found
 
 
 def _spy(deployment: Deployment, options: argparse.Namespace, phase: str) -> list[subprocess.Popen[bytes]]:

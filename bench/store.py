@@ -22,7 +22,7 @@ from sqlmodel import Session
 
 from evidence.model import Absent, Observed, Record, Run, Server, ServerRef, Status, Trigger
 from evidence.store import Store, open_store
-from evidence.store.models import EvidenceBlobTable
+from evidence.store.evidence_models import EvidenceBlobTable
 from tests.servers.postgres import postgres_server
 
 AS_OF = datetime(2026, 11, 21, 3, tzinfo=UTC)

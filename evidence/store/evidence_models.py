@@ -91,7 +91,8 @@ class EvidenceAttemptsTable(Tables, table=True):
 class ReceiptTable(Tables, table=True):
     """One scorecard without what changes every night, told by a digest of all other columns and so shared by nights.
 
-    `score` is an exact decimal as text; `body` is stored like a blob's, with holes for date and evidence if `is_open`.
+    `score` is an exact decimal as text. `body` has holes for date and evidence if `is_open`; it is packed like a
+    blob's, or by what it has in common with the body of `base_key`, which is packed by itself.
     """
 
     __tablename__ = "receipt"
@@ -106,6 +107,7 @@ class ReceiptTable(Tables, table=True):
     codec: int = Field(sa_column=Column(SmallInteger, nullable=False))
     size: int = Field(sa_column=Column(Integer, nullable=False))
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    base_key: int | None = Field(sa_column=Column(ForeignKey("receipt.key")))
 
     __table_args__ = (Index("uq_receipt_digest", "digest", unique=True),)
 

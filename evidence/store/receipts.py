@@ -1,16 +1,20 @@
-"""Receipts as nights share them: without date and evidence, stored once by their digest."""
+"""Receipts as nights share them: without date and evidence, stored once by their digest.
+
+One that differs little from that of the night before, as where a line counts days, is packed by what it has in common
+with an earlier one. That one is always packed by itself, so that no chain has to be followed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
-from zstandard import ZstdDecompressor
+from zstandard import DICT_TYPE_RAWCONTENT, ZstdCompressionDict, ZstdCompressor, ZstdDecompressor
 
 from evidence.model import ServerId
 from evidence.store.blobs import new_compressor, pack, unpack
@@ -21,7 +25,12 @@ from evidence.store.holes import Filling, cut, fill
 from evidence.store.mapping import to_json
 from evidence.store.rows import StoredCard
 
-_COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "codec", "size", "body")
+_COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "codec", "size", "body", "base_key")
+
+_LEVEL: Final = 3
+
+# Packed by another receipt only if that halves it, so that a base that differs too much is not kept for it.
+_WORTH: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,19 +75,32 @@ class Receipt:
         )
 
 
-def put_receipts(connection: Connection, receipts: Iterable[Receipt]) -> dict[bytes, int]:
-    """Store the receipts that are new; the key of every digest."""
-    wanted = {receipt.digest: receipt for receipt in receipts}
-    keys = _find(connection, list(wanted))
-    missing = [receipt for digest, receipt in wanted.items() if digest not in keys]
-    if missing:
-        compressor = new_compressor()
-        rows = [
-            (each.digest, each.rubric, each.version, each.score, each.grade, each.is_open, *pack(each.body, compressor))
-            for each in missing
-        ]
-        insert(connection, RECEIPT, _COLUMNS, rows, unique=["digest"])
-        keys |= _find(connection, [receipt.digest for receipt in missing])
+def put_receipts(connection: Connection, receipts: Iterable[Receipt], alike: Mapping[bytes, int]) -> None:
+    """Store receipts that are new. `alike` are the keys of earlier receipts that some, by digest, may resemble."""
+    bases = _bases(connection, alike.values())
+    bodies = read_receipts(connection, bases.values())
+    compressor = new_compressor()
+    rows = []
+    for each in receipts:
+        base = bases.get(alike.get(each.digest, 0))
+        codec, size, packed = pack(each.body, compressor)
+        if base is not None:
+            by_base = pack(each.body, _compressor(bodies[base].body))
+            if len(by_base[2]) * _WORTH <= len(packed):
+                codec, size, packed = by_base
+            else:
+                base = None
+        head = (each.digest, each.rubric, each.version, each.score, each.grade, each.is_open)
+        rows.append((*head, codec, size, packed, base))
+    insert(connection, RECEIPT, _COLUMNS, rows, unique=["digest"])
+
+
+def find_receipts(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
+    """Keys of the digests that are stored."""
+    keys: dict[bytes, int] = {}
+    for batch in batches(digests):
+        query = select(RECEIPT.c.digest, RECEIPT.c.key).where(RECEIPT.c.digest.in_(batch))
+        keys |= dict(connection.execute(query).all())
     return keys
 
 
@@ -91,25 +113,34 @@ def read_receipts(
         query = query.where(RECEIPT.c.rubric == rubric)
     if version is not None:
         query = query.where(RECEIPT.c.version == version)
-    decompressor = ZstdDecompressor()
     found: dict[int, Receipt] = {}
     for batch in batches(sorted(set(keys))):
-        for row in connection.execute(query.where(RECEIPT.c.key.in_(batch))):
-            found[row.key] = open_receipt(row, decompressor)
+        found |= open_receipts(connection, connection.execute(query.where(RECEIPT.c.key.in_(batch))).all())
     return found
 
 
-def open_receipt(row: Row[tuple[object, ...]], decompressor: ZstdDecompressor | None = None) -> Receipt:
-    """The receipt of one row, checked against its digest."""
+def open_receipts(connection: Connection, rows: Sequence[Row[Any]]) -> dict[int, Receipt]:
+    """The receipts of some rows by key, each checked against its digest."""
+    bases = {row.base_key for row in rows if row.base_key is not None}
+    known = read_receipts(connection, bases) if bases else {}
+    decompressor = ZstdDecompressor()
+    found: dict[int, Receipt] = {}
+    for row in rows:
+        base = known.get(row.base_key)
+        opener = decompressor if base is None else ZstdDecompressor(dict_data=_dictionary(base.body))
+        found[row.key] = _open(row, opener)
+    return found
+
+
+def _open(row: Row[Any], decompressor: ZstdDecompressor) -> Receipt:
     name = f"scorecard {row.key} {row.rubric}@{row.version}"
-    body = unpack(row.codec, row.size, row.body, name=name, decompressor=decompressor)
     receipt = Receipt(
         rubric=row.rubric,
         version=row.version,
         score=row.score,
         grade=row.grade,
         is_open=row.is_open,
-        body=body,
+        body=unpack(row.codec, row.size, row.body, name=name, decompressor=decompressor),
     )
     if receipt.digest != row.digest:
         raise CorruptBlob(f"{name} does not match its digest {row.digest.hex()}")
@@ -125,9 +156,18 @@ def names_of(connection: Connection, keys: Iterable[int]) -> dict[int, tuple[str
     return found
 
 
-def _find(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
-    keys: dict[bytes, int] = {}
-    for batch in batches(digests):
-        query = select(RECEIPT.c.digest, RECEIPT.c.key).where(RECEIPT.c.digest.in_(batch))
-        keys |= dict(connection.execute(query).all())
-    return keys
+def _bases(connection: Connection, keys: Iterable[int]) -> dict[int, int]:
+    """For receipts that others may resemble, the one that is whole: themselves, or what they are packed by."""
+    found: dict[int, int] = {}
+    for batch in batches(sorted(set(keys))):
+        query = select(RECEIPT.c.key, RECEIPT.c.base_key).where(RECEIPT.c.key.in_(batch))
+        found |= {key: key if base is None else base for key, base in connection.execute(query)}
+    return found
+
+
+def _compressor(base: bytes) -> ZstdCompressor:
+    return ZstdCompressor(level=_LEVEL, write_content_size=False, dict_data=_dictionary(base))
+
+
+def _dictionary(base: bytes) -> ZstdCompressionDict:
+    return ZstdCompressionDict(base, dict_type=DICT_TYPE_RAWCONTENT)

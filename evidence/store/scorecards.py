@@ -6,7 +6,7 @@ the records themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -21,7 +21,7 @@ from evidence.store.errors import CorruptBlob
 from evidence.store.evidence_models import SCORING
 from evidence.store.holes import Filling
 from evidence.store.keys import known_server_keys, run_key, server_ids, server_keys
-from evidence.store.models import RUN
+from evidence.store.models import RUN, SERVER
 from evidence.store.packing import pack_numbers, unpack_numbers
 from evidence.store.progress import mark_done
 from evidence.store.receipts import Receipt
@@ -127,7 +127,7 @@ def _add(
             if (card.rubric, card.version) not in have:
                 have.add((card.rubric, card.version))
                 new.setdefault(server, []).append(Receipt.of(card, fillings[server]))
-    keys = receipts.put_receipts(connection, [receipt for found in new.values() for receipt in found])
+    keys = _put_receipts(connection, run, new)
     shapes = put_shapes(connection, {scoring.evidence.shape for scoring in scorings.values()})
     after = {
         server: (*scoring.receipts, *(keys[receipt.digest] for receipt in new.get(server, ())))
@@ -139,6 +139,41 @@ def _add(
     ]
     insert(connection, SCORING, _COLUMNS, rows, unique=_UNIQUE, update=update)
     return after
+
+
+def _put_receipts(connection: Connection, run: int, wanted: Mapping[int, Sequence[Receipt]]) -> dict[bytes, int]:
+    """Store the receipts of servers, by key, that are new; the keys of all."""
+    owners = {receipt.digest: (server, receipt) for server, found in wanted.items() for receipt in found}
+    keys = receipts.find_receipts(connection, list(owners))
+    missing = {digest: owner for digest, owner in owners.items() if digest not in keys}
+    if not missing:
+        return keys
+    before = _newest_before(connection, run, {server for server, _ in missing.values()})
+    names = receipts.names_of(connection, {key for found in before.values() for key in found})
+    named = {(server, names[key]): key for server, found in before.items() for key in found if key in names}
+    alike = {
+        digest: key
+        for digest, (server, receipt) in missing.items()
+        if (key := named.get((server, (receipt.rubric, receipt.version)))) is not None
+    }
+    receipts.put_receipts(connection, [receipt for _, receipt in missing.values()], alike)
+    return keys | receipts.find_receipts(connection, list(missing))
+
+
+def _newest_before(connection: Connection, run: int, servers: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    """The receipts of servers, by key, in the newest earlier run that scored them."""
+    run_id = select(RUN.c.id).where(RUN.c.key == run).scalar_subquery()
+    scored = select(SCORING.c.run_key).where(SCORING.c.run_key == RUN.c.key, SCORING.c.server_key == SERVER.c.key)
+    newest = select(RUN.c.key).where(RUN.c.id < run_id, scored.correlate(RUN, SERVER).exists())
+    key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
+    query = select(SCORING.c.server_key, SCORING.c.receipts).where(
+        SCORING.c.server_key == SERVER.c.key, SCORING.c.run_key == key
+    )
+    found: dict[int, tuple[int, ...]] = {}
+    for batch in batches(sorted(servers)):
+        rows = connection.execute(query.where(SERVER.c.key.in_(batch)))
+        found |= {server: tuple(unpack_numbers(packed)) for server, packed in rows}
+    return found
 
 
 def _in_batches(connection: Connection, run: int, keys: Sequence[int] | None) -> Iterator[dict[int, Scoring]]:

@@ -11,7 +11,7 @@ from evidence.store.bulk import batches
 from evidence.store.errors import CorruptBlob
 from evidence.store.evidence_models import BLOB, RECEIPT, SCORING, VISIT
 from evidence.store.models import METADATA, RUN
-from evidence.store.receipts import open_receipt
+from evidence.store.receipts import open_receipts
 from evidence.store.scorecards import check_scorings
 from evidence.store.visits import check_visits
 
@@ -43,11 +43,15 @@ def _corrupt_blobs(connection: Connection) -> list[str]:
 
 def _corrupt_receipts(connection: Connection) -> list[str]:
     problems: list[str] = []
-    for row in connection.execute(select(RECEIPT).execution_options(yield_per=_CHUNK)):
-        try:
-            open_receipt(row)
-        except CorruptBlob as error:
-            problems.append(str(error))
+    last = 0
+    query = select(RECEIPT).order_by(RECEIPT.c.key).limit(_CHUNK)
+    while rows := connection.execute(query.where(RECEIPT.c.key > last)).all():
+        for row in rows:
+            try:
+                open_receipts(connection, [row])
+            except CorruptBlob as error:
+                problems.append(str(error))
+        last = rows[-1].key
     return problems
 
 
@@ -78,7 +82,8 @@ def _dangling(connection: Connection) -> list[str]:
 
 
 def _dangling_column(connection: Connection, column: Column[int]) -> str:
-    target = next(iter(column.foreign_keys)).column
+    aimed_at = next(iter(column.foreign_keys)).column
+    target = aimed_at.table.alias().c[aimed_at.name]  # an alias, for a table that refers to itself
     missing = ~select(target).where(target == column).correlate(column.table).exists()
     number = connection.scalar(select(func.count()).select_from(column.table).where(column.is_not(None), missing))
     return f"{number} rows of {column.table.name} have a {column.name} that does not exist" if number else ""

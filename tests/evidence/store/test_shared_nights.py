@@ -167,3 +167,26 @@ def test_odd_kinds_are_kept(store: Store, kind: str) -> None:
     found = [record(one, Absent(Reason.TIMEOUT, "d" * 9000), kind), record(one, body(1))]
     store.put_records(FIRST, found, at=AS_OF)
     assert store.dossiers(FIRST, [one])[0].records == {each.kind: each for each in found}
+
+
+def test_a_receipt_that_differs_little_costs_little(store: Store, url: str) -> None:
+    (one,) = (each.id for each in planned(store, 1))
+    lines = "".join(f'"line {number * 7919 % 1000}",' for number in range(300))
+    written: dict[str, StoredCard] = {}
+    for number in range(1, 6):
+        run_id, as_of = night(store, number, [one])
+        body_ = b'{"as_of":"","lines":[%s"%d days old"],"server":"%s"}' % (lines.encode(), 900 + number, one.encode())
+        written[run_id] = replace(card(one, "adaptive"), body=body_)
+        store.put_scorecards(run_id, [written[run_id]], at=as_of)
+    for run_id, expected in written.items():
+        assert store.scorecards(run_id) == [expected]
+    database = Database(url)
+    with database.reading() as connection:
+        query = "SELECT length(body), base_key FROM receipt ORDER BY key"
+        (whole, base), *others = connection.exec_driver_sql(query).all()
+    database.close()
+    assert base is None
+    assert len(others) == 4
+    assert {key for _, key in others} == {1}, "no chain has to be followed"
+    assert max(size for size, _ in others) * 10 < whole
+    assert store.verify() == []

@@ -61,6 +61,8 @@ def upgrade() -> None:
         sa.Column("codec", sa.SmallInteger(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.Column("base_key", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["base_key"], ["receipt.key"], name="fk_receipt_base_key"),
         sa.PrimaryKeyConstraint("key", name="pk_receipt"),
     )
     op.create_index("uq_receipt_digest", "receipt", ["digest"], unique=True)

@@ -1,0 +1,277 @@
+"""What a history of nights costs: `python -m bench.history --servers 10000 --nights 30 [--json FILE]`.
+
+Made-up remotes in the mix of the census are written night after night through the Store as the pipeline does it: plan,
+read what is known, records, look for changes, receipts. Two of a hundred open servers change their tools and their
+receipts each night; nothing is probed or scored. Sizes are those after a plain VACUUM, as autovacuum leaves tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from bench.store import make_bodies, ref, sqlite_bytes
+from bench.visits import observations
+from evidence.canonical import canonical_json
+from evidence.kinds import samples
+from evidence.kinds.samples import Sample
+from evidence.model import Absent, Observed, Reason, Record, Run, Server, Target, TargetType, Trigger
+from evidence.store import RunState, Store, StoredCard, open_store
+from scoring.receipt import redate, relist
+from tests.dossiers import captures
+from tests.servers.postgres import postgres_server
+from workers.receipts import score_one
+
+FIRST = datetime(2026, 6, 1, 3, tzinfo=UTC)
+BATCH = 200
+PINS = {"code": "1", "commit": "0123abc", "source": "89ef"}
+KINDS = ("access", "drift", "exchanges", "listing", "registration", "samples", "trials")
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A made-up server and all that it is made of; `changed` counts how often its tools have changed."""
+
+    server: Server
+    open: bool
+    absent: Absent
+    listing: bytes
+    cards: tuple[StoredCard, ...]
+    changed: int = 0
+
+    def body(self, kind: str) -> Observed | Absent:
+        """What there is of a kind other than samples."""
+        if kind == "registration":
+            return Observed(canonical_json({"entries": [{"name": self.server.name}]}))
+        if kind == "access" and self.absent.reason in {Reason.OAUTH_REQUIRED, Reason.NOT_COLLECTED}:
+            return Observed(b'{"class":"open"}' if self.open else b'{"class":"oauth","metadata":{"issuer":"x"}}')
+        if not self.open:
+            return self.absent
+        told = {"drift": b'{"alarm":false}', "trials": b'{"policy":"read","trials":[]}'}
+        numbered = b'{"changed":%d,' % self.changed
+        return Observed(told.get(kind) or numbered + (self.listing if kind == "listing" else self.listing[:700]))
+
+
+def make_remotes(count: int, seed: int = 1) -> list[Remote]:
+    """Remotes in the mix of the census, with tool lists of about 8 KB and receipts of real servers."""
+    chance = random.Random(seed)
+    models = [tuple(score_one(dossier)) for dossier in list(captures().values())[:8]]
+    bodies = make_bodies(count, seed)
+    made = []
+    for number in range(count):
+        share = chance.random()
+        reason = (
+            Absent(Reason.NOT_COLLECTED)
+            if share < 0.58
+            else Absent(Reason.OAUTH_REQUIRED, "401 with metadata")
+            if share < 0.85
+            else Absent(Reason.NOT_MCP, "HTML")
+            if share < 0.95
+            else Absent(Reason.UNREACHABLE, "no address")
+        )
+        url = f"https://{number}.example/mcp"
+        target = Target(type=TargetType.STREAMABLE_HTTP, identifier=url)
+        server = Server(ref=url, name=f"example/{number}", targets=(target,), seen_in=("official",))
+        model = models[number % len(models)]
+        cards = tuple(_card(card, server, model[0].server) for card in model)
+        made.append(Remote(server, share < 0.58, reason, bodies[number][1:], cards))
+    return made
+
+
+def _card(card: StoredCard, server: Server, model: str) -> StoredCard:
+    return replace(card, server=server.id, body=card.body.replace(model.encode(), server.id.encode()))
+
+
+@dataclass
+class History:
+    """Nights over the same remotes in one database."""
+
+    store: Store
+    remotes: list[Remote]
+    chance: random.Random
+    checks: int
+    churn: float
+
+    def night(self, number: int) -> dict[str, float]:
+        """Write one night; seconds by step."""
+        run = Run(id=f"night-{number:04}", trigger=Trigger.NIGHTLY, as_of=FIRST + timedelta(days=number), pins=PINS)
+        if number:
+            self.remotes = [self._changed(remote) for remote in self.remotes]
+        seconds = {"plan": _timed(lambda: self._plan(run))}
+        for step in (self._records, self._receipts):
+            seconds[step.__name__.strip("_")] = _timed(lambda step=step: self._each(run, step))  # type: ignore[misc]
+        self.store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+        return seconds
+
+    def _plan(self, run: Run) -> None:
+        self.store.add_run(run)
+        for batch in _batches(self.remotes):
+            page = [(remote.server, ref(remote.server)) for remote in batch]
+            self.store.put_page(run.id, "official", page, cursor=None, done=False, at=run.as_of)
+        self.store.plan(run.id, [remote.server.id for remote in self.remotes], run.as_of)
+
+    def _each(self, run: Run, step: Callable[[Run, Sequence[Remote]], None]) -> None:
+        for batch in _batches(self.remotes):
+            step(run, batch)
+
+    def _records(self, run: Run, batch: Sequence[Remote]) -> None:
+        known = self.store.earlier(run.id, [remote.server.id for remote in batch])
+        records = []
+        for remote in batch:
+            before = known.get(remote.server.id)
+            records += self._visit(run, remote, before.records if before else {})
+        self.store.put_records(run.id, records, done=[remote.server.id for remote in batch], at=run.as_of)
+
+    def _visit(self, run: Run, remote: Remote, known: Mapping[str, Record]) -> Iterator[Record]:
+        at = run.as_of + timedelta(milliseconds=self.chance.randrange(3_600_000))
+        seen = observations(self.chance, at, open_=remote.open)
+        contents = {kind: remote.body(kind) for kind in KINDS if kind != samples.KIND}
+        taken = self._window(remote, at, known)
+        for kind in KINDS:
+            is_sampled = kind == samples.KIND
+            yield Record(
+                server=remote.server.id,
+                kind=kind,
+                schema=1,
+                collector="registration" if kind == "registration" else "drift" if kind == "drift" else "protocol",
+                collector_version=1,
+                observed_at=at if kind != "registration" else at - timedelta(microseconds=812_345),
+                content=samples.compose(taken) if is_sampled else contents[kind],
+                observation=samples.write_samples(taken) if is_sampled else seen[kind],
+            )
+
+    def _window(self, remote: Remote, at: datetime, known: Mapping[str, Record]) -> Sequence[Sample]:
+        """The attempts of 30 days: that of tonight, and those of the light checks since last night."""
+        record = known.get(samples.KIND)
+        taken = list(samples.read_samples(record.observation)) if record else []
+        fails = remote.absent.reason is Reason.UNREACHABLE
+        for back in reversed(range(self.checks)):
+            when = at - timedelta(days=back) / self.checks
+            cold, warm = (round(self.chance.lognormvariate(5.5, 0.8), 1) for _ in range(2))
+            fine = Sample(at=when, cold_ms=cold, warm_ms=warm)
+            taken.append(Sample(at=when, failure=samples.UNREACHABLE) if fails else fine)
+        return samples.window(taken, at)
+
+    def _receipts(self, run: Run, batch: Sequence[Remote]) -> None:
+        ids = [remote.server.id for remote in batch]
+        self.store.changes(run.id, ids)
+        digests = self.store.digests(run.id, ids)
+        cards = [
+            replace(card, body=relist(redate(card.body, run.as_of), digests[remote.server.id]))
+            for remote in batch
+            for card in remote.cards
+        ]
+        self.store.put_scorecards(run.id, cards, done=ids, at=run.as_of)
+
+    def _changed(self, remote: Remote) -> Remote:
+        if not remote.open or self.chance.random() >= self.churn:
+            return remote
+        number = remote.changed + 1
+        cards = (_reworded(card, number) for card in remote.cards)
+        return replace(remote, changed=number, cards=tuple(cards))
+
+
+def _reworded(card: StoredCard, number: int) -> StoredCard:
+    """A receipt that says something else of as many things."""
+    text = card.body.replace(b'"caveats":[', b'"caveats":["changed %d times",' % number, 1)
+    return replace(card, body=text.replace(b',],"ceiling"', b'],"ceiling"', 1))
+
+
+def measure(url: str, size: Callable[[], dict[str, int]], options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The nights one after the other; what each took and by how much each table grew."""
+    store = open_store(url)
+    store.migrate()
+    history = History(store, make_remotes(options.servers), random.Random(7), options.checks, options.churn)
+    nights = []
+    before = size()
+    for number in range(options.nights):
+        seconds = history.night(number)
+        after = size()
+        ids = [remote.server.id for remote in history.remotes[:BATCH]]
+        run_id = f"night-{number:04}"
+        nights.append(
+            {
+                "seconds": {**seconds, "night": sum(seconds.values())},
+                "reads": {
+                    "dossiers": _timed(lambda: store.dossiers(run_id, ids)) / len(ids) * 1000,  # noqa: B023
+                    "scorecards": _timed(lambda: store.scorecards(run_id, servers=ids)) / len(ids) * 1000,  # noqa: B023
+                },
+                "bytes": {table: (after[table] - before.get(table, 0)) / options.servers for table in after},
+            }
+        )
+        before = after
+        print(_line(number, nights[-1]), flush=True)
+    assert options.unverified or store.verify() == []
+    store.close()
+    return nights
+
+
+def _line(number: int, night: Mapping[str, Mapping[str, float]]) -> str:
+    grown = night["bytes"]
+    total = sum(grown.values())
+    names = ("evidence_visit", "scoring", "run_item", "evidence_attempts", "evidence_blob", "receipt")
+    parts = " ".join(f"{name.removeprefix('evidence_')} {grown.get(name, 0):,.0f}" for name in names if name in grown)
+    steps = " ".join(f"{name} {seconds:.1f}" for name, seconds in night["seconds"].items())
+    reads = " ".join(f"{name} {took:.2f}" for name, took in night["reads"].items())
+    return f"night {number + 1:3}: {steps} s | {total:,.0f} B a server ({parts}) | ms a server: {reads}"
+
+
+def _timed(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _batches(remotes: Sequence[Remote]) -> Iterator[Sequence[Remote]]:
+    for start in range(0, len(remotes), BATCH):
+        yield remotes[start : start + BATCH]
+
+
+def postgresql_tables(url: str) -> dict[str, int]:
+    """Bytes of every table with its indexes, after a VACUUM."""
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("VACUUM")
+        query = "SELECT relname::text, pg_total_relation_size(relid) FROM pg_stat_user_tables"
+        return {str(name): int(size) for name, size in connection.execute(query).fetchall()}
+
+
+def databases() -> Iterator[tuple[str, str, Callable[[], dict[str, int]]]]:
+    """Name, URL and measure of an empty database of each sort."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hallmark.db"
+        yield "sqlite", f"sqlite:///{path}", lambda: {"file": sqlite_bytes(path)}
+    with postgres_server(durable=True) as server:
+        yield "postgresql", server.url, lambda: postgresql_tables(server.url)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--servers", type=int, default=10_000)
+    parser.add_argument("--nights", type=int, default=30)
+    parser.add_argument("--checks", type=int, default=1, help="attempts to connect a day, that of the night included")
+    parser.add_argument("--churn", type=float, default=0.02, help="share of open servers that change in a night")
+    parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    parser.add_argument("--unverified", action="store_true", help="do not read everything back at the end")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    found = {}
+    for name, url, size in databases():
+        if options.only in {None, name}:
+            print(name, flush=True)
+            found[name] = measure(url, size, options)
+    if options.json:
+        options.json.write_text(json.dumps({"servers": options.servers, **found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
