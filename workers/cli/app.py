@@ -28,6 +28,7 @@ JSON_LINES: Final = (
     "lab",
     "findings",
     "advisories",
+    "opt-out",
 )
 
 EPILOG: Final = (
@@ -69,6 +70,7 @@ SUBCOMMANDS: Final = {
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
     "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),
     "sandbox": Subcommand("sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE),
+    "opt-out": Subcommand("opt_out", "Keep the list of domains, hosts and servers that nobody looks at.", _CARE),
     "advisories": Subcommand("advisories", "Keep the local mirror of published advisories.", _CARE),
     "lab": Subcommand("lab", "Judge files of your own with the readers and patterns that runs use.", _CARE),
     "doctor": Subcommand("doctor", "Check what is available here and say what to do about what is not.", _CARE),
