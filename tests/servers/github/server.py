@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,6 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
             world.asked.append(asked)
             answer = self._answer(world, asked, body)
             asked.status = answer.status
+        time.sleep(world.latency)
         self._write(answer)
 
     def _answer(self, world: World, asked: Asked, body: bytes) -> Answer:

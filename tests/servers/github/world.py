@@ -153,7 +153,7 @@ class Asked:
 
 @dataclass
 class World:
-    """Everything there is. `clock` is GitHub's own, in seconds since 1970."""
+    """Everything there is. `clock` is GitHub's own, in seconds since 1970; answers take `latency` seconds."""
 
     repositories: dict[str, Repository] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
@@ -164,6 +164,7 @@ class World:
     asked: list[Asked] = field(default_factory=list)
     clock: Callable[[], float] = time.time
     batch: int = 100
+    latency: float = 0.0
     lock: threading.RLock = field(default_factory=threading.RLock)
     quotas: dict[tuple[str | None, str], Quota] = field(default_factory=dict)
 
