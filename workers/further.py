@@ -16,7 +16,7 @@ from crawler.advisories.ordering import OsvOrder
 from crawler.collector import Collector, Follower
 from crawler.collectors.advisories import AdvisoriesCollector
 from crawler.collectors.package import ConfiguredIndexes, PackageCollector
-from crawler.collectors.repository import GitHub, RepositoryCollector
+from crawler.collectors.repository import Budgets, GitHub, RepositoryCollector
 from crawler.collectors.source import Readers, SourceCollector
 from crawler.collectors.source.ports import Installs
 from crawler.wire.adapters import GuardedTransport
@@ -34,15 +34,25 @@ class Further:
     """Builds the sources that the settings ask for, on first use, and keeps them until `close`.
 
     `installs` tells what an installed package consists of. `asks_osv`: while there is no mirror of advisories, OSV's
-    API is asked, which is meant for few servers.
+    API is asked, which is meant for few servers. `budgets` keeps those of GitHub's tokens when others use them too.
     """
 
-    def __init__(self, settings: Settings, clock: Clock, engine: Engine, installs: Installs, *, asks_osv: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        engine: Engine,
+        installs: Installs,
+        *,
+        asks_osv: bool,
+        budgets: Budgets | None = None,
+    ) -> None:
         self._settings = settings
         self._clock = clock
         self._engine = engine
         self._installs = installs
         self._asks_osv = asks_osv
+        self._budgets = budgets
         self._built = AsyncExitStack()
 
     @property
@@ -92,7 +102,13 @@ class Further:
     @cached_property
     def _github(self) -> GitHub:
         tokens = [token.get_secret_value() for token in self._settings.github_tokens]
-        github = GitHub(self._settings.github_api, tokens, now=self._clock.now, user_agent=self._settings.user_agent)
+        github = GitHub(
+            self._settings.github_api,
+            tokens,
+            now=self._clock.now,
+            user_agent=self._settings.user_agent,
+            budgets=self._budgets,
+        )
         self._built.callback(github.close)
         return github
 

@@ -19,6 +19,7 @@ from crawler.collectors.protocol.caution import Policy
 from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.light import Sampler
 from crawler.collectors.protocol.probe import Means
+from crawler.collectors.repository import Budgets
 from crawler.courtesy import Courtesy
 from crawler.credentials import Credentials, read_credentials
 from crawler.patience import queueing
@@ -46,11 +47,18 @@ class Network:
     """Builds on first use and keeps what it built until `close`."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, *, courtesy: Courtesy | None = None, spread: bool = False
+        self,
+        settings: Settings,
+        clock: Clock,
+        *,
+        courtesy: Courtesy | None = None,
+        budgets: Budgets | None = None,
+        spread: bool = False,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._spread = spread
+        self._budgets = budgets
         self._courtesy = courtesy or Courtesy(gap=settings.host_gap, tick=clock.monotonic)
         self._built = AsyncExitStack()
         self._engine: Engine | None = None
@@ -143,7 +151,14 @@ class Network:
     @cached_property
     def _further(self) -> Further:
         # The workers of a fleet have a mirror, or would ask for every server of a registry.
-        further = Further(self._settings, self._clock, self._wire(), self._packages, asks_osv=not self._spread)
+        further = Further(
+            self._settings,
+            self._clock,
+            self._wire(),
+            self._packages,
+            asks_osv=not self._spread,
+            budgets=self._budgets,
+        )
         self._built.push_async_callback(further.close)
         return further
 

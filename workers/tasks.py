@@ -22,6 +22,7 @@ from workers.context import Context, open_context
 from workers.loop import run_loop
 from workers.outside import Network
 from workers.shared_courtesy import SharedCourtesy
+from workers.shared_quota import SharedBudgets
 from workers.stopping import Stopping, soft_limit_heard
 
 # The only errors that are worth a second try: our database or our broker was away.
@@ -139,7 +140,7 @@ def _do(step: Step, *, migrate: bool = False) -> None:
                 # Everything that a visit may take: its own time, and the longest time it may be told to wait.
                 longest = mine.server_timeout + LONGEST_PAUSE
                 courtesy = SharedCourtesy(redis, longest_visit=longest, gap=mine.host_gap)
-                network = Network(mine, clock, courtesy=courtesy, spread=True)
+                network = Network(mine, clock, courtesy=courtesy, budgets=SharedBudgets(redis), spread=True)
                 async with open_context(mine, outside=network, migrate=migrate) as ctx:
                     await step(ctx, Task(lambda: is_stopping() or is_over(), SharedSilence(redis, own)))
 
