@@ -15,6 +15,7 @@ from evidence.model import Dossier, Record, Server, ServerId, Target
 from evidence.store import Store
 from workers.context import Context, Sampling
 from workers.flow import Halt, flow
+from workers.opt_outs import opt_outs
 
 JITTER: Final = 0.25
 """A server comes due up to this share of the interval earlier or later than the others, as its id decides."""
@@ -112,13 +113,15 @@ def _extended(dossier: Dossier, taken: Sequence[Sample]) -> Dossier:
 
 def _due(ctx: Context, registries: Sequence[str], now: datetime) -> list[Server]:
     """Active servers that are reached over the network and whose time has come, the longest unseen first."""
-    last = ctx.store.last_visits()
+    last, opted_out = ctx.store.last_visits(), opt_outs(ctx.settings, ctx.store)
     never = now - samples.WINDOW
     servers = ctx.store.active_servers(registries)
     ready = [
         server
         for server in servers
-        if _is_remote(server.targets) and last.get(server.id, never) + _interval(ctx, server.id) <= now
+        if _is_remote(server.targets)
+        and opted_out.why(server) is None
+        and last.get(server.id, never) + _interval(ctx, server.id) <= now
     ]
     return sorted(ready, key=lambda server: (last.get(server.id, never), server.id))
 

@@ -28,6 +28,7 @@ from workers.context import Context
 from workers.flow import Halt, anywhere, flow
 from workers.light_checks import carried
 from workers.log import frames
+from workers.opt_outs import opt_outs
 from workers.options import RunOptions, choose
 from workers.progress import Tally, Unwatched
 from workers.stages import Source, Sources
@@ -127,12 +128,15 @@ async def collect_pulled(
     pins.check(run, ctx.pins)
     tally, breaker = tally or _untold(ctx), breaker or Unbroken()
     sources, cases = await _sources(ctx), Cases(ctx, run, stage)
+    opted_out = await asyncio.to_thread(opt_outs, ctx.settings, ctx.store)
 
     async def servers() -> Sequence[Server]:
         ids = await pull()
         return await asyncio.to_thread(ctx.store.servers, ids) if ids else ()
 
     async def look(server: Server) -> Looked | None:
+        if (why := opted_out.why(server)) is not None:
+            return _left_alone(ctx, sources, await cases.of(server), why)
         if await breaker.puts_back(run, stage, server):
             return None
         looked = await _look(ctx, sources, stage, await cases.of(server))
@@ -234,14 +238,21 @@ async def _look(ctx: Context, sources: Sources, stage: Stage, case: Case) -> Loo
     """All records of one part of one server. One whose registration is invalid is not contacted, in no part."""
     records = _registered(ctx, case)
     if records and isinstance(invalid := records[0].content, Absent):
-        everybody: Sequence[Source] = (*sources.collectors, *sources.followers)
-        return Looked(case.server.id, [*records, *_absent(ctx, case, everybody, invalid)], None)
+        return _left_alone(ctx, sources, case, invalid)
     collectors, followers = sources.at(case.server, stage, case.found)
     for collector in collectors:
         records += await _guarded(ctx, case, collector, collector.collect(case.server, case.earlier))
     for follower in followers:
         records += await _guarded(ctx, case, follower, follower.follow(_so_far(case, records), case.earlier))
     return Looked(case.server.id, records, sources.onward(case.server, stage))
+
+
+def _left_alone(ctx: Context, sources: Sources, case: Case, why: Absent) -> Looked:
+    """A server that is not contacted, in no part: everything about it is absent for one reason."""
+    registered = _record(ctx, case, pins.REGISTRAR, registration.KIND, why)
+    return Looked(
+        case.server.id, [registered, *_absent(ctx, case, (*sources.collectors, *sources.followers), why)], None
+    )
 
 
 def _unlooked(ctx: Context, sources: Sources, stage: Stage, case: Case, why: Absent) -> Looked:

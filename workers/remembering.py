@@ -43,7 +43,7 @@ _OURS: Final = frozenset(
 """Reasons that say more of us than of the world."""
 
 # The approved listing lives in the drift records alone: a night that broke their chain would approve what came by it.
-_BREAKS: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.INVALID_REGISTRATION})
+_BREAKS: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.INVALID_REGISTRATION, Reason.OPTED_OUT})
 _APPROVED_FOR: Final = timedelta(days=366)
 
 

@@ -25,6 +25,7 @@ from evidence.store import ClientLimit, Retest, RetestState, Store
 from publish.comparison import Comparison, compare
 from scoring import receipt
 from scoring.scorecard import Scorecard
+from workers.opt_outs import opt_outs
 from workers.salt import secret_salt
 from workers.settings import Settings
 
@@ -95,13 +96,16 @@ def asker(settings: Settings, who: str, standing: Standing = Standing.ANYONE) ->
 def request(store: Store, settings: Settings, now: datetime, server: ServerId, who: Asker) -> Accepted | Refused:
     """Ask for a re-test. A server has one open request: whoever asks next gets the same one.
 
-    Refused for servers that no registry lists, and when a client has asked too often within 24 hours.
+    Refused for servers that no registry lists, for those that have opted out, and when a client has asked too often
+    within 24 hours.
     """
     if not _is_listed(store, server):
         return Refused(
             why=WhyRefused.UNKNOWN_SERVER,
             message=f"no registry lists a server {server}: only those that are listed are looked at",
         )
+    if (known := store.server(server)) and (why := opt_outs(settings, store).why(known)):
+        return Refused(why=WhyRefused.OPTED_OUT, message=f"{known.ref} is not looked at: {why.detail}")
     new = Retest(id=f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(6)}", server=server, client=who.client, asked_at=now)
     limit = None if who.standing is Standing.OPERATOR else ClientLimit(settings.retests_per_client, now - DAY)
     found = store.retests.ask(new, limit)

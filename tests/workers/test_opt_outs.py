@@ -1,0 +1,115 @@
+"""Who has opted out is not contacted by any step, has no score, and comes back when it wants to."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Absent, Observed, Reason, Trigger
+from evidence.store import OptOut, OptOutScope
+from scoring import receipt
+from scoring.outcome import NotMeasured
+from tests.workers.world import (
+    NIGHT,
+    ScriptedCollector,
+    ScriptedFollower,
+    ScriptedRegistry,
+    ScriptedSampler,
+    World,
+    context,
+    ref,
+)
+from workers import embedded, light_checks, pipeline, retesting
+from workers.opt_outs import opt_outs
+from workers.options import RunOptions
+from workers.retesting import Refused, WhyRefused
+from workers.settings import SettingUnfit
+
+FIRST = RunOptions(registries=("first",), fresh=True)
+OUT = OptOut(scope=OptOutScope.HOST, value="server-1.example", at=NIGHT, who="ann", note="by mail")
+
+
+def world() -> World:
+    followed = ScriptedFollower("source", lambda _: Observed(b"{}"))
+    registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
+    return World([registry], [ScriptedCollector()], following=(followed,))
+
+
+def test_nobody_looks_at_who_opted_out_and_every_record_says_why(tmp_path: Path) -> None:
+    async def main() -> None:
+        around = world()
+        async with context(tmp_path, around) as ctx:
+            ctx.store.opt_outs.add(OUT)
+            result = await embedded.run(ctx, FIRST)
+            assert result.ok
+            servers = {one.name[-1]: one for one in ctx.store.servers(ctx.store.planned(result.run.id))}
+            (collector,), (follower,) = around.looking, around.following
+            assert isinstance(collector, ScriptedCollector)
+            assert isinstance(follower, ScriptedFollower)
+            assert sorted(collector.looked_at) == sorted([servers["0"].id, servers["2"].id])
+            assert len(follower.earlier) == 2
+
+            (dossier,) = ctx.store.dossiers(result.run.id, [servers["1"].id])
+            assert {"registration", "listing", "source", "drift"} <= dossier.records.keys()
+            reasons = {
+                record.content.reason for record in dossier.records.values() if isinstance(record.content, Absent)
+            }
+            assert reasons == {Reason.OPTED_OUT}
+            assert all(isinstance(record.content, Absent) for record in dossier.records.values())
+            cards = ctx.store.scorecards(result.run.id, servers=[servers["1"].id])
+            assert cards
+            assert all(isinstance(receipt.decode(card.body).score, NotMeasured) for card in cards)
+            assert all(card.score is None and card.grade is None for card in cards)
+
+    asyncio.run(main())
+
+
+def test_who_comes_back_is_looked_at_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        around = world()
+        async with context(tmp_path, around) as ctx:
+            ctx.store.opt_outs.add(OUT)
+            await embedded.run(ctx, FIRST)
+            ctx.store.opt_outs.revoke(OUT.scope, OUT.value, at=NIGHT, who="ann")
+            result = await embedded.run(ctx, FIRST)
+            assert ctx.store.absences(result.run.id, "listing") == {}
+
+    asyncio.run(main())
+
+
+def test_the_file_of_the_settings_counts_and_a_broken_one_stops_the_run(tmp_path: Path) -> None:
+    async def main(text: str) -> None:
+        (tmp_path / "opt-outs.txt").write_text(text)
+        around = world()
+        async with context(tmp_path, around, opt_outs=tmp_path / "opt-outs.txt") as ctx:
+            await embedded.run(ctx, FIRST)
+            (collector,) = around.looking
+            assert isinstance(collector, ScriptedCollector)
+            assert collector.looked_at == []
+
+    asyncio.run(main("server-0.example\nhost: server-1.example\nserver: io.example/server-2  # by its name"))
+    with pytest.raises(SettingUnfit, match="line 1"):
+        asyncio.run(main("what is this?"))
+
+
+def test_no_sample_is_taken_and_no_retest_accepted(tmp_path: Path) -> None:
+    async def main() -> None:
+        around = world()
+        async with context(tmp_path, around, registries=("first",)) as ctx:
+            run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST)
+            await pipeline.discover(ctx, run)
+            servers = {one.name[-1]: one for one in ctx.store.servers(ctx.store.planned(run.id))}
+            ctx.store.opt_outs.add(OUT)
+            await light_checks.check(ctx)
+            assert isinstance(around.sampling, ScriptedSampler)
+            assert len(around.sampling.visited) == 2
+            assert "https://server-1.example/mcp" not in around.sampling.visited
+            who = retesting.asker(ctx.settings, "ann")
+            refused = retesting.request(ctx.store, ctx.settings, NIGHT, servers["1"].id, who)
+            assert isinstance(refused, Refused)
+            assert refused.why is WhyRefused.OPTED_OUT
+            assert opt_outs(ctx.settings, ctx.store).why(servers["0"]) is None
+
+    asyncio.run(main())
