@@ -142,10 +142,11 @@ def judge(assessment: Assessment, rubric: Rubric) -> Scorecard:
     if unread and not tools:
         return _card(assessment, rubric, NotMeasured("list_failed", f"tools: {unread}"))
     found = _found(assessment, rubric, tools)
-    scores = [max(Decimal(0), FULL - _cost(found[tool.position])) for tool in tools]
+    costs = [_cost(found[tool.position]) for tool in tools]
+    scores = [max(Decimal(0), FULL - cost) for cost in costs]
     mean = sum(scores, Decimal(0)) / len(scores) if scores else FULL
     score = arithmetic.plain(arithmetic.round_half_up(mean))
-    lines = list(_lines(tools, found))
+    lines = list(_lines(tools, found, costs))
     lines += _rounding(score - arithmetic.deduct(FULL, (line.points for line in lines)))
     caveats = (f"tools could not be listed to the end ({unread}); the rest is not in the score.",) if unread else ()
     facts = _facts(tools, scores, found)
@@ -166,12 +167,11 @@ def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Pos
     return found
 
 
-def _lines(tools: Sequence[Tool], found: Positions) -> Iterator[Line]:
+def _lines(tools: Sequence[Tool], found: Positions, costs: Sequence[Decimal]) -> Iterator[Line]:
     prices = {Decimal(0), *POINTS.values()}
     shares = {points: arithmetic.plain(-_share(points, len(tools))) for points in prices if tools}
-    for tool in tools:
-        about = found[tool.position]
-        for part, finding in about:
+    for tool, cost in zip(tools, costs, strict=True):
+        for part, finding in found[tool.position]:
             yield Line(
                 cites=part.cites,
                 points=shares[part.points],
@@ -181,9 +181,9 @@ def _lines(tools: Sequence[Tool], found: Positions) -> Iterator[Line]:
                 severity=str(part.severity),
                 evidence=finding.evidence,
             )
-        over = _cost(about) - FULL
-        if over > 0:
-            yield Line(cites="floor", points=_share(over, len(tools)), why="A tool scores at least 0", at=tool.at)
+        if cost > FULL:
+            back = _share(cost - FULL, len(tools))
+            yield Line(cites="floor", points=back, why="A tool scores at least 0", at=tool.at)
 
 
 def _rounding(rest: Decimal) -> Iterator[Line]:
@@ -193,7 +193,7 @@ def _rounding(rest: Decimal) -> Iterator[Line]:
 
 
 def _cost(about: Sequence[Found]) -> Decimal:
-    return sum((part.points for part, _ in about), Decimal(0))
+    return sum([part.points for part, _ in about], Decimal(0))
 
 
 def _share(points: Decimal, tools: int) -> Decimal:
