@@ -70,6 +70,12 @@ def _migrate(**_: object) -> None:
     store.close()
 
 
+def _warm(**_: object) -> None:
+    from workers.warming import warm  # noqa: PLC0415  beat and the command line need no rules
+
+    warm()
+
+
 class _Stop:
     """A flag that the pool's processes inherit and the main process raises when it is told to stop."""
 
@@ -98,6 +104,7 @@ def is_stopping() -> bool:
 setup_logging.connect(_configure_logs)
 before_task_publish.connect(waiting.stamp)
 worker_init.connect(_migrate)
+worker_init.connect(_warm)
 worker_init.connect(_stop.prepare)
 worker_shutting_down.connect(_stop.raise_)
 beat_init.connect(_migrate)
