@@ -15,7 +15,8 @@ change from night to night):
 `index` is the tool's place in the listing. `parameter` is the one that the arguments are wrong about. `code` is that of
 a JSON-RPC error; `reason` and `detail` say why there was no answer. `complaint` is a path in the tool's own output
 schema. `locked`: the text of an error speaks of credentials or quota. `unlisted` counts tools beyond those that are
-looked at. What a tool answered is not kept, only the kinds of its content. Latencies are in the record's observation.
+looked at. What a tool answered is not kept here, only the kinds of its content; `handouts` has the texts. Latencies are
+in the record's observation.
 """
 
 from __future__ import annotations

@@ -44,7 +44,10 @@ def chosen(pages: Iterable[bytes]) -> tuple[Sequence[Chosen], int]:
 
 
 async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[Chosen]) -> list[dict[str, Json]]:
-    """A row for each resource that was asked for; one that is not answered ends the reading."""
+    """A row for each resource that was asked for; one that is not answered ends the reading.
+
+    Like calls of tools it has a bound of its own, so that the questions of a full probe are as many as before.
+    """
     tick = asyncio.get_running_loop().time
     ends = tick() + _ALL
     rows: list[dict[str, Json]] = []
@@ -52,7 +55,7 @@ async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[Chosen])
         if tick() >= ends:
             break
         since = len(dialogue.transcript.exchanges)
-        reply = await dialogue.ask(METHOD, {"uri": one.uri}, era, seconds=_SECONDS, retry=False)
+        reply = await dialogue.turn_page(METHOD, {"uri": one.uri}, era, seconds=_SECONDS)
         dialogue.transcript.forget(since)
         rows.append({"uri": one.uri, "index": one.index, **_read(reply)})
         if reply.answer is None or reply.status == TOO_MANY:
