@@ -44,7 +44,11 @@ METRICS: Final[Mapping[str, Declared]] = {
     "hallmark_hosts_leased": Declared("Hosts that are visited now or were within the gap."),
     "hallmark_host_waits": Declared("Visits that had to wait for another process at the host.", counter=True),
     "hallmark_host_wait_seconds": Declared("Seconds that such visits waited in all.", counter=True),
-    "hallmark_github_quota_left": Declared("Requests that GitHub still allows a token, by its number.", ("token",)),
+    "hallmark_github_quota_left": Declared(
+        "Requests (core) or points (graphql) that GitHub still allows a token, by its digest.", ("token", "resource")
+    ),
+    "hallmark_github_quota_reset_seconds": Declared("Seconds until all of it is back.", ("token", "resource")),
+    "hallmark_github_rest_seconds": Declared("Seconds that a token rests after GitHub limited it.", ("token",)),
     "hallmark_runs_unfinished": Declared("Runs that are not over, by trigger.", ("trigger",)),
     "hallmark_runs_stopped": Declared("Runs that wait for an operator: paused, withheld.", ("state",)),
     "hallmark_night_overdue_seconds": Declared("Seconds since a nightly run was due that does not exist; else 0."),
@@ -152,8 +156,11 @@ def _waiting(waiting: Waiting) -> Iterator[Sample]:
     yield "hallmark_hosts_leased", (), waiting.hosts
     yield "hallmark_host_waits", (), waiting.counters.get(HOST_WAITS, 0.0)
     yield "hallmark_host_wait_seconds", (), waiting.counters.get(HOST_WAIT_SECONDS, 0.0)
-    for token, left in sorted(waiting.quota.items()):
-        yield "hallmark_github_quota_left", (token,), left
+    for quota in waiting.quota:
+        yield "hallmark_github_quota_left", (quota.token, quota.resource), quota.left
+        yield "hallmark_github_quota_reset_seconds", (quota.token, quota.resource), quota.resets_in
+    for token, seconds in waiting.rests.items():
+        yield "hallmark_github_rest_seconds", (token,), seconds
 
 
 class _Once(Collector):

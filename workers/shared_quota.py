@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from crawler.collectors.repository.budgets import (
     Resource,
     Said,
 )
+from crawler.collectors.repository.tokens import PLENTY
 from crawler.patience import queueing
 from workers.log import get_log
 
@@ -104,6 +106,33 @@ if rest > 0 then
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[8])
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """What GitHub allows a token, which is named by its digest, of a resource, and seconds until all of it is back."""
+
+    token: str
+    resource: str
+    left: int
+    resets_in: float
+
+
+def quotas(state: Mapping[str, str], now: float) -> tuple[Quota, ...]:
+    """The budgets in the hash at STATE_KEY whose window is not over at `now`, in seconds of Redis' clock."""
+    found = []
+    for field in sorted(name for name in state if name.endswith(":left")):
+        token, resource, _ = field.split(":")
+        left, resets_in = int(state[field]), int(state[f"{token}:{resource}:reset"]) / 1000 - now
+        if resets_in > 0 and left < PLENTY:
+            found.append(Quota(token=token, resource=resource, left=left, resets_in=resets_in))
+    return tuple(found)
+
+
+def rests(state: Mapping[str, str], now: float) -> Mapping[str, float]:
+    """Seconds that tokens rest after a limit, by digest; 0 for those that rested before."""
+    ends = {name.removesuffix(":rest"): int(at) / 1000 for name, at in state.items() if name.endswith(":rest")}
+    return {token: max(0.0, at - now) for token, at in sorted(ends.items())}
 
 
 class SharedBudgets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from kombu.exceptions import OperationalError
@@ -13,10 +13,10 @@ from redis.exceptions import RedisError
 
 from workers import schedule
 from workers.clock import Clock, SystemClock
+from workers.shared_quota import STATE_KEY, Quota, quotas, rests
 
 SENT_HEADER: Final = "hallmark_sent"
 COUNTERS_KEY: Final = "hallmark:counters"
-GITHUB_KEY: Final = "hallmark:github-quota"
 HOST_WAITS: Final = "host_waits"
 HOST_WAIT_SECONDS: Final = "host_wait_seconds"
 
@@ -49,7 +49,8 @@ class Queue:
 class Waiting:
     """What waits. `taken` are messages that workers are at; `hosts` are visited now or were within the gap.
 
-    `counters` are sums over all processes since the broker was empty; `quota` is what GitHub allows by token number.
+    `counters` are sums over all processes since the broker was empty; `quota` is what GitHub allows, and `rests` how
+    many seconds a token rests that met a limit.
     """
 
     queues: tuple[Queue, ...]
@@ -57,7 +58,8 @@ class Waiting:
     hosts: int
     workers: Roll
     counters: Mapping[str, float]
-    quota: Mapping[str, int]
+    quota: tuple[Quota, ...] = ()
+    rests: Mapping[str, float] = field(default_factory=dict)
 
 
 class Broker:
@@ -82,13 +84,15 @@ class Broker:
     def look(self) -> Waiting:
         """What waits now; raise BrokerAway."""
         try:
+            github, now = self._hash(STATE_KEY), self._redis_time()
             return Waiting(
                 queues=tuple(self._queue(name) for name in schedule.QUEUES),
                 taken=self._number(self._redis.hlen(_UNACKNOWLEDGED)),
                 hosts=self._hosts(),
                 workers=self._roll(),
                 counters={name: float(value) for name, value in self._hash(COUNTERS_KEY).items()},
-                quota={token: int(left) for token, left in self._hash(GITHUB_KEY).items()},
+                quota=quotas(github, now),
+                rests=rests(github, now),
             )
         except (RedisError, OperationalError) as error:
             raise BrokerAway(f"the broker did not answer: {type(error).__name__}") from error
@@ -113,6 +117,11 @@ class Broker:
     def _hash(self, key: str) -> dict[str, str]:
         found: Any = self._redis.hgetall(key)
         return {name.decode(): value.decode() for name, value in found.items()}
+
+    def _redis_time(self) -> float:
+        """Seconds of the broker's own clock."""
+        answer: Any = self._redis.time()
+        return float(answer[0])
 
     def _number(self, answer: Any) -> int:
         return int(answer)

@@ -16,6 +16,7 @@ from evidence.store import RunRow, RunState, Stage
 from tests.workers import world
 from workers.metrics import METRICS, expose, exposed_names
 from workers.overview import Away, Overview, Unneeded
+from workers.shared_quota import Quota
 from workers.standing import OBSERVED, Night, Staged, Standing
 from workers.waiting import Queue, Waiting
 
@@ -42,7 +43,8 @@ WAITING = Waiting(
     hosts=9,
     workers={"one@a": ("probe", "score"), "two@b": ("probe",)},
     counters={"host_waits": 4.0, "host_wait_seconds": 2.5},
-    quota={"1": 4_990},
+    quota=(Quota(token="a1b2", resource="core", left=4_990, resets_in=1_800.0),),
+    rests={"a1b2": 12.0},
 )
 OVERVIEW = Overview(at=NOW, standing=STANDING, waiting=WAITING, due=world.NIGHT, late=0.0)
 
@@ -115,7 +117,9 @@ def test_queues_show_age_length_and_who_listens() -> None:
     assert value(series, "hallmark_workers", "publish") == 0
     assert value(series, "hallmark_host_waits_total") == 4
     assert value(series, "hallmark_host_wait_seconds_total") == 2.5
-    assert value(series, "hallmark_github_quota_left", "1") == 4990
+    assert value(series, "hallmark_github_quota_left", "a1b2", "core") == 4990
+    assert value(series, "hallmark_github_quota_reset_seconds", "a1b2", "core") == 1800
+    assert value(series, "hallmark_github_rest_seconds", "a1b2") == 12
 
 
 def test_an_embedded_installation_has_no_broker_that_could_be_away() -> None:

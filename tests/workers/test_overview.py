@@ -14,6 +14,8 @@ from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from sqlalchemy.exc import DBAPIError
 
+from crawler.collectors.repository.budgets import Granted, Resource, Said
+from crawler.collectors.repository.tokens import PLENTY
 from evidence.model import Dossier, Reason, Run, Trigger
 from evidence.store import RunState, Stage, Store, open_store
 from tests.publish import samples
@@ -26,6 +28,7 @@ from workers import celery_app, schedule
 from workers.clock import SteppingClock, SystemClock
 from workers.overview import Away, Observer, Overview, Unneeded
 from workers.shared_courtesy import SharedCourtesy
+from workers.shared_quota import SharedBudgets
 from workers.standing import OBSERVED, RECENT, Standing, Standings, bounded
 from workers.waiting import SENT_HEADER, Broker, BrokerAway, Waiting
 
@@ -261,6 +264,29 @@ def test_waits_at_hosts_are_summed_over_all_processes(valkey: ValkeyServer) -> N
     assert seen.counters["host_waits"] == 1
     assert 0.01 < seen.counters["host_wait_seconds"] < 5
     assert seen.hosts <= 1
+
+
+def test_githubs_quota_is_what_it_told_the_workers(valkey: ValkeyServer) -> None:
+    async def ask(*answers: tuple[Resource, int, float]) -> None:
+        async with AsyncRedis.from_url(valkey.url) as redis:
+            await redis.flushall()
+            budgets = SharedBudgets(redis)
+            for resource, left, resets_in in answers:
+                granted = await budgets.reserve("a1b2", resource, 1, 0)
+                assert isinstance(granted, Granted)
+                said = Said(remaining=left, resets_in=resets_in)
+                await budgets.settle(granted, said=said, spent=0, rest=30 if resource == "graphql" else 0)
+
+    asyncio.run(ask(("core", 4_990, 1_800.0), ("graphql", 4_000, 900.0)))
+    seen = waiting(valkey, SteppingClock(NOW))
+    assert [(one.token, one.resource, one.left) for one in seen.quota] == [
+        ("a1b2", "core", 4_990),
+        ("a1b2", "graphql", 4_000),
+    ]
+    assert [one.resets_in for one in seen.quota] == [pytest.approx(1800, abs=10), pytest.approx(900, abs=10)]
+    assert seen.rests == {"a1b2": pytest.approx(30, abs=10)}
+    asyncio.run(ask(("core", PLENTY, 60.0)))
+    assert waiting(valkey, SteppingClock(NOW)).quota == (), "a GitHub that states no quota has none"
 
 
 def test_a_broker_that_is_away_is_named_without_its_address() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
@@ -148,7 +149,7 @@ def _waiting_document(waiting: Waiting) -> dict[str, Any]:
         "taken": waiting.taken,
         "hosts": waiting.hosts,
         "workers": {worker: list(queues) for worker, queues in sorted(waiting.workers.items())},
-        "github_quota_left": dict(waiting.quota),
+        "github_quota": [asdict(quota) for quota in waiting.quota],
     }
 
 
@@ -238,7 +239,8 @@ def _waiting_page(waiting: Waiting) -> Iterator[RenderableType]:
     seen = ", ".join(sorted(waiting.workers)) or "none answers"
     yield facts([("workers", seen), ("taken", f"{waiting.taken} messages"), ("hosts", f"{waiting.hosts} leased")])
     if waiting.quota:
-        yield facts([("GitHub", ", ".join(f"token {name}: {left} left" for name, left in waiting.quota.items()))])
+        told = [f"token {one.token}: {one.left} left of {one.resource}" for one in waiting.quota]
+        yield facts([("GitHub", ", ".join(told))])
 
 
 def _span(seconds: float) -> str:

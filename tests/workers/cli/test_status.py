@@ -16,6 +16,7 @@ from tests.workers import world
 from tests.workers.cli.conftest import Hallmark
 from workers.cli.status import document, page
 from workers.overview import Away, Overview
+from workers.shared_quota import Quota
 from workers.waiting import Queue, Waiting
 
 
@@ -118,7 +119,7 @@ def test_queues_show_their_length_age_and_workers() -> None:
         hosts=5,
         workers={"one@host": ("probe",), "two@host": ("probe", "score")},
         counters={},
-        quota={"1": 4999},
+        quota=(Quota(token="a1b2", resource="core", left=4999, resets_in=60.0),),
     )
     console = Console(width=100)
     with console.capture() as printed:
@@ -127,7 +128,7 @@ def test_queues_show_their_length_age_and_workers() -> None:
     assert "probe 2 1 min 01 s 2" in words
     assert "score 1 1" in words
     assert "one@host, two@host" in words
-    assert "token 1: 4999 left" in words
+    assert "token a1b2: 4999 left of core" in words
     written = json.loads(json.dumps(document(overview(waiting))))
     assert written["broker"]["queues"][1] == {"queue": "score", "length": 1, "oldest_s": None}
     assert written["database"] == {"away": "gone"}
