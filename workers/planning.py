@@ -8,6 +8,7 @@ from datetime import datetime
 from evidence.model import Run, Server, ServerId, Trigger
 from workers import stages
 from workers.context import Context
+from workers.opt_outs import opt_outs
 from workers.rotation import Pace, lay_out
 from workers.settings import Settings
 
@@ -23,7 +24,10 @@ def plan(ctx: Context, run: Run, servers: Sequence[Server]) -> None:
     def seen(queue: Sequence[ServerId]) -> Mapping[ServerId, datetime]:
         return ctx.store.last_turns(run.id, queue)
 
-    layout = lay_out(run.id, servers, seen, pace_of(ctx.settings))
+    # Who has opted out takes no time of a host, and is recorded as such at once, whoever's turn it is.
+    opted_out = opt_outs(ctx.settings, ctx.store)
+    looked_at = [server for server in servers if opted_out.why(server) is None]
+    layout = lay_out(run.id, looked_at, seen, pace_of(ctx.settings))
     starts = {server: at + offset for server, offset in layout.offsets.items()}
     first = {server.id: stages.first(server) for server in servers}
     ctx.store.plan(run.id, ids, at, first=first, starts=starts, carried=layout.carried)

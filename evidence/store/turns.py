@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import Connection, func, select
 
-from evidence.model import ServerId
+from evidence.kinds import access, exchanges, handouts, listing, trials
+from evidence.model import Dossier, Record, ServerId
 from evidence.store.bulk import batches
 from evidence.store.keys import run_key
 from evidence.store.models import RUN, RUN_ITEM, SERVER
-from evidence.store.records import put_records, read_earlier
+from evidence.store.records import put_records, read_earlier, read_retested
 from evidence.store.rows import Stage
+
+_CONVERSATION: Final = frozenset({listing.KIND, exchanges.KIND, access.KIND, trials.KIND, handouts.KIND})
 
 
 def carry(connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
-    """Make the last evidence of servers that of this run, as old as it is; who has none is collected without any."""
+    """Make the last evidence of servers that of this run, as old as it is; who has none is collected without any.
+
+    What was said in a re-test since the last night is the last evidence of a conversation.
+    """
     for batch in batches(servers):
         last = read_earlier(connection, run_id, batch)
-        records = [record for dossier in last.values() for record in dossier.records.values()]
+        again = read_retested(connection, run_id, batch, min((one.as_of for one in last.values()), default=at))
+        records = [
+            record for server, dossier in last.items() for record in _with_retest(dossier, again.get(server)).values()
+        ]
         put_records(connection, run_id, records, done=batch, at=at, stage=Stage.COLLECT, onward={})
+
+
+def _with_retest(last: Dossier, again: Dossier | None) -> Mapping[str, Record]:
+    if again is None or again.as_of < last.as_of:
+        return last.records
+    said = {kind: record for kind, record in again.records.items() if kind in _CONVERSATION}
+    return {**last.records, **said}
 
 
 def last_turns(connection: Connection, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, datetime]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from evidence.model import Absent, Observed, Reason, Trigger
-from evidence.store import OptOut, OptOutScope
+from evidence.model import Absent, Observed, Reason, Target, TargetType, Trigger
+from evidence.store import OptOut, OptOutScope, Stage
 from scoring import receipt
 from scoring.outcome import NotMeasured
 from tests.workers.world import (
@@ -113,3 +115,26 @@ def test_no_sample_is_taken_and_no_retest_accepted(tmp_path: Path) -> None:
             assert opt_outs(ctx.settings, ctx.store).why(servers["0"]) is None
 
     asyncio.run(main())
+
+
+def test_a_night_that_cannot_look_at_everybody_keeps_no_evidence_of_who_opted_out(tmp_path: Path) -> None:
+    async def main() -> None:
+        crowd = [replace(ref(number), targets=(_shared(number),)) for number in range(6)]
+        around = World([ScriptedRegistry("first", [crowd])])
+        # The host takes three visits in its window; the others would keep what a night saw before.
+        night = {"host_gap": 1.0, "visit_requests": 1.0, "host_window": timedelta(seconds=3)}
+        async with context(tmp_path, around, **night) as ctx:
+            await embedded.run(ctx, FIRST)
+            for one in ctx.store.active_servers():
+                entry = OptOut(scope=OptOutScope.SERVER, value=one.id, at=NIGHT, who="ann", note="by mail")
+                ctx.store.opt_outs.add(entry)
+            run = pipeline.start_run(ctx, Trigger.NIGHTLY, FIRST, run_id="20991121T030000Z-nightly")
+            await pipeline.discover(ctx, run)
+            assert ctx.store.progress(run.id).carried == 0
+            assert len(ctx.store.pending(run.id, Stage.COLLECT)) == 6
+
+    asyncio.run(main())
+
+
+def _shared(number: int) -> Target:
+    return Target(type=TargetType.STREAMABLE_HTTP, identifier=f"https://crowd.example/{number}/mcp")

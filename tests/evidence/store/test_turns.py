@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from evidence.model import Absent, Reason
-from evidence.store import IllegalRunChange, RunAct, RunEvent, Stage, Store
+from evidence.model import Absent, Reason, Trigger
+from evidence.store import IllegalRunChange, Retest, RetestState, RunAct, RunEvent, Stage, Store
 from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run
 
 LAST, RUN = "20261120-1", "20261121-1"
@@ -138,3 +138,17 @@ def test_only_a_withheld_run_is_reopened(store: Store) -> None:
     with pytest.raises(IllegalRunChange):
         store.reopen(RUN, event, kind="listing", reasons={"collector_error"})
     assert store.dossiers(RUN, ids)[0].records.keys() == {"listing"}
+
+
+def test_what_was_said_in_a_retest_since_is_the_last_evidence_of_a_conversation(store: Store) -> None:
+    (one,) = [one.id for one in planned(store, 1, LAST)]
+    store.put_records(LAST, [record(one, body(1)), record(one, body(2), "drift")], done=[one], at=AS_OF)
+    retest = Retest(id="retest", server=one, client="ann", asked_at=AS_OF)
+    store.add_run(run("20261120-2-retest", Trigger.RETEST))
+    store.put_records("20261120-2-retest", [record(one, body(3)), record(one, body(4), "drift")], at=LATER)
+    store.retests.ask(retest)
+    store.retests.admit("retest", "20261120-2-retest", AS_OF)
+    store.retests.finish("retest", RetestState.DONE, LATER)
+    _plan(store, [one], [one])
+    (dossier,) = store.dossiers(RUN, [one])
+    assert (dossier.read("listing"), dossier.read("drift")) == (body(3), body(2))
