@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from celery import Celery
 
 TURN_SECONDS = 15.0
+_ENDLESS = -1  # what Redis says of a key without an end
 
 
 class Turn(Protocol):
@@ -48,7 +49,7 @@ def turn(settings: Settings) -> Turn:
     async def take(name: str) -> AsyncIterator[bool]:
         async with Redis.from_url(settings.redis_url.get_secret_value()) as redis:
             lock = redis.lock(f"hallmark:turn:{name}", timeout=TURN_SECONDS, blocking=False)
-            if not await lock.acquire():
+            if not await _acquire(redis, lock):
                 yield False
                 return
             renewing = asyncio.create_task(_renew(lock))
@@ -60,6 +61,16 @@ def turn(settings: Settings) -> Turn:
                     await lock.release()
 
     return take
+
+
+async def _acquire(redis: Redis, lock: Lock) -> bool:
+    """Whether it is our turn. One that would never end is nobody's: ours all do, but not what a hand has left."""
+    if await lock.acquire():
+        return True
+    if await redis.pttl(lock.name) != _ENDLESS:
+        return False
+    await redis.delete(lock.name)
+    return bool(await lock.acquire())
 
 
 async def _renew(lock: Lock) -> None:

@@ -75,7 +75,9 @@ def is_late(ctx: Context, row: RunRow) -> bool:
 async def _finished(ctx: Context, row: RunRow) -> Progress:
     """Score what is collected and not scored yet; how far the run is then."""
     unscored = await asyncio.to_thread(ctx.store.pending, row.run.id, Stage.SCORE)
-    await pipeline.score(ctx, row.run, unscored)
+    # Of those that a worker died of, a publisher would die for ever: its message comes back, and counts no tries.
+    deadly = set(await asyncio.to_thread(ctx.store.lost, row.run.id, Stage.SCORE, ctx.clock.wall(), tries=1))
+    await pipeline.score(ctx, row.run, [server for server in unscored if server not in deadly])
     return await asyncio.to_thread(ctx.store.progress, row.run.id)
 
 

@@ -9,7 +9,7 @@ import asyncio
 
 from evidence.model import Run, Trigger
 from evidence.store import RunAct, RunRow, RunState
-from workers import closing, light_checks, pins, pipeline, schedule
+from workers import closing, light_checks, pins, pipeline, reaping, schedule
 from workers.broker import Queues, Turn
 from workers.context import Context
 from workers.flow import Halt
@@ -68,6 +68,7 @@ def _sweep_run(ctx: Context, row: RunRow, queues: Queues) -> None:
     elif closing.is_due(ctx, row):
         _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
     else:
+        reaping.reap(ctx, run_id)
         for stage, number in ctx.store.due(run_id, ctx.clock.wall()).items():
             _fill(ctx, queues, schedule.SHARDS[stage], run_id, number)
 

@@ -106,20 +106,20 @@ class ItemStore:
         with self._database.writing() as connection:
             return leasing.put_back(connection, run_id, stage, servers, delay=delay, why=why, most=most, now=now)
 
-    def lost(self, run_id: str, stage: Stage, now: datetime) -> list[ServerId]:
-        """Servers that were handed out three times without an end: whoever looked at them died of it."""
+    def lost(self, run_id: str, stage: Stage, now: datetime, *, tries: int = leasing.TRIES) -> list[ServerId]:
+        """Servers that were handed out so often without an end, and are held by nobody: who looked at them died."""
         with self._database.reading() as connection:
-            return leasing.lost(connection, run_id, stage, now)
+            return leasing.lost(connection, run_id, stage, now, tries)
 
     def reap(self, run_id: str, now: datetime) -> Mapping[Stage, int]:
         """Free what is held by those who do not renew their leases; how many servers by stage."""
         with self._database.writing() as connection:
             return leasing.reap(connection, run_id, now)
 
-    def due(self, run_id: str, now: datetime) -> Mapping[Stage, int]:
-        """How many servers wait for somebody to work on them now, by stage; no entry where there are none."""
+    def due(self, run_id: str, now: datetime, *, most: int = 10_000) -> Mapping[Stage, int]:
+        """How many servers wait for somebody to work on them now, by stage, counted up to `most`; no entry for none."""
         with self._database.reading() as connection:
-            return leasing.due(connection, run_id, now)
+            return leasing.due(connection, run_id, now, most)
 
     def fail(self, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
         """Count a failed attempt and give the server back; the number of attempts so far."""

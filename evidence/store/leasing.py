@@ -94,10 +94,10 @@ def put_back(
     return sorted(back)
 
 
-def lost(connection: Connection, run_id: str, stage: Stage, now: datetime) -> list[ServerId]:
-    """Open servers that were handed out three times without an end and that nobody holds; sorted."""
+def lost(connection: Connection, run_id: str, stage: Stage, now: datetime, tries: int) -> list[ServerId]:
+    """Open servers that were handed out so often without an end and that nobody holds; sorted."""
     free = _is_free(database_time(connection, now))
-    worn = (is_open(run_key(connection, run_id), stage), free, RUN_ITEM.c.leases >= TRIES)
+    worn = (is_open(run_key(connection, run_id), stage), free, RUN_ITEM.c.leases >= tries)
     query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key).where(*worn)
     return sorted(connection.scalars(query))
 
@@ -116,12 +116,13 @@ def reap(connection: Connection, run_id: str, now: datetime) -> dict[Stage, int]
     return found
 
 
-def due(connection: Connection, run_id: str, now: datetime) -> dict[Stage, int]:
-    """How many servers could be leased now, or be set aside, by part and for scoring; none where there are none."""
+def due(connection: Connection, run_id: str, now: datetime, most: int) -> dict[Stage, int]:
+    """How many servers could be leased now, or be set aside, by part and for scoring, counted up to `most`."""
     key, moment = run_key(connection, run_id), database_time(connection, now)
     found = {}
     for stage in (*PARTS, Stage.SCORE):
-        number = connection.scalar(select(func.count()).select_from(RUN_ITEM).where(_is_due(key, stage, moment)))
+        some = select(RUN_ITEM.c.server_key).where(_is_due(key, stage, moment)).limit(most).subquery()
+        number = connection.scalar(select(func.count()).select_from(some))
         if number:
             found[stage] = number
     return found

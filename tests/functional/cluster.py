@@ -13,6 +13,7 @@ from tests.functional.processes import CELERY, NIGHTLY, Process, comparable, env
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
+APP = CELERY[-1]
 QUICK = {
     "HALLMARK_SWEEP_EVERY": "1",
     "HALLMARK_PLAN_EVERY": "1",
@@ -53,10 +54,10 @@ class Cluster:
     def start_beat(self, name: str = "beat") -> Process:
         return self._start(name, ["beat", "--schedule", str(self._folder / f"{name}-schedule"), "--pidfile="])
 
-    def start_worker(self, concurrency: int = 2) -> Process:
+    def start_worker(self, concurrency: int = 2, app: str = APP) -> Process:
         name = f"worker-{next(self._numbers)}"
         pool = ["--concurrency", str(concurrency), "--without-mingle", "--without-gossip"]
-        return self._start(name, ["worker", "--hostname", f"{name}@test", *pool])
+        return self._start(name, ["worker", "--hostname", f"{name}@test", *pool], app)
 
     def collected(self) -> int:
         """Servers of the nightly run whose evidence is stored."""
@@ -90,8 +91,8 @@ class Cluster:
             process.kill()
             self.start_worker()
 
-    def _start(self, name: str, arguments: list[str]) -> Process:
-        process = Process(name, [*CELERY, *arguments], self._env, self._folder)
+    def _start(self, name: str, arguments: list[str], app: str = APP) -> Process:
+        process = Process(name, [*CELERY[:-1], app, *arguments], self._env, self._folder)
         self._processes.append(process)
         return process
 

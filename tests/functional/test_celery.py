@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from celery import Celery
 from redis import Redis
 
+from evidence.model import Reason
 from evidence.store import Stage
 from tests.functional.cluster import Cluster
 from tests.functional.processes import NIGHTLY, differing, opened
+from workers import schedule
 
 pytestmark = pytest.mark.xdist_group("functional-celery")
 
@@ -74,6 +79,40 @@ def test_two_beats_make_one_run(cluster: Cluster, undisturbed: bytes) -> None:
     assert differing(cluster.wait_until_published(), undisturbed) == []
     with opened(cluster.url) as store:
         assert [row.run.id for row in store.runs()] == [NIGHTLY]
+
+
+def test_a_message_that_is_delivered_many_times_changes_nothing(cluster: Cluster, undisturbed: bytes) -> None:
+    cluster.start_worker()
+    cluster.start_beat()
+    _wait_until_midway(cluster)
+    sender = Celery(broker=cluster.valkey.url, set_as_current=False)
+    for task in (schedule.PROBE_SHARD, schedule.SCORE_SHARD, schedule.PUBLISH_RUN):
+        for _ in range(5):
+            sender.send_task(task, args=[NIGHTLY], queue=schedule.ROUTES[task])
+    assert differing(cluster.wait_until_published(), undisturbed) == []
+
+
+def test_a_server_that_kills_its_workers_is_quarantined_and_nobody_else(cluster: Cluster, undisturbed: bytes) -> None:
+    """Held with all others when it kills first, with a few when it does again, and alone the third time."""
+    victim = _listed(undisturbed)[0]
+    cluster.change("DEADLY_SERVER", victim)
+    cluster.change("HALLMARK_LEASE_CHUNK", "48")
+    cluster.change("HALLMARK_LEASE_TTL", "2")
+    cluster.start_worker(app="tests.functional.deadly")
+    cluster.start_beat()
+    changed = {line.split()[0] for line in differing(cluster.wait_until_published(), undisturbed)}
+    assert changed == {victim}
+    with opened(cluster.url) as store:
+        records = store.dossiers(NIGHTLY, [victim])[0].records
+        reasons = {record.content.reason for kind, record in records.items() if kind != "registration"}  # type: ignore[union-attr]
+        assert reasons == {Reason.QUARANTINED}
+        assert store.progress(NIGHTLY).done[Stage.SCORE] == len(store.planned(NIGHTLY))
+
+
+def _listed(export: bytes) -> list[str]:
+    """Servers with tools in an export, by id."""
+    lines = [json.loads(line) for line in export.splitlines()]
+    return [line["server"]["id"] for line in lines if line["records"]["listing"]["absent"] is None]
 
 
 def _wait_until_midway(cluster: Cluster) -> None:

@@ -98,3 +98,14 @@ def test_a_turn_is_one_process_at_a_time_and_free_afterwards(valkey: ValkeyServe
             assert again
 
     asyncio.run(main())
+
+
+def test_a_turn_that_would_never_end_is_nobodys(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        async with Redis.from_url(valkey.url) as redis:
+            await redis.set("hallmark:turn:plan:orphan", "left behind")
+            async with turn(Settings(redis_url=valkey.url))("plan:orphan") as mine:  # type: ignore[arg-type]
+                assert mine
+                assert await redis.pttl("hallmark:turn:plan:orphan") > 0
+
+    asyncio.run(main())
