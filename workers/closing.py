@@ -73,7 +73,8 @@ def is_late(ctx: Context, row: RunRow) -> bool:
 
 
 async def _finished(ctx: Context, row: RunRow) -> Progress:
-    """Score what is collected and not scored yet; how far the run is then."""
+    """Settle what was to be looked at again, score what is not scored yet, and tell how far the run is then."""
+    await pipeline.settle(ctx, row.run)
     unscored = await asyncio.to_thread(ctx.store.pending, row.run.id, Stage.SCORE)
     # Of those that a worker died of, a publisher would die for ever: its message comes back, and counts no tries.
     deadly = set(await asyncio.to_thread(ctx.store.lost, row.run.id, Stage.SCORE, ctx.clock.wall(), tries=1))

@@ -106,6 +106,12 @@ async def _collect(ctx: Context, run: Run, progress: Progress, halt: Halt) -> No
     waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT)
     tally = await _tally(ctx, run, progress, "collect", len(waiting))
     await pipeline.collect(ctx, run, waiting, halt=halt, tally=tally)
+    pause = ctx.settings.local_retry_after.total_seconds()
+    if pause and (again := await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT)) and not halt.is_set():
+        tally.show(f"{len(again)} servers failed in passing and are looked at again in {pause:.0f} s")
+        await unless_halted(asyncio.sleep(pause), halt, 0)
+        if not halt.is_set():
+            await pipeline.collect(ctx, run, again, halt=halt, tally=tally)
 
 
 async def _score(ctx: Context, run: Run, progress: Progress, halt: Halt) -> None:

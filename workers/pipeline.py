@@ -20,7 +20,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Serve
 from evidence.store import Progress, RunEvent, RunState, Stage
 from publish import snapshot
 from publish.press import Press
-from workers import findings, pins, planning, receipts, remembering, stages
+from workers import findings, pins, planning, receipts, remembering, retries, stages
 from workers.approvals import approvals
 from workers.breaking import Breaker, Unbroken
 from workers.cases import Case, Cases
@@ -144,7 +144,7 @@ async def collect_pulled(
         return looked
 
     async def write(finished: Sequence[Looked | None]) -> None:
-        looked = [one for one in finished if one is not None]
+        looked = await _final(ctx, run, stage, [one for one in finished if one is not None])
         await store_looked(ctx, run, stage, looked)
         tally.add(len(looked), absent=_absent_listings([record for one in looked for record in one.records]))
 
@@ -159,6 +159,20 @@ async def collect_pulled(
         # Private addresses have no gap, so that those who share one need not wait.
         place=anywhere if ctx.settings.allow_private or stage not in _VISITS else stages.host,
     )
+
+
+async def settle(ctx: Context, run: Run) -> None:
+    """Record for servers that were to be looked at again why they could not be listed: the run ends before that."""
+    waiting = await asyncio.to_thread(ctx.store.put_off, run.id, sorted(retries.PASSING))
+    if not waiting:
+        return
+    sources, cases = await _sources(ctx), Cases(ctx, run, Stage.COLLECT)
+    known = await asyncio.to_thread(cases.read, await asyncio.to_thread(ctx.store.servers, sorted(waiting)))
+    looked = []
+    for server, case in known.items():
+        absent = Absent(Reason(waiting[server]), "the night ended before it was looked at again")
+        looked.append(Looked(server, await _settled(ctx, sources, case, absent), None))
+    await store_looked(ctx, run, Stage.COLLECT, looked)
 
 
 async def set_aside(ctx: Context, run: Run, stage: Stage, servers: Sequence[ServerId], why: Absent) -> None:
@@ -260,6 +274,30 @@ def _unlooked(ctx: Context, sources: Sources, stage: Stage, case: Case, why: Abs
     collectors, followers = sources.at(case.server, stage, case.found)
     records = [*_registered(ctx, case), *_absent(ctx, case, (*collectors, *followers), why)]
     return Looked(case.server.id, records, sources.onward(case.server, stage))
+
+
+async def _settled(ctx: Context, sources: Sources, case: Case, why: Absent) -> list[Record]:
+    """What there is to say of a server that failed in passing and is not looked at again; nobody is asked."""
+    unseen = Absent(Reason.NOT_COLLECTED, why.detail)
+    records = _registered(ctx, case)
+    everybody: Sequence[Source] = (*sources.collectors, *sources.followers)
+    for by in everybody:
+        if isinstance(by, DriftCollector):  # the approved listing lives in an unbroken chain of these
+            records += await _guarded(ctx, case, by, by.follow(_so_far(case, records), case.earlier))
+        elif listing.KIND in by.kinds:
+            records += [_record(ctx, case, by, kind, why) for kind in by.kinds]
+        else:
+            records += [_instead(ctx, case, by, kind, unseen) for kind in by.kinds]
+    return records
+
+
+async def _final(ctx: Context, run: Run, stage: Stage, looked: Sequence[Looked]) -> list[Looked]:
+    """Those of which this is what the run says; the others failed in passing and are looked at again."""
+    if stage not in _VISITS:
+        return list(looked)
+    found = {one.server: one.records for one in looked}
+    kept = await asyncio.to_thread(retries.put_off, ctx, run, stage, found)
+    return [replace(one, records=kept[one.server]) for one in looked if one.server in kept]
 
 
 def _registered(ctx: Context, case: Case) -> list[Record]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from evidence.canonical import sha256
-from evidence.kinds import listing
-from evidence.model import Absent, Reason, Record, ServerId, Trigger
-from evidence.store import RunRow
+from evidence.kinds import listing, samples
+from evidence.kinds.samples import Sample
+from evidence.model import Absent, Reason, Record, Run, ServerId, Trigger
+from evidence.store import RunRow, Stage
+from workers.context import Context
 from workers.settings import Settings
 
 TRIES: Final = "tries"
-"""Member of a listing's observation: how often the server was looked at that night, where that was more than once."""
+"""Member of a listing's observation: how often the server was visited that night, where that was more than once."""
 
 PASSING: Final = frozenset(
     {Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.RATE_LIMITED, Reason.COLLECTOR_ERROR}
@@ -51,6 +53,29 @@ class Retries:
         return None if self.until is not None and now + delay > self.until else delay
 
 
+def put_off(
+    ctx: Context, run: Run, stage: Stage, found: Mapping[ServerId, Sequence[Record]]
+) -> Mapping[ServerId, Sequence[Record]]:
+    """Put back who failed in passing, as long as the run looks again; the records of all others, to be stored.
+
+    What was seen of those put back is kept as a visit, so that their samples tell of every try.
+    """
+    row = ctx.store.run(run.id)
+    rules = Retries(0, timedelta(0)) if row is None else Retries.of(row, ctx.settings)
+    if row is None or not rules.most:
+        return found
+    later: set[ServerId] = set()
+    now = ctx.store.now(ctx.clock.wall())
+    for reason, servers in failed_in_passing(found).items():
+        if (delay := rules.delay(servers, now)) is not None:
+            why, most = reason.value, rules.most
+            later.update(ctx.store.put_back(run.id, stage, servers, delay=delay, why=why, most=most, now=now))
+    ctx.store.put_visits([(server, _sample(found[server])) for server in sorted(later)], ctx.clock.now())
+    kept = {server: records for server, records in found.items() if server not in later}
+    visits = ctx.store.visits(list(kept), row.planned_at or run.as_of)
+    return {server: counted(records, 1 + visits.get(server, 0)) for server, records in kept.items()}
+
+
 def failed_in_passing(found: Mapping[ServerId, Iterable[Record]]) -> dict[Reason, list[ServerId]]:
     """By reason, the servers whose listing is absent for one that may be gone when they are looked at again."""
     failed: dict[Reason, list[ServerId]] = {}
@@ -59,6 +84,15 @@ def failed_in_passing(found: Mapping[ServerId, Iterable[Record]]) -> dict[Reason
             if record.kind == listing.KIND and isinstance(record.content, Absent) and record.content.reason in PASSING:
                 failed.setdefault(record.content.reason, []).append(server)
     return failed
+
+
+def _sample(records: Iterable[Record]) -> Sample | None:
+    """What this try says of the server's stability; None when it says nothing."""
+    for record in records:
+        if record.kind == samples.KIND and (taken := samples.read_samples(record.observation)):
+            newest, at = taken[-1], record.observed_at.replace(microsecond=0)
+            return newest if newest.at == at else None
+    return None
 
 
 def counted(records: Iterable[Record], tries: int) -> list[Record]:

@@ -141,6 +141,7 @@ class Deployment:
             "HALLMARK_HOST_GAP": str(self.plan.gap),
             "HALLMARK_SHARDS": str(self.plan.workers),
             "HALLMARK_LIGHT_EVERY": "0",
+            "HALLMARK_RETRIES": "0",  # a night with retries takes as long as they are apart
             "HALLMARK_IN_FLIGHT": "1000",
             "HALLMARK_WRITE_BATCH": "50",
             "HALLMARK_SWEEP_EVERY": "2",

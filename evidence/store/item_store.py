@@ -55,10 +55,15 @@ class ItemStore:
         with self._database.reading() as connection:
             return turns.held(connection, run_id)
 
-    def tries(self, run_id: str, stage: Stage, servers: Sequence[ServerId]) -> dict[ServerId, int]:
-        """How often servers were put back or failed in a stage, of those that were."""
+    def put_off(self, run_id: str, reasons: Collection[str]) -> dict[ServerId, str]:
+        """Servers that were put back for one of the reasons and not collected since, with the reason."""
         with self._database.reading() as connection:
-            return turns.tries(connection, run_id, stage, servers)
+            return turns.put_off(connection, run_id, reasons)
+
+    def visits(self, servers: Sequence[ServerId], since: datetime) -> dict[ServerId, int]:
+        """How often servers were visited between runs or tried in vain since a moment, of those that were."""
+        with self._database.reading() as connection:
+            return turns.visits(connection, servers, since)
 
     def planned(self, run_id: str) -> list[ServerId]:
         """Every planned server of a run, whatever has become of it; sorted."""

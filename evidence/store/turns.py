@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,7 +12,7 @@ from evidence.kinds import access, exchanges, handouts, listing, trials
 from evidence.model import Dossier, Record, ServerId
 from evidence.store.bulk import batches
 from evidence.store.keys import run_key
-from evidence.store.models import RUN, RUN_ITEM, SERVER
+from evidence.store.models import RUN, RUN_ITEM, SAMPLE, SERVER
 from evidence.store.records import put_records, read_earlier, read_retested
 from evidence.store.rows import Stage
 
@@ -75,12 +75,23 @@ def held(connection: Connection, run_id: str) -> int:
     return connection.scalar(query) or 0
 
 
-def tries(connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId]) -> dict[ServerId, int]:
-    """Attempts of those servers that have any."""
-    items = (RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.stage == stage.value)
-    query = select(SERVER.c.id, RUN_ITEM.c.attempts).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+def put_off(connection: Connection, run_id: str, reasons: Collection[str]) -> dict[ServerId, str]:
+    """Servers that were put back for one of the reasons and not collected since, with the reason."""
+    query = select(SERVER.c.id, RUN_ITEM.c.last_error).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+    open_ones = (
+        RUN_ITEM.c.run_key == run_key(connection, run_id),
+        RUN_ITEM.c.stage.in_([stage.value for stage in (Stage.COLLECT, Stage.PROBE, Stage.SANDBOX)]),
+        RUN_ITEM.c.done_at.is_(None),
+        RUN_ITEM.c.last_error.in_(sorted(reasons)),
+    )
+    return dict(connection.execute(query.where(*open_ones)).all())
+
+
+def visits(connection: Connection, servers: Sequence[ServerId], since: datetime) -> dict[ServerId, int]:
+    """How often servers were visited since a moment without becoming evidence of a run by it, of those that were."""
     found: dict[ServerId, int] = {}
+    query = select(SERVER.c.id, func.count()).join(SAMPLE, SAMPLE.c.server_key == SERVER.c.key)
     for batch in batches(servers):
-        rows = connection.execute(query.where(*items, RUN_ITEM.c.attempts > 0, SERVER.c.id.in_(batch)))
-        found |= dict(rows.all())
+        rows = query.where(SERVER.c.id.in_(batch), SAMPLE.c.at >= since).group_by(SERVER.c.id)
+        found |= dict(connection.execute(rows).all())
     return found

@@ -18,6 +18,7 @@ QUICK = {
     "HALLMARK_SWEEP_EVERY": "1",
     "HALLMARK_PLAN_EVERY": "1",
     "HALLMARK_LIGHT_EVERY": "0",  # a server that fails once must fail in the run
+    "HALLMARK_RETRIES": "0",
     "HALLMARK_LEASE_TTL": "4",
     "HALLMARK_LEASE_CHUNK": "6",
     "HALLMARK_WRITE_BATCH": "2",

@@ -181,7 +181,8 @@ class World:
 
 
 def settings(home: Path, **changes: object) -> Settings:
-    known = {"home": home, "cache": home / "cache", "clock": NIGHT, "commit": "test", "stop_grace": 0.2, "sources": ()}
+    known: dict[str, object] = {"home": home, "cache": home / "cache", "clock": NIGHT, "commit": "test"}
+    known |= {"stop_grace": 0.2, "sources": (), "retries": 0}
     return Settings(**(known | changes))  # type: ignore[arg-type]
 
 

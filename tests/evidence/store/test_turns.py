@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from evidence.kinds.samples import Sample
 from evidence.model import Absent, Reason, Trigger
 from evidence.store import IllegalRunChange, Retest, RetestState, RunAct, RunEvent, Stage, Store
 from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run
@@ -89,12 +90,22 @@ def test_of_a_run_that_does_not_go_on_nothing_is_handed_out(store: Store, what: 
         assert store.lease(RUN, stage, "w", limit=9, ttl=TTL, now=LATER) == []
 
 
-def test_tries_are_those_of_servers_that_were_put_back(store: Store) -> None:
+def test_servers_put_back_are_known_with_their_reason_until_they_are_collected(store: Store) -> None:
+    ids = [one.id for one in planned(store, 4)]
+    for server, why in zip(ids, ("timeout", "unreachable", "the host rests"), strict=False):
+        assert store.put_back(RUN, Stage.COLLECT, [server], delay=TTL, why=why, most=1, now=LATER) == [server]
+        assert store.put_back(RUN, Stage.COLLECT, [server], delay=TTL, why=why, most=1, now=LATER) == []
+    assert store.put_off(RUN, {"timeout", "unreachable"}) == {ids[0]: "timeout", ids[1]: "unreachable"}
+    store.put_records(RUN, [], done=ids[:1], at=LATER)
+    assert store.put_off(RUN, {"timeout", "unreachable"}) == {ids[1]: "unreachable"}
+
+
+def test_visits_are_counted_from_a_moment_on(store: Store) -> None:
     ids = [one.id for one in planned(store, 3)]
-    for _ in range(2):
-        store.put_back(RUN, Stage.COLLECT, ids[:1], delay=TTL, why="timeout", most=2, now=LATER)
-    assert store.tries(RUN, Stage.COLLECT, ids) == {ids[0]: 2}
-    assert store.put_back(RUN, Stage.COLLECT, ids[:1], delay=TTL, why="timeout", most=2, now=LATER) == []
+    store.put_visits([(ids[0], Sample(at=AS_OF)), (ids[0], Sample(at=LATER, failure="timeout"))], LATER)
+    store.put_visits([(ids[1], None)], LATER)
+    assert store.visits(ids, AS_OF) == {ids[0]: 2, ids[1]: 1}
+    assert store.visits(ids, LATER) == {ids[0]: 1, ids[1]: 1}
 
 
 def test_a_reopened_run_looks_again_at_what_failed_through_us_and_at_nothing_else(store: Store) -> None:
