@@ -16,22 +16,22 @@ from evidence.canonical import Json, NotJson, parse_json
 from evidence.kinds.handouts import MOST_RESOURCES, RESOURCE_BYTES
 
 METHOD: Final = "resources/read"
-_SECONDS: Final = 10.0
-_ALL: Final = 20.0  # seconds after which no further one is asked for
+_SECONDS: Final = 8.0
+_ALL: Final = 10.0  # seconds after which no further one is asked for
 _LONGEST_URI: Final = 2_000
 _LONGEST_WHY: Final = 200
 _PICTURES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Wanted:
     """One listed resource that is to be read: its place in the list and its address."""
 
     index: int
     uri: str
 
 
-def chosen(pages: Iterable[bytes]) -> tuple[Sequence[Chosen], int]:
+def chosen(pages: Iterable[bytes]) -> tuple[Sequence[Wanted], int]:
     """The resources to read, in the order of the list, and how many are left. Those that say they are text go first.
 
     Templates are in another list and never filled in.
@@ -43,7 +43,7 @@ def chosen(pages: Iterable[bytes]) -> tuple[Sequence[Chosen], int]:
     return picked, len(listed) - len(picked)
 
 
-async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[Chosen]) -> list[dict[str, Json]]:
+async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[Wanted]) -> list[dict[str, Json]]:
     """A row for each resource that was asked for; one that is not answered ends the reading.
 
     Like calls of tools it has a bound of its own, so that the questions of a full probe are as many as before.
@@ -81,7 +81,7 @@ def _why(reply: Reply) -> str:
     return gone.reason.value
 
 
-def _listed(pages: Iterable[bytes]) -> Iterator[tuple[Chosen, bool]]:
+def _listed(pages: Iterable[bytes]) -> Iterator[tuple[Wanted, bool]]:
     """Every listed resource with an address, once, and whether it may be text."""
     seen: set[str] = set()
     index = -1
@@ -93,7 +93,7 @@ def _listed(pages: Iterable[bytes]) -> Iterator[tuple[Chosen, bool]]:
                 continue
             seen.add(uri)
             kind = item.get("mimeType") if isinstance(item, Mapping) else None
-            yield Chosen(index, uri), not (isinstance(kind, str) and kind.lower().startswith(_PICTURES))
+            yield Wanted(index, uri), not (isinstance(kind, str) and kind.lower().startswith(_PICTURES))
 
 
 def _items(page: bytes) -> Sequence[Json]:
