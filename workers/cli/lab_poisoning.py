@@ -15,7 +15,7 @@ from evidence.patterns.poisoning import Confidence
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.lab_quality import Quality
-from workers.cli.lab_rows import Bad, Corpus
+from workers.cli.lab_rows import Bad, Corpus, read_categories
 
 
 class Verdict(StrEnum):
@@ -34,12 +34,17 @@ def poisoning(
     labels: Annotated[
         bool, typer.Option("--labels", help="Only precision and recall of rows that have a label; fail without any.")
     ] = False,
+    categories: Annotated[
+        Path | None,
+        typer.Option("--categories", metavar="FILE.json", help="Categories by the id of a row: {id: [category]}."),
+    ] = None,
 ) -> None:
     """Look for poisoned tool descriptions in rows of your own. A row is one tool; its texts are never repeated.
 
     Rows of one server (and `set`) are judged with each other's names, so that orders about another tool are found.
     `label` (1 or true: poisoned) is optional; where it is given the last rows are precision, recall and F1: of all
-    rows, of each `set`, and of each category of findings. A row is called poisoned by a finding of high confidence.
+    rows, of each `set`, and of each category of findings. A category has a recall where poisoned rows say of which
+    `categories` they are, or a file of them by id does. A row is called poisoned by a finding of high confidence.
     Rows that cannot be read are told and left out.
 
     Examples:
@@ -48,13 +53,15 @@ def poisoning(
 
     hallmark lab poisoning corpus.jsonl --labels --json
 
+    hallmark lab poisoning corpus.jsonl --labels --categories categories.json
+
     Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 no row could be read.
     """
     with explained():
         try:
-            corpus = Corpus.of(where)
-        except OSError as error:
-            fail(f"{where} cannot be read: {error}", Exit.USAGE)
+            corpus = Corpus.of(where, read_categories(categories) if categories else None)
+        except (OSError, ValueError) as error:
+            fail(f"the rows or their categories cannot be read: {error}", Exit.USAGE)
         read, bad, poisoned, quality = _judge(corpus, as_json=as_json, quiet=labels)
         if labels and not quality.labelled:
             fail(f'{where} has no row with a label; add "label": 1 or 0', Exit.USAGE)
@@ -132,8 +139,8 @@ def _quality_rows(quality: Quality) -> Iterator[dict[str, Any]]:
     yield {"part": "all", "name": "all", **quality.whole.figures()}
     for name, tally in sorted(quality.sets.items()):
         yield {"part": "set", "name": name, **tally.figures()}
-    for name, tally in sorted(quality.categories.items()):
-        yield {"part": "category", "name": name, **tally.figures(), "recall": None, "f1": None}
+    for figures in quality.categories():
+        yield {"part": "category", **figures}
 
 
 def _share(value: float | None) -> str:

@@ -1,14 +1,20 @@
-"""Precision and recall of a judged corpus: of all rows, of each set, of each category of findings."""
+"""Precision and recall of a judged corpus: of all rows, of each set, of each category.
+
+A category has a recall when rows say of which categories they are; otherwise only how many of its findings are right.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from evidence.derive.poisoning import Hit
+from evidence.patterns.poisoning import Category
 from workers.cli.lab_rows import Row
+
+CATEGORIES: Final = tuple(category.value for category in Category)
 
 
 @dataclass(slots=True)
@@ -49,11 +55,17 @@ class Tally:
 
 @dataclass(slots=True)
 class Quality:
-    """The tallies of a corpus. A category counts the rows that a grave finding of it called poisoned."""
+    """The tallies of a corpus.
+
+    `told` counts for a category the rows that a grave finding of it called poisoned, `named` those that are of it by
+    their own word, and `found` how many of those are called poisoned for whatever reason.
+    """
 
     whole: Tally = field(default_factory=Tally)
     sets: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
-    categories: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    told: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    named: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    found: Counter[str] = field(default_factory=Counter)
 
     @property
     def labelled(self) -> bool:
@@ -69,7 +81,26 @@ class Quality:
         if row.set:
             self.sets[row.set].add(label=row.label, told=bool(grave))
         for category in grave:
-            self.categories[category].add(label=row.label, told=True)
+            self.told[category].add(label=row.label, told=True)
+        of = row.categories if row.label else frozenset[str]()
+        if of is not None:
+            self._add_named(of, grave)
+
+    def _add_named(self, of: frozenset[str], grave: set[str]) -> None:
+        for category in (*CATEGORIES, *sorted(of.difference(CATEGORIES))):
+            self.named[category].add(label=category in of, told=category in grave)
+            self.found[category] += category in of and bool(grave)
+
+    def categories(self) -> Iterator[dict[str, Any]]:
+        """The figures of each category, of those that rows name when any does."""
+        if any(tally.found + tally.missed for tally in self.named.values()):
+            for name, tally in sorted(self.named.items()):
+                figures = tally.figures()
+                if figures["poisoned"] or figures["false_alarms"]:
+                    yield {"name": name, **figures, "found_by_any": self.found[name]}
+            return
+        for name, tally in sorted(self.told.items()):
+            yield {"name": name, **tally.figures(), "recall": None, "f1": None}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.derive.poisoning import Hit, scan
@@ -23,13 +23,15 @@ MAX_NAMES: Final = 500
 MAX_SERVERS: Final = 50_000
 """Servers whose names are kept; rows of others are judged alone."""
 MAX_NAME: Final = 200
+MAX_LABELS: Final = 50_000_000
+"""Bytes of a file of categories."""
 
 Group: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One tool. `label`: whether somebody calls it poisoned; None when nobody says."""
+    """One tool. `label`: whether somebody calls it poisoned, `categories`: of which; None when nobody says."""
 
     id: str | int
     group: Group
@@ -37,6 +39,7 @@ class Row:
     tool: Mapping[str, Json]
     label: bool | None
     set: str
+    categories: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,14 @@ class Bad:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A file of rows, and the names of the tools of each server in it."""
+    """A file of rows, the names of the tools of each server in it, and the categories of rows that do not say them."""
 
     path: Path
     names: Mapping[Group, frozenset[str]]
+    categories: Mapping[str, frozenset[str]]
 
     @staticmethod
-    def of(path: Path) -> Corpus:
+    def of(path: Path, categories: Mapping[str, frozenset[str]] | None = None) -> Corpus:
         """Read the names; raise OSError when the file cannot be read."""
         names: dict[Group, set[str]] = defaultdict(set)
         for row in _rows(path):
@@ -63,12 +67,16 @@ class Corpus:
                 continue
             if (row.group in names or len(names) < MAX_SERVERS) and len(names[row.group]) < MAX_NAMES:
                 names[row.group].add(row.name[:MAX_NAME])
-        return Corpus(path, {group: frozenset(each) for group, each in names.items()})
+        return Corpus(path, {group: frozenset(each) for group, each in names.items()}, categories or {})
 
     def judged(self) -> Iterator[tuple[Row, tuple[Hit, ...]] | tuple[Bad, tuple[Hit, ...]]]:
         """Every row with its findings, in the order of the file; a line that is no row has none."""
         for row in _rows(self.path):
-            yield (row, ()) if isinstance(row, Bad) else (row, self._hits(row))
+            yield (row, ()) if isinstance(row, Bad) else (self._labelled(row), self._hits(row))
+
+    def _labelled(self, row: Row) -> Row:
+        named = self.categories.get(str(row.id))
+        return row if row.categories is not None or named is None else replace(row, categories=named)
 
     def _hits(self, row: Row) -> tuple[Hit, ...]:
         others = sorted(self.names.get(row.group, frozenset()) - {row.name})
@@ -76,6 +84,17 @@ class Corpus:
         listing = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": tools}]}}})
         own = f"tools/{segment(row.name or '@0')}/"
         return tuple(hit for hit in scan(listing) if hit.at.startswith(own))
+
+
+def read_categories(path: Path) -> dict[str, frozenset[str]]:
+    """The categories of rows by their id, from a file of one JSON object; raise OSError or ValueError."""
+    value = parse_json(path.read_bytes(), max_bytes=MAX_LABELS)
+    named: dict[str, frozenset[str]] = {}
+    for ident, names in value.items() if isinstance(value, Mapping) else [("", None)]:
+        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+            raise ValueError(f"{path}: expected an object of lists of categories by the id of a row")
+        named[ident] = frozenset(str(each) for each in names)
+    return named
 
 
 def _rows(path: Path) -> Iterator[Row | Bad]:
@@ -101,6 +120,9 @@ def _row(line: bytes, number: int) -> Row | Bad:
     name, description = value.get("name"), value.get("description")
     if not isinstance(description, str | None) or not isinstance(name, str | None):
         return Bad(number, "expected name and description to be strings")
+    categories = value.get("categories")
+    if not _is_names(categories):
+        return Bad(number, "expected categories to be a list of strings")
     ident = value.get("id")
     told = value.get("label")
     server, part = value.get("server"), value.get("set")
@@ -112,4 +134,9 @@ def _row(line: bytes, number: int) -> Row | Bad:
         tool={member: value[member] for member in members if value.get(member) is not None},
         label=bool(told) if isinstance(told, bool | int) else None,
         set=part if isinstance(part, str) else "",
+        categories=None if categories is None else frozenset(categories),
     )
+
+
+def _is_names(value: object) -> TypeGuard[list[str] | None]:
+    return value is None or (isinstance(value, list) and all(isinstance(each, str) for each in value))

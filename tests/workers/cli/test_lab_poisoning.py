@@ -77,3 +77,46 @@ def test_bad_rows_are_told_and_do_not_end_it(hallmark: Hallmark, tmp_path: Path)
     assert hallmark("lab", "poisoning", corpus(tmp_path, "{")).code == 3
     assert hallmark("lab", "poisoning", str(tmp_path / "none")).code == 2
     assert hallmark("lab", "poisoning", corpus(tmp_path, row("a", OVERT)), "--labels").code == 2
+
+
+def quality(hallmark: Hallmark, *arguments: str) -> dict[str, Any]:
+    result = hallmark("lab", "poisoning", *arguments, "--labels", "--json")
+    assert result.code == 0, result.err
+    rows: list[Any] = [each["quality"] for each in result.rows]
+    return {each["name"]: each for each in rows if each["part"] == "category"}
+
+
+def test_rows_that_say_of_which_categories_they_are_give_each_a_recall(hallmark: Hallmark, tmp_path: Path) -> None:
+    path = corpus(
+        tmp_path,
+        row("a", OVERT, label=1, categories=["system-tag", "sensitive-path"]),
+        row("b", OVERT, label=1, categories=["preference"]),
+        row("c", "Looks like guidance.", label=1, categories=["system-tag", "rug-pull"]),
+        row("d", OVERT, label=0),
+        row("e", OVERT, label=1),
+    )
+    figures = quality(hallmark, path)
+    tag = figures["system-tag"]
+    assert (tag["found"], tag["missed"], tag["false_alarms"]) == (1, 1, 2)
+    assert (tag["precision"], tag["recall"], tag["found_by_any"]) == (0.3333, 0.5, 1)
+    assert figures["preference"]["recall"] == 0.0
+    assert figures["preference"]["found_by_any"] == 1
+    assert figures["rug-pull"]["missed"] == 1
+    assert "encoded" not in figures
+
+
+def test_categories_may_stand_in_a_file_of_their_own(hallmark: Hallmark, tmp_path: Path) -> None:
+    path = corpus(tmp_path, row("a", OVERT, label=1), row("b", OVERT, label=1, categories=[]))
+    named = tmp_path / "categories.json"
+    named.write_text(json.dumps({"a": ["system-tag"], "b": ["system-tag"], "z": ["encoded"]}))
+    figures = quality(hallmark, path, "--categories", str(named))
+    assert (figures["system-tag"]["found"], figures["system-tag"]["false_alarms"]) == (1, 1)
+    for wrong in ("[]", '{"a": "system-tag"}', '{"a": [1]}', "{"):
+        named.write_text(wrong)
+        assert hallmark("lab", "poisoning", path, "--labels", "--categories", str(named)).code == 2
+    assert hallmark("lab", "poisoning", path, "--categories", str(tmp_path / "none")).code == 2
+
+
+def test_categories_that_are_no_names_make_a_row_bad(hallmark: Hallmark, tmp_path: Path) -> None:
+    result = hallmark("lab", "poisoning", corpus(tmp_path, row("a", OVERT, categories="x"), row("b", OVERT)), "--json")
+    assert [each.get("line") for each in result.rows] == [1, None]
