@@ -21,7 +21,7 @@ PATTERNS: Final = (
         rf"""\b{_NEVER}\s(?:ever\s)?(?:mention|reveal|disclos|report|admit)\w{{0,6}}\s(?:any\sof\s)?(?:this|that|it|these|those|anything|(?:the|its|your)\s(?:\w{{1,14}}\s){{0,2}}?(?:step|process|instruction|existence|redirect|chang|action|operation|modification|notice|directive|transfer|request|reason|fact|call)\w{{0,6}})\b
             |\b{_NEVER}\s(?:ever\s)?(?:tell|inform)\w{{0,4}}\s{_USER}(?:\s(?:about|of|that|regarding|what|which|where|who|whether|why|how|anything|this|it|when)\b(?!\s(?:internal|technical|implementation|ids?|raw)\b)|\s?[.,;!)]|$)
             |\b{_NEVER}\s(?:ever\s)?(?:notify|alert|warn)\w{{0,4}}\s{_USER}\s(?:about|of|that|regarding)\s(?:this|that|it|the|these|any|such)\b
-            |\b{_NEVER}\s(?:ever\s)?(?:mention|reveal|explain|disclos|show|tell|discuss|display)\w{{0,6}}\s(?:this|that|these|it|any\sof\sthis)\s(?:[\w'-]{{1,14}}\s){{0,4}}?to\s{_USER}\b
+            |\b{_NEVER}\s(?:ever\s)?(?:(?:mention|reveal|explain|disclos|tell|discuss)\w{{0,6}}\s(?:this|that|these|it|any\sof\sthis)|(?:show|display)\w{{0,3}}\s(?:this|that|it|any\sof\sthis))\s(?:[\w'-]{{1,14}}\s){{0,4}}?to\s{_USER}\b
             |\b(?:do|perform|run|complete)\s(?:this|it|that|these|so)\s(?:\w{{1,12}}\s){{0,3}}(?:silently|secretly|quietly|covertly|in\ssecret|without\snotice)\b
             |\b(?:hide|conceal|withhold)\s(?:this|that|these|it|any\sof\sthis|the\s(?:\w{{1,12}}\s)?(?:step|instruction|action|call|redirect|change|malicious)\w{{0,6}})\s(?:\w{{1,12}}\s){{0,4}}?from\s{_USER}\b
             |\bkeep\s(?:this|it|that|these)\s(?:\w{{1,12}}\s){{0,5}}(?:secret|hidden|private|quiet|confidential)\sfrom\s{_USER}\b

@@ -16,14 +16,14 @@ PATTERNS: Final = (
             |\b(?:ignore|disregard|override)\sthe\suser'?s\s(?:\w{{1,10}}\s)?(?:answer|refusal|objections?|wish|wishes|choice|decision|consent|preference|preferences)
             |\b(?:skip|bypass|suppress|disable|circumvent|avoid)\s(?:all|any|every|the|its)\s(?:\w{{1,12}}\s)?(?:approval|confirmation|permission|consent|safety|security)\s?(?:prompts?|steps?|dialogs?|checks?|requests?)?(?=\s(?:and\b|it\s|entirely|at\sonce|because|so\b)|[;,])
             |\b(?:approve|accept|grant|confirm)\s(?:every|all|any|each)\s(?:\w{{1,12}}\s){{0,2}}?(?:permission|approval|confirmation|access)?\s?(?:requests?|prompts?|permissions?)\b{within(40)}\b(?:automatically|without|silently|on\sbehalf)
-            |\bthe\suser\s(?:has|have|already)\s(?:already\s|previously\s|implicitly\s)?(?:agreed|approved|consented|confirmed|authori[sz]ed|pre-?approved|granted|accepted|given\s(?:full\s)?(?:consent|permission))\s(?:to\s)?(?:everything|all|any|this|each|every|it|these|the\saction)\b
+            |\b(?:the\suser|they|he|she)\s(?:has|have|already)\s(?:already\s|previously\s|implicitly\s)?(?:agreed|approved|consented|confirmed|authori[sz]ed|pre-?approved|granted|accepted|given\s(?:full\s)?(?:consent|permission))\s(?:to\s)?(?:everything|all|any|this|each|every|it|these|the\saction)\b
             |\byou\s(?:have\sbeen|are|were)\s(?:granted|given|authori[sz]ed\sas|now)\s(?:\w{{1,10}}\s){{0,2}}?(?:admin|root|administrator|superuser|full|unlimited|unrestricted)\b
             |\bset\s\S{{0,2}}auto[_-]?approve\S{{0,2}}\sto\strue\sin\b|\bnever\sask\s(?:the\suser\s)?again\b
             |\badd\s(?:this|our)\s(?:server|tool)\sto\s(?:the|your)\s(?:allow[\s-]?list|trusted|auto-?approve)
             |\b(?:turn\soff|switch\soff|disable|deactivate|stop)\s(?:the\s|all\s|any\s)?(?:anti-?virus|firewall|security\s(?:checks?|software)|safety\s(?:checks?|filters?)|audit\slog\w{{0,4}}|guardrails?|sandbox)\b{within(20)}\b(?:before|first|prior)""",
         needs=(
             (
-                "even |user|skip|bypass|suppress|disable|circumvent|avoid|approve|accept|grant|"
+                "even |user|they |he |she |skip|bypass|suppress|disable|circumvent|avoid|approve|accept|grant|"
                 "confirm|you have been|you are|you were|auto|never ask|add |turn off|switch off|"
                 "deactivate|stop "
             ),

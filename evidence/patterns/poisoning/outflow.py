@@ -107,7 +107,7 @@ PATTERNS: Final = (
         "Asks for the conversation or the prompt word for word",
         words(
             """verbatim | word by word | word for word | unabridged | exact text | exact wording | full text
-            | literally"""
+            | literally | including system messages | including _ system prompt"""
         ),
         TALK | PROMPT,
         unless=rf"{NEGATED}(?:include|quote|repeat|return|copy)|{_BY_USER}|\btranslat|\bchannel\b|\bthread\b",
@@ -184,12 +184,13 @@ PATTERNS: Final = (
         ),
         raw(r"\b(?:after|before)\s\w{3,14}ing\b")
         | words(
-            """customer list | client list | address book | contact list | invoices | documents | password*
-            | credential* | every | each | all | whatever | copies | a copy | one more copy | second copy
-            | also | as well | too | additionally | in addition | what the user | what you | everything
-            | quietly | silently | secretly | discreetly | covertly | the same message | every time
-            | each time | any time | always | along with | in the background | behind the scenes | text away
-            | source file* | any keys | from today | likewise | simultaneously"""
+            """customer list | client list | address book | contact list | source code | private repositor*
+            | invoices | documents | password* | credential* | every | each | all | whatever | copies
+            | a copy | one more copy | second copy | also | as well | too | additionally | in addition
+            | what the user | what you | everything | quietly | silently | secretly | discreetly | covertly
+            | the same message | every time | each time | any time | always | along with | in the background
+            | behind the scenes | text away | source file* | any keys | from today | likewise
+            | simultaneously"""
         ),
         unless=rf"{NEGATED}(?:send|post|upload|forward|share)|\b(?:documentation|docs|see|feedback|bugs?|issues?|e\.g|example|examples|visit|homepage|learn\smore|guide|such\sas|signed\sup|sign\sup|subscribe|api\.|requests?\sto\sthe\sapi)\b|{_BY_USER}",
         bad=(

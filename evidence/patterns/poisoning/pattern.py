@@ -24,9 +24,9 @@ MAX_PLACES: Final = 50
 REACH: Final = 340
 """Longest match of most wordings, with what they look at around it."""
 
-SENTENCE: Final = re.compile(r"""(?:[^.!?]|[.!?](?!['")]?\s))+(?:[.!?]['")]?)?""")
+SENTENCE: Final = re.compile(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?")
 """One sentence of a folded text, with its end."""
-_SENTENCE_END: Final = re.compile(r"[.!?]['\")]?\s")
+_SENTENCE_END: Final = re.compile(r"[.!?]\s")
 _BEFORE: Final = 48
 _MENTIONED: Final = 90
 

@@ -100,22 +100,24 @@ SECRET_FILE: Final = raw(
 SECRET: Final = words(
     """password* | passphrase* | passcode* | api~key* | access~token* | session~token* | bearer~token*
     | auth~token* | oauth~token* | refresh~token* | security~token* | token | tokens | private _ key*
-    | ssh~key* | signing~key* | encryption~key* | credential* | login details | log-in details
-    | sign-in details | secret | secrets | cookies | environment variables | env~vars | seed~phrase*
-    | recovery~phrase* | recovery~code* | card~number* | credit~card* | one-time code* | two-factor code*
-    | otp | cvv | cvc | pin | pin code | pins | social security number* | bank details | printenv
-    | database_url | any key* | all key* | key material"""
+    | ssh~key* | signing~key* | aws~key* | cloud~key* | secret~key* | account~key* | access~key*
+    | encryption~key* | credential* | login details | log-in details | sign-in details | secret | secrets
+    | cookies | environment variables | env~vars | seed~phrase* | recovery~phrase* | recovery~code*
+    | card~number* | credit~card* | one-time code* | two-factor code* | otp | cvv | cvc | pin | pin code
+    | pins | social security number* | bank details | printenv | database_url | any key* | all key*
+    | key material"""
 )
 
 PERSONAL: Final = words(
     """home address* | date of birth | birthday | phone number* | address~book | contact list | contacts
     | full name | e~mail address* | e~mails | mails | emails | inbox | calendar* | recent mail*
     | customer table | customers table | users table | user table | customer data | personal data
-    | private information | personal information | private data | file~paths | open file* | source file*
-    | clipboard | keystroke* | screen | location | what is typed | names and addresses | medical record*
-    | income | salary | salaries | browsing history | photos | surrounding repository | whole repository
-    | entire repository | whole codebase | entire codebase | dotfiles | raw messages | private messages
-    | payslip* | diagnos* | insurance number* | health record* | customer list | client list"""
+    | private information | personal information | private data | source code | file~paths | open file*
+    | source file* | clipboard | keystroke* | screen | location | what is typed | names and addresses
+    | medical record* | income | salary | salaries | browsing history | photos | surrounding repository
+    | whole repository | entire repository | whole codebase | entire codebase | dotfiles | raw messages
+    | private messages | payslip* | diagnos* | insurance number* | health record* | customer list
+    | client list"""
 )
 
 TALK: Final = words(

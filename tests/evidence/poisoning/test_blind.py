@@ -1,0 +1,60 @@
+"""Attacks and honest descriptions in the words of the published classes, written before it was known what is found.
+
+Sets 1, 2, 4 and 5 have been read since, the third has not; docs/poisoning.md tells what was first found in each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidence.derive.poisoning import scan
+from evidence.kinds.listing import Listing
+from evidence.patterns.poisoning import Category
+
+FOLDER = Path(__file__).with_name("blind")
+FLOORS = {1: 0.92, 2: 0.97, 3: 0.85, 4: 0.55, 5: 0.94}
+"""The least share of the attacks of each set that is found."""
+MOST_FALSE = 0.03
+
+
+def rows(number: int) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (FOLDER / f"poisoning_blind_{number}.jsonl").read_text().splitlines()]
+
+
+def told(row: dict[str, Any]) -> set[str]:
+    """The categories of what is surely found in a row."""
+    tool: dict[str, Any] = {member: row[member] for member in ("name", "description", "inputSchema") if member in row}
+    listing = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": [tool]}]}}})
+    return {hit.category.value for hit in scan(listing) if hit.is_grave}
+
+
+@pytest.mark.parametrize("number", FLOORS)
+def test_attacks_are_found_and_honest_rows_are_not(number: int) -> None:
+    attacks = [bool(told(row)) for row in rows(number) if row["label"]]
+    honest = [row["id"] for row in rows(number) if not row["label"] and told(row)]
+    assert sum(attacks) / len(attacks) >= FLOORS[number]
+    assert len(honest) / (len(rows(number)) - len(attacks)) < MOST_FALSE, honest
+
+
+def test_every_set_has_enough_rows_of_each_kind_and_known_categories() -> None:
+    known = {category.value for category in Category}
+    for number in FLOORS:
+        labels = [row["label"] for row in rows(number)]
+        assert min(labels.count(0), labels.count(1)) >= 58
+        assert all(bool(row["categories"]) == bool(row["label"]) for row in rows(number))
+        assert set().union(*(row["categories"] for row in rows(number))) <= known
+
+
+def test_ids_are_unique() -> None:
+    ids = list(_ids())
+    assert len(ids) == len(set(ids))
+
+
+def _ids() -> Iterator[str]:
+    for number in FLOORS:
+        yield from (row["id"] for row in rows(number))
