@@ -32,11 +32,10 @@ async def give_up_lost(ctx: Context, run: Run) -> None:
     lost = await asyncio.to_thread(ctx.store.lost, run.id, Stage.SCORE, ctx.clock.wall())
     if not lost:
         return
-    noted = {
-        failure.server
-        for failure in await asyncio.to_thread(ctx.store.failures, run.id)
-        if failure.last_error == UNSCORED
-    }
+    # What a dead worker still seems to hold would else be taken for given back by it.
+    await asyncio.to_thread(ctx.store.reap, run.id, ctx.clock.wall())
+    failures = await asyncio.to_thread(ctx.store.failures, run.id)
+    noted = {failure.server for failure in failures if failure.last_error == UNSCORED}
     for server in lost:
         if server not in noted:
             ctx.log.error("server_quarantined", run=run.id, server=server, stage=Stage.SCORE.value)
