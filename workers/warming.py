@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Final
 
+from evidence.derive.poisoning import scan_text
 from evidence.derive.scrubbing import are_clean
 from publish.disclosure import private_rules
 from scoring import catalogue
@@ -21,6 +22,7 @@ def warm(**_: object) -> None:
     catalogue.questions()
     private_rules()
     are_clean(())
+    list(scan_text("Lists notes."))
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG)
