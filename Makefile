@@ -42,8 +42,8 @@ live: setup-dev ## tests that use the package registries
 	$(HALLMARK) sandbox build
 	HALLMARK_REQUIRE=sandbox $(PYTEST) -m live $(ARGS)
 
-soak: setup-dev ## the full counts: 50 kills, long fault runs
-	@infra/system-packages bwrap=bubblewrap
+soak: setup-dev ## the full counts: 50 kills, 200 faults over nights, long fault runs
+	@infra/system-packages bwrap=bubblewrap faketime=faketime
 	$(PYTEST) -m soak --timeout 3600 $(ARGS)
 
 bench: setup-dev ## measure each part (ratios against a named peer or limit in the same run), and a night

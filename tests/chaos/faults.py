@@ -14,6 +14,9 @@ from typing import TypeAlias
 
 from tests.chaos.deployment import BEAT, WEB, WORKERS, Deployment, forget_everything, revive
 
+LONGER = 6
+"""How many times longer than other faults the network of the broker is cut: a minute in the long run."""
+
 Apply: TypeAlias = Callable[[Deployment, random.Random, float], None]
 
 
@@ -61,7 +64,7 @@ def _lose_broker(deployment: Deployment, _: random.Random, __: float) -> None:
 
 def _cut_broker(deployment: Deployment, _: random.Random, seconds: float) -> None:
     with deployment.broker.cut():
-        time.sleep(seconds)
+        time.sleep(seconds * LONGER)
 
 
 def _restart_database(deployment: Deployment, _: random.Random, __: float) -> None:
