@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from dataclasses import dataclass
 from typing import Final
+
+from structlog.contextvars import bind_contextvars, get_contextvars
 
 
 @dataclass(slots=True)
@@ -53,3 +55,10 @@ def queueing() -> Iterator[None]:
     finally:
         if not bound.over:
             bound.timeout.reschedule(loop.time() + left)
+
+
+def for_several() -> Context:
+    """A context for work that several wait for: bounded by the time of none, and logged with the server of none."""
+    context = Context()
+    context.run(bind_contextvars, **{name: value for name, value in get_contextvars().items() if name != "server"})
+    return context

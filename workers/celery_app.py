@@ -8,7 +8,15 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, before_task_publish, setup_logging, worker_init, worker_shutting_down
+from celery.signals import (
+    beat_init,
+    before_task_publish,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_shutting_down,
+)
 from kombu.entity import Exchange, Queue
 
 from evidence.store import open_store
@@ -64,6 +72,14 @@ def _configure_logs(**_: object) -> None:
     log.configure(settings().log_level, settings().log_format)
 
 
+def _bind_logs(task: Any = None, args: Any = (), **_: object) -> None:
+    log.only_about(**schedule.subject(task.name, args or ()))
+
+
+def _unbind_logs(**_: object) -> None:
+    log.only_about()
+
+
 def _migrate(**_: object) -> None:
     store = open_store(settings().store_url)
     store.migrate()
@@ -103,6 +119,8 @@ def is_stopping() -> bool:
 
 setup_logging.connect(_configure_logs)
 before_task_publish.connect(waiting.stamp)
+task_prerun.connect(_bind_logs)
+task_postrun.connect(_unbind_logs)
 worker_init.connect(_migrate)
 worker_init.connect(_warm)
 worker_init.connect(_stop.prepare)

@@ -17,6 +17,7 @@ from evidence.store import RunRow, RunState, Stage
 from workers import pipeline
 from workers.context import Context
 from workers.flow import Halt, unless_halted
+from workers.log import about
 from workers.options import RunOptions
 from workers.progress import Progress, StageName, Tally, Unwatched
 from workers.walks import Walked
@@ -105,7 +106,8 @@ async def _discover(ctx: Context, run: Run, progress: Progress, halt: Halt) -> l
 async def _collect(ctx: Context, run: Run, progress: Progress, halt: Halt) -> None:
     waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT)
     tally = await _tally(ctx, run, progress, "collect", len(waiting))
-    await pipeline.collect(ctx, run, waiting, halt=halt, tally=tally)
+    with about(run=run.id, stage=Stage.COLLECT.value):
+        await pipeline.collect(ctx, run, waiting, halt=halt, tally=tally)
     pause = ctx.settings.local_retry_after.total_seconds()
     if pause and (again := await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT)) and not halt.is_set():
         tally.show(f"{len(again)} servers failed in passing and are looked at again in {pause:.0f} s")
@@ -117,7 +119,8 @@ async def _collect(ctx: Context, run: Run, progress: Progress, halt: Halt) -> No
 async def _score(ctx: Context, run: Run, progress: Progress, halt: Halt) -> None:
     waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.SCORE)
     tally = await _tally(ctx, run, progress, "score", len(waiting))
-    await pipeline.score(ctx, run, waiting, halt=halt, tally=tally)
+    with about(run=run.id, stage=Stage.SCORE.value):
+        await pipeline.score(ctx, run, waiting, halt=halt, tally=tally)
 
 
 async def _publish(ctx: Context, run: Run, progress: Progress) -> bool:

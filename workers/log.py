@@ -1,32 +1,45 @@
 """Structured logs: constant snake_case events with ids, as JSON lines or for a terminal, always on stderr.
 
-Neither secrets nor what a server said reach a log: pass ids, counts and reasons.
+Neither secrets nor what a server said reach a log: pass ids, counts and reasons. What libraries log, as Celery does, is
+made into such lines too, without the messages of exceptions.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import traceback
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 import structlog
 from pydantic import SecretStr
+from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
 Log: TypeAlias = FilteringBoundLogger
 
+LIBRARY_EVENT = "library_logged"
+"""The event of what a library logs, with its `logger` and `message`."""
+
 _HIDDEN = "**********"
 _SECRET_WORDS = ("authorization", "password", "secret", "token", "cookie", "api_key", "apikey")
+_USER = re.compile(r"(?<=://)[^/@\s]*@")
+_LONGEST_MESSAGE = 1_000
 
 
 def configure(level: str, form: Literal["auto", "json", "console"]) -> None:
-    """Send events of `level` and above to stderr. Call once per process, before the first event."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
+    """Send events of `level` and above, and warnings of libraries, to stderr. Call once, before the first event."""
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
+    rendering = _rendering(console=console)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_LibraryLines([*_common(), *rendering]))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.captureWarnings(capture=True)
     structlog.configure(
-        processors=[*_common(), *_rendering(console=console)],
+        processors=[*_common(), *rendering],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         logger_factory=lambda *_: structlog.WriteLogger(sys.stderr),  # the stderr of now: it may be replaced
         cache_logger_on_first_use=False,
@@ -38,6 +51,17 @@ def get_log(**bound: object) -> Log:
     return cast("Log", structlog.get_logger().bind(**bound))
 
 
+def about(**values: str) -> AbstractContextManager[None]:
+    """Bind `run`, `stage` and `server` to all events inside, also to those of what is started there."""
+    return bound_contextvars(**values)
+
+
+def only_about(**values: str) -> None:
+    """Bind these values, and nothing that was bound before, to all events from now on."""
+    clear_contextvars()
+    bind_contextvars(**values)
+
+
 def frames(error: BaseException) -> list[str]:
     """Where an exception was raised, outermost first, without its message: that may quote what a server sent."""
     walked = traceback.extract_tb(error.__traceback__)
@@ -47,6 +71,29 @@ def frames(error: BaseException) -> list[str]:
 def hide_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Blank every value that is a SecretStr or whose key sounds like a credential."""
     return {key: _HIDDEN if _is_secret(key, value) else value for key, value in event.items()}
+
+
+class _LibraryLines(logging.Formatter):
+    """Renders the records of libraries as our own events are."""
+
+    def __init__(self, processors: list[Processor]) -> None:
+        super().__init__()
+        self._processors = processors
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line. An exception is its type and place; a message has no credentials in addresses, and one line."""
+        event: Any = {"event": LIBRARY_EVENT, "logger": record.name, **_told(record)}
+        for processor in self._processors:
+            event = processor(None, record.levelname.lower(), event)
+        return str(event)
+
+
+def _told(record: logging.LogRecord) -> dict[str, object]:
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        return {"error": type(error).__name__, "at": frames(error)}
+    said = " ".join(_USER.sub("", record.getMessage()).split())
+    return {"message": said[:_LONGEST_MESSAGE]}
 
 
 def _is_secret(key: str, value: Any) -> bool:

@@ -13,6 +13,7 @@ from workers import closing, light_checks, pins, pipeline, reaping, schedule
 from workers.broker import Queues, Turn
 from workers.context import Context
 from workers.flow import Halt
+from workers.log import about
 from workers.options import RunOptions
 from workers.stopping import Stopping, halt_when, never
 
@@ -32,7 +33,9 @@ async def plan_due(ctx: Context, turn: Turn) -> None:
         waiting.append(run_id)
     for each in waiting:
         async with turn(f"plan:{each}") as mine:
-            if mine:
+            if not mine:
+                continue
+            with about(run=each):
                 run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, _options(ctx), run_id=each)
                 await pipeline.discover(ctx, run)
 
@@ -56,7 +59,8 @@ async def sweep(ctx: Context, queues: Queues) -> None:
     """Issue tasks for everything that is due in unfinished nightly runs of this code's versions."""
     for row in await asyncio.to_thread(ctx.store.runs, LOOK_BACK):
         if _is_swept(ctx, row):
-            await asyncio.to_thread(_sweep_run, ctx, row, queues)
+            with about(run=row.run.id):
+                await asyncio.to_thread(_sweep_run, ctx, row, queues)
 
 
 def _sweep_run(ctx: Context, row: RunRow, queues: Queues) -> None:

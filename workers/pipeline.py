@@ -27,7 +27,7 @@ from workers.cases import Case, Cases
 from workers.context import Context
 from workers.flow import Halt, anywhere, flow
 from workers.light_checks import carried
-from workers.log import frames
+from workers.log import about, frames
 from workers.opt_outs import opt_outs
 from workers.options import RunOptions, choose
 from workers.progress import Tally, Unwatched
@@ -139,7 +139,8 @@ async def collect_pulled(
             return _left_alone(ctx, sources, await cases.of(server), why)
         if await breaker.puts_back(run, stage, server):
             return None
-        looked = await _look(ctx, sources, stage, await cases.of(server))
+        with about(server=server.id):
+            looked = await _look(ctx, sources, stage, await cases.of(server))
         await breaker.tell(server, looked.records)
         return looked
 

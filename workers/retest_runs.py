@@ -18,6 +18,7 @@ from workers.broker import Queues
 from workers.context import Context
 from workers.flow import Halt
 from workers.leases import Leases
+from workers.log import about
 from workers.options import RunOptions
 from workers.retest_outside import RetestOutside
 from workers.retesting import cards_of, ready_at
@@ -64,10 +65,13 @@ async def run_one(ctx: Context, retest_id: str, stopping: Stopping = never) -> N
     row = await asyncio.to_thread(ctx.store.run, retest.run)
     if row is None:
         return
-    if row.state is RunState.PLANNED:
-        await _collect(ctx, row.run, retest, stopping)
-        await _score(ctx, row.run)
-    await asyncio.to_thread(_end, ctx, retest, row.run)
+    with about(run=row.run.id, server=retest.server):
+        if row.state is RunState.PLANNED:
+            with about(stage=Stage.COLLECT.value):
+                await _collect(ctx, row.run, retest, stopping)
+            with about(stage=Stage.SCORE.value):
+                await _score(ctx, row.run)
+        await asyncio.to_thread(_end, ctx, retest, row.run)
 
 
 def _admit(ctx: Context, retest: Retest) -> bool:

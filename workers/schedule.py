@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -58,6 +58,9 @@ SHARDS: Final[Mapping[Stage, str]] = {
 }
 """The task that takes a share of a stage."""
 
+_ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARDS.values()}
+_STAGES: Final = {task: stage for stage, task in SHARDS.items()}
+
 LONG: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES)
 """Tasks that work on a whole run, or on all advisories there are."""
 
@@ -84,6 +87,14 @@ def due_slot(settings: Settings, now: datetime) -> datetime:
 def nightly_run_id(slot: datetime) -> str:
     """The id of the run of a slot, which sorts by time like every run id."""
     return f"{slot:%Y%m%dT%H%M%SZ}-nightly"
+
+
+def subject(task: str, arguments: Sequence[object]) -> dict[str, str]:
+    """What every event of a task carries: its name, and the run and the stage that it works on, where it has one."""
+    told = {"task": task.removeprefix("hallmark.")}
+    if task in _ABOUT_A_RUN and arguments and arguments[0]:
+        told["run"] = str(arguments[0])
+    return told | ({"stage": _STAGES[task].value} if task in _STAGES else {})
 
 
 def _entry(task: str, every: timedelta) -> dict[str, object]:

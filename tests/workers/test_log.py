@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
 from pydantic import SecretStr
 
-from workers import log
+from crawler.patience import for_several
+from workers import log, schedule
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -55,3 +62,78 @@ def test_frames_say_where_and_not_what() -> None:
         found = log.frames(error)
     assert found[-1].endswith("in test_frames_say_where_and_not_what")
     assert "what a server said" not in str(found)
+
+
+def test_what_is_about_a_run_and_a_server_carries_both_also_in_what_it_starts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log.configure("info", "json")
+
+    async def collect() -> None:
+        with log.about(server="s1"):
+            log.get_log().info("asked")
+            await asyncio.to_thread(log.get_log().info, "asked_in_a_thread")
+            await asyncio.get_running_loop().create_task(for_all(), context=for_several())
+        log.get_log().info("over")
+
+    async def for_all() -> None:
+        log.get_log().info("asked_for_several")
+
+    with log.about(run="r1", stage="probe"):
+        asyncio.run(collect())
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert {(line["run"], line["stage"]) for line in lines} == {("r1", "probe")}
+    assert {line["event"]: line.get("server") for line in lines} == {
+        "asked": "s1",
+        "asked_in_a_thread": "s1",
+        "asked_for_several": None,
+        "over": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "expected"),
+    [
+        (schedule.PROBE_SHARD, ["r1"], {"task": "probe_shard", "run": "r1", "stage": "probe"}),
+        (schedule.SCORE_SHARD, ("r1",), {"task": "score_shard", "run": "r1", "stage": "score"}),
+        (schedule.PUBLISH_RUN, ["r1"], {"task": "publish_run", "run": "r1"}),
+        (schedule.PLAN_RUN, [], {"task": "plan_run"}),
+        (schedule.SWEEP, [], {"task": "sweep"}),
+        (schedule.RETEST_ONE, ["a-request"], {"task": "retest"}),
+    ],
+)
+def test_a_task_says_which_run_and_stage_it_is_about(task: str, arguments: list[str], expected: dict[str, str]) -> None:
+    assert schedule.subject(task, arguments) == expected
+
+
+def test_every_stage_of_a_fleet_is_named_by_its_task() -> None:
+    assert {schedule.subject(task, ["r1"])["stage"] for task in schedule.SHARDS.values()} == {
+        stage.value for stage in schedule.SHARDS
+    }
+
+
+LIBRARY = """
+import logging, warnings
+from workers import log
+log.configure("info", "json")
+logging.getLogger("kombu").warning("no connection to redis://:s3cret@127.0.0.1:1/0\\nagain")
+try:
+    raise ValueError("what a server said")
+except ValueError:
+    logging.getLogger("celery").exception("task failed: what a server said")
+warnings.warn("as root")
+"""
+
+
+def test_what_libraries_log_is_lines_of_json_without_secrets_and_messages_of_exceptions() -> None:
+    done = subprocess.run([sys.executable, "-c", LIBRARY], capture_output=True, text=True, check=True, cwd=ROOT)
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [(line["event"], line["logger"], line["level"]) for line in lines] == [
+        ("library_logged", "kombu", "warning"),
+        ("library_logged", "celery", "error"),
+        ("library_logged", "py.warnings", "warning"),
+    ]
+    assert lines[0]["message"] == "no connection to redis://127.0.0.1:1/0 again"
+    assert (lines[1]["error"], lines[1]["at"]) == ("ValueError", ["<string>:7 in <module>"])
+    assert "s3cret" not in done.stderr
+    assert "what a server said" not in done.stderr

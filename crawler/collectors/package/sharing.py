@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from crawler.patience import queueing
+from crawler.patience import for_several, queueing
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -36,7 +35,7 @@ class Shared(Generic[Key, Value]):
         task = self._making.get(key)
         if task is None:
             # A context of its own: the deadline of the first who asked must not end what others wait for.
-            task = asyncio.get_running_loop().create_task(self._make(key, make), context=contextvars.Context())
+            task = asyncio.get_running_loop().create_task(self._make(key, make), context=for_several())
             self._making[key] = task
             task.add_done_callback(lambda _: self._making.pop(key, None))
         with queueing():

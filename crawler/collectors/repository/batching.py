@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import Context
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from crawler.collectors.repository.answers import Gone, NotReached, Prevented, TimedOut
-from crawler.patience import queueing
+from crawler.patience import for_several, queueing
 
 T = TypeVar("T")
 
@@ -89,9 +88,9 @@ class Batcher(Generic[T]):
             self._depart()
         elif not self._coming:
             # Whoever starts in the same turn of the loop comes along.
-            asyncio.get_running_loop().call_soon(self._leave, context=Context())
+            asyncio.get_running_loop().call_soon(self._leave, context=for_several())
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().create_task(self._wait(), context=Context())
+            self._timer = asyncio.get_running_loop().create_task(self._wait(), context=for_several())
 
     def _leave(self) -> None:
         if not self._coming:
@@ -110,7 +109,7 @@ class Batcher(Generic[T]):
         asked = {name: self._waiting.pop(name) for name in names}
         if asked:
             # What many wait for must not be bounded by the time of the one who happened to complete it.
-            task = asyncio.get_running_loop().create_task(self._answer(asked), context=Context())
+            task = asyncio.get_running_loop().create_task(self._answer(asked), context=for_several())
             self._departed.add(task)
             task.add_done_callback(self._departed.discard)
             task.add_done_callback(_look_at)

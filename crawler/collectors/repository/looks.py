@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from crawler.collectors.repository.answers import Gone, Prevented
-from crawler.patience import queueing
+from crawler.patience import for_several, queueing
 from evidence.canonical import Json
 
 REMEMBERED: Final = 2048
@@ -67,7 +66,7 @@ class Looks:
         key = name.lower()
         task = self._remembered(key)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._look(name, known), context=Context())
+            task = asyncio.get_running_loop().create_task(self._look(name, known), context=for_several())
             self._looks[key] = (self._now(), task)
             while len(self._looks) > self._most:
                 self._looks.popitem(last=False)
