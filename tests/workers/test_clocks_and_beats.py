@@ -1,0 +1,169 @@
+"""Two beats, and workers whose clocks are wrong, on the database that they share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evidence.model import Absent, Observed, Reason, Server
+from evidence.store import RunState, Stage
+from tests.servers.postgres import PostgresServer, postgres_server
+from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
+from workers import closing, nightly, shards
+from workers.clock import FixedClock, SystemClock
+from workers.context import Context
+from workers.leases import Leases
+
+RUN = "20261121T030000Z-nightly"
+HOUR = timedelta(hours=1)
+
+
+class Skewed(FixedClock):
+    """A machine whose clock is wrong; what it records is dated as ever."""
+
+    def __init__(self, at: datetime, by: timedelta) -> None:
+        super().__init__(at)
+        self._by = by
+
+    def wall(self) -> datetime:
+        return SystemClock().wall() + self._by
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def url(postgres: PostgresServer) -> str:
+    return postgres.create_database()
+
+
+@asynccontextmanager
+async def _everybodys_turn(_: str) -> AsyncIterator[bool]:
+    """The broker forgot whose turn it is."""
+    yield True
+
+
+def _worker(
+    home: Path, url: str, collector: ScriptedCollector | None = None, count: int = 30, **changes: object
+) -> AbstractAsyncContextManager[Context]:
+    refs = [[ref(number) for number in range(start, start + 10)] for start in range(0, count, 10)]
+    world = World([ScriptedRegistry("first", refs)], [collector or ScriptedCollector()])
+    return context(home, world, registries=("first",), database_url=url, publish_processes=1, **changes)
+
+
+def _skew(ctx: Context, by: timedelta) -> None:
+    ctx.clock = Skewed(ctx.clock.now(), by)
+
+
+class Counting:
+    """Queues that count what is issued."""
+
+    def __init__(self) -> None:
+        self.issued: Counter[str] = Counter()
+
+    def issue(self, task: str, run_id: str) -> None:
+        self.issued[task] += 1
+
+    def waiting(self, queue: str) -> int:
+        return 0
+
+
+def test_two_beats_that_plan_at_the_same_time_make_one_plan(tmp_path: Path, url: str) -> None:
+    async def main() -> None:
+        async with _worker(tmp_path, url) as one, _worker(tmp_path, url) as other:
+            await asyncio.gather(*(nightly.plan_due(ctx, _everybodys_turn) for ctx in (one, other) for _ in range(3)))
+            assert [row.run.id for row in one.store.runs()] == [RUN]
+            assert len(one.store.planned(RUN)) == 30
+            progress = one.store.progress(RUN)
+            assert (progress.planned, progress.done[Stage.COLLECT]) == (30, 0)
+            assert one.store.due(RUN, one.clock.wall()) == {Stage.PROBE: 30}
+
+    asyncio.run(main())
+
+
+def test_two_beats_that_sweep_at_the_same_time_have_everything_done_once(tmp_path: Path, url: str) -> None:
+    async def main() -> None:
+        collector = ScriptedCollector(delay=0.001)
+        async with _worker(tmp_path, url, collector) as one, _worker(tmp_path, url, collector) as other:
+            await nightly.plan_due(one, _everybodys_turn)
+            await asyncio.gather(*(shards.collect_shard(ctx, RUN, Stage.PROBE) for ctx in (one, other)))
+            await asyncio.gather(*(shards.score_shard(ctx, RUN) for ctx in (one, other)))
+            await asyncio.gather(*(closing.publish_run(ctx, RUN) for ctx in (one, other)))
+            assert sorted(collector.looked_at) == one.store.planned(RUN)
+            row = one.store.run(RUN)
+            assert row is not None
+            assert row.state is RunState.PUBLISHED
+            assert one.store.verify() == []
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("by", [HOUR, -HOUR], ids=["ahead", "behind"])
+def test_a_worker_whose_clock_is_wrong_takes_nothing_from_others(tmp_path: Path, url: str, by: timedelta) -> None:
+    async def main() -> None:
+        async with _worker(tmp_path, url) as right, _worker(tmp_path, url) as wrong:
+            _skew(wrong, by)
+            await nightly.plan_due(wrong, _everybodys_turn)
+            mine = await Leases(right, RUN, Stage.PROBE).pull()
+            assert len(mine) == 30, "its plan is due for everybody"
+            assert await Leases(wrong, RUN, Stage.PROBE).pull() == []
+            await asyncio.to_thread(wrong.store.reap, RUN, wrong.clock.wall())
+            assert await Leases(wrong, RUN, Stage.PROBE).pull() == []
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("by", [HOUR, -HOUR], ids=["ahead", "behind"])
+def test_what_a_worker_with_a_wrong_clock_holds_is_taken_over_in_time(tmp_path: Path, url: str, by: timedelta) -> None:
+    async def main() -> None:
+        async with _worker(tmp_path, url) as right, _worker(tmp_path, url, lease_ttl=timedelta(0)) as wrong:
+            _skew(wrong, by)
+            await nightly.plan_due(right, _everybodys_turn)
+            assert len(await Leases(wrong, RUN, Stage.PROBE).pull()) == 30
+            assert len(await Leases(right, RUN, Stage.PROBE).pull_suspects()) > 0
+
+    asyncio.run(main())
+
+
+def test_a_worker_whose_clock_is_ahead_publishes_nothing_early(tmp_path: Path, url: str) -> None:
+    async def main() -> None:
+        async with _worker(tmp_path, url) as right, _worker(tmp_path, url) as wrong:
+            await nightly.plan_due(right, _everybodys_turn)
+            leases = Leases(right, RUN, Stage.PROBE)
+            assert await leases.pull()
+            _skew(wrong, wrong.settings.run_deadline + HOUR)
+            queues = Counting()
+            await nightly.sweep(wrong, queues)
+            assert queues.issued == {}
+            row = wrong.store.run(RUN)
+            assert row is not None
+            assert not closing.is_late(wrong, row)
+
+    asyncio.run(main())
+
+
+def test_a_worker_whose_clock_is_ahead_looks_at_nobody_again_too_early(tmp_path: Path, url: str) -> None:
+    def answer(server: Server) -> Observed | Absent:
+        return Absent(Reason.TIMEOUT) if server.name.endswith("-3") else Observed(LISTING)
+
+    async def main() -> None:
+        collector = ScriptedCollector(answer)
+        async with _worker(tmp_path, url, collector, retries=2) as wrong:
+            _skew(wrong, HOUR)
+            await nightly.plan_due(wrong, _everybodys_turn)
+            for _ in range(2):
+                await shards.collect_shard(wrong, RUN, Stage.PROBE)
+            assert len(collector.looked_at) == 30
+            assert wrong.store.progress(RUN).done[Stage.COLLECT] == 29
+            assert wrong.store.due(RUN, wrong.clock.wall()) == {Stage.SCORE: 29}
+
+    asyncio.run(main())
