@@ -45,7 +45,7 @@ _GUIDANCE: Final = (
     r"\be\.g\b|\bfor\s(?:example|instance)\b|\bsuch\sas\b|\bask\sthe\suser\b|\bif\sthe\suser\b|\bthe\suser\s(?:asks|wants|"
     r"requested|chose|confirms)\b|\bto\s(?:first\s)?(?:get|obtain|find|retrieve|discover|look\sup|list|see|avoid)\b|"
     rf"\bdefaults?\b|\brequired\sfor\b|\byou\scan\salso\b|\boptional\b|{NEGATED}(?:set|change|replace|add|send|use|call)\b"
-    r"|['\"`]\s(?:for|if|when|unless)\b|\binstead\sof\scalling|\bpagination\b|\bto\snarrow\b|\bnext\spage\b|\bunits\b"
+    r"|['\"`]\s(?:for|if|when|unless)\b|\binstead\sof\scalling|\bpagination\b|\bto\snarrow\b|\bnext\spage\b|\bunits\b|\s==?\s|\bis\s(?:not\s)?none\b|\braise\s\w+\("
 )
 _GRAVE: Final = deed(
     "other",

@@ -12,7 +12,7 @@ REACH: Final = 900
 
 DUTY: Final = raw(
     r"""\b(?:must|shall|should|ought\sto|ha(?:s|ve|d)\s(?:got\s)?to|needs?\sto|needs?|needed|is\sto|are\sto|to\sbe|required|requires|obliged|obligated|expected\sto|supposed\sto|instructed|directed|essential|mandatory|compulsory|crucial
-    |imperative|make\ssure|be\ssure|makes?\scertain|ensure|see\sto\sit|always|please|kindly|be\sso\skind|remember\sto|do\snot\s(?:forget|leave\sout|omit)|you\s(?:will|would|want|are|may|can|also|then|first)|goes|go\sto|belongs?|gets?|let\s(?:us|it)|serves?\sas|acts?\sas|is\sneeded|are\sneeded)\b"""
+    |imperative|make\ssure|be\ssure|makes?\scertain|ensure|see\sto\sit|always|please|kindly|be\sso\skind|remember\sto|do\snot\s(?:forget|leave\sout|omit)|you\s(?:will|would|want\sto|are\sto|also|then|first)|goes|go\sto|belongs?|gets?|let\s(?:us|it)|serves?\sas|acts?\sas|is\sneeded|are\sneeded)\b"""
 )
 """That somebody has to do something."""
 

@@ -131,12 +131,11 @@ TALK: Final = words(
     | earlier messages | recent messages | preceding messages | everything the user | everything you know
     | everything said | everything that was said | everything you have | what the user typed
     | what the user wrote | what the user said | what the user types | whatever the user | all the user
-    | user's prompts | users' prompts | user's _ prompts | all prompts | each prompt | every prompt
-    | user's messages | each user message | user's complete message | user's full message
-    | user's entire message | every message | every user message | every sentence you | all messages
-    | what the user wrote so far | context window | full thread | whole thread | entire thread
-    | thread's whole | entire context | full context | whole context | complete context
-    | messages of this chat | said up to now | messages so far"""
+    | user's prompts | users' prompts | user's _ prompts | user's messages | each user message
+    | user's complete message | user's full message | user's entire message | every message
+    | every user message | every sentence you | all messages | what the user wrote so far | context window
+    | full thread | whole thread | entire thread | thread's whole | entire context | full context
+    | whole context | complete context | messages of this chat | said up to now | messages so far"""
 )
 PROMPT: Final = words(
     """system prompt* | system message | system instruction* | developer message | developer prompt

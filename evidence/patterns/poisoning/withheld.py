@@ -15,8 +15,8 @@ _BEHIND: Final = words(
     | no business of the user | unseen by the | unnoticed by the | hidden from the user | kept from the user
     | keep from the user | keep it from the | concealed from the user | conceal from the
     | invisible to the user | secret from the user | confidential towards the | confidential from the
-    | without the user | without users | not be made aware | without them | without his | without her
-    | without anyone | without anybody | never be told | not be told | never find out | not find out"""
+    | without the user | without users | not be made aware | without anyone | without anybody | never be told
+    | not be told | never find out | not find out"""
 )
 _PERSON: Final = USER | words(
     """the customer | the client | the owner | the person | the speaker | the signer | the reader
@@ -57,9 +57,9 @@ PATTERNS: Final = (
         "no-word-of-it",
         "Has the model say no word of a step",
         raw(
-            r"""\bnot\s(?:[\w-]{1,12}\s){0,3}?(?:a|one|any)\s(?:single\s)?(?:word|syllable|hint|trace)\b|\bno\s(?:mention|word|remarks?|comments?|hint|trace)\b|\bnothing\s(?:about|of)\s(?:[\w'-]{1,14}\s){1,6}?(?:has\sto|needs\sto|should|must|may|shall)\s(?:come\sup|be\s)|\boff\sthe\srecord\b|\b(?:stays?|remains?|keep\s(?:it|this|that))\sbetween\sus\b|\bunder\swraps\b|\bto\syourself\b
+            r"""\bnot\s(?:[\w-]{1,12}\s){0,3}?(?:a|one|any)\s(?:single\s)?(?:word|syllable|hint|trace)\b|\bno\s(?:mention|remarks?|comments?|hint)\b|\bno\sword\s(?:of|about)\b|\bno\strace\s(?:of\s(?:it|this)|behind)\b|\bnothing\s(?:about|of)\s(?:[\w'-]{1,14}\s){1,6}?(?:has\sto|needs\sto|should|must|may|shall)\s(?:come\sup|be\s)|\boff\sthe\srecord\b|\b(?:stays?|remains?|keep\s(?:it|this|that))\sbetween\sus\b|\bunder\swraps\b|\b(?:it|that|this)\sto\syourself\b
             |\bkeep(?:ing)?\s(?:quiet|silent|mum|schtum)\s(?:about|on|over)\b|\blet\son\b|\bunmentioned\b|\bunder\sa\spretext\b|\b(?:conceal|cover\sup|withhold|disguise|play\sdown|downplay|obscure)\s(?:which|what|that\s|the\sfact|how|where|why|this\b|it\b|any\s)|\bdrawing\sattention\b|\braising\s(?:any\s)?(?:suspicion|questions|alarm)|\bwithout\s(?:saying\sso|a\sword|mentioning\sit|any\smention|comment|telling\sany\w{2,4}|being\snoticed|leaving\s(?:a\s|any\s)?traces?)\b|\bwithout\sthe\suser\snoticing
-            |\b(?:omit|exclude|leave|drop)\s(?:it|this|that|them)\s(?:out\s)?(?:from|of)\s(?:the|your|any)\s(?:\w{2,10}\s)?(?:explanation|summary|answer|reply|response|report)s?\b|\bno\s(?:need|reason)\s(?:whatsoever\s)?(?:to|for)\s(?:\w{2,8}\s)?(?:bother|tell|inform|trouble|worry|alarm|involv|mention)\w{0,4}\b|\btell\s(?:nobody|no\sone)\b|\bspare\s(?:them|him|her|the\suser)\b|\b(?:stays?|goes?|remains?|left)\sunsaid\b|\b(?:call|blame)\sit\s(?:on\s)?an?\s(?:\w{2,12}\s)?(?:glitch|bug|error|hiccup|artefact)\b|\bso\sthat\s(?:nobody|no\sone)\s(?:traces|notices|sees|finds|suspects|learns)|\buser_visible\s?=\s?false|\bnever\ssurface\b|\bno\sobligation\sto\s(?:disclose|tell|mention|inform)|\bsay\snothing\b|\b(?:talk|speak)\s(?:only\s)?about\sth\w\s(?:\w{2,12}\s)?one\sonly\b|\b(?:talk|speak|tell)\s(?:\w{2,8}\s)?only\s(?:about|of)\b"""
+            |\b(?:omit|exclude|leave|drop)\s(?:it|this|that|them)\s(?:out\s)?(?:from|of)\s(?:the|your|any)\s(?:\w{2,10}\s)?(?:explanation|summary|answer|reply|response|report)s?\b|\bno\s(?:need|reason)\s(?:whatsoever\s)?(?:to|for)\s(?:\w{2,8}\s)?(?:bother|tell|inform|trouble|worry|alarm|involv|mention)\w{0,4}\b|\btell\s(?:nobody|no\sone)\b|\bspare\s(?:them|him|her|the\suser)\b|\b(?:stays?|goes?|remains?|left)\sunsaid\b|\b(?:call|blame)\sit\s(?:on\s)?an?\s(?:\w{2,12}\s)?(?:glitch|bug|error|hiccup|artefact)\b|\bso\sthat\s(?:nobody|no\sone)\s(?:traces|notices|sees|finds|suspects|learns)|\buser_visible\s?=\s?false|\bnever\ssurface\s(?:that|it|this)\b|\bno\sobligation\sto\s(?:disclose|tell|mention|inform)|\bsay\snothing\b|\b(?:talk|speak)\s(?:only\s)?about\sth\w\s(?:\w{2,12}\s)?one\sonly\b|\b(?:talk|speak|tell)\s(?:\w{2,8}\s)?only\s(?:about|of)\b"""
         ),
         unless=rf"{_HONEST}|\bspoiler|\bgame\b|\bmessages?\sis\sreturned\b|\btraces?\s(?:of|for)\s(?:spans?|errors?)|\bno\scomments?\s(?:are|is|were|found|yet|in)\b|\bno\strace\s(?:is|was|id|with|found|exists)\b|\bno\shint|\bno\scomment\b(?!\s(?:please|about))|\bno\swords?\s(?:are|is|was|were|in|found)",
         bad=(
