@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import tempfile
 import time
@@ -20,6 +21,7 @@ from typing import Any
 
 import psycopg
 
+from bench.simulation.metering import Meter
 from bench.store import make_bodies, ref, sqlite_bytes
 from bench.visits import observations
 from evidence.canonical import canonical_json
@@ -193,15 +195,20 @@ def measure(url: str, size: Callable[[], dict[str, int]], options: argparse.Name
     store.migrate()
     history = History(store, make_remotes(options.servers), random.Random(7), options.checks, options.churn)
     nights = []
+    meter = Meter({"all": [os.getpid()]})  # the database is a child of ours, or a library
     before = size()
     for number in range(options.nights):
+        meter.sample()
+        began = meter.seconds["all"]
         seconds = history.night(number)
+        meter.sample()
+        cpu = meter.seconds["all"] - began
         after = size()
         ids = [remote.server.id for remote in history.remotes[:BATCH]]
         run_id = f"night-{number:04}"
         nights.append(
             {
-                "seconds": {**seconds, "night": sum(seconds.values())},
+                "seconds": {**seconds, "night": sum(seconds.values()), "cpu": cpu},
                 "reads": {
                     "dossiers": _timed(lambda: store.dossiers(run_id, ids)) / len(ids) * 1000,  # noqa: B023
                     "scorecards": _timed(lambda: store.scorecards(run_id, servers=ids)) / len(ids) * 1000,  # noqa: B023

@@ -24,32 +24,42 @@ _COLUMNS: Final = ("digest", "canonical", "codec", "size", "body")
 
 
 class Codec(IntEnum):
-    """How stored bytes are packed. A dictionary would be a new member."""
+    """How stored bytes are packed. Of what is gone only the digest is left (see sweeping.py)."""
 
     RAW = 0
     ZSTD = 1
+    GONE = 2
 
 
 def put_blobs(connection: Connection, contents: Iterable[Observed]) -> dict[str, int]:
-    """Store the bodies that are new; return the key of every digest. Existing bodies are not even compressed."""
+    """Store the bodies that are new or gone; return the key of every digest. Others are not even compressed."""
     wanted = {content.digest: content for content in contents}
     keys = find_blobs(connection, list(wanted))
     missing = [content for digest, content in wanted.items() if digest not in keys]
     if missing:
         compressor = new_compressor()
         rows = [_row(content, compressor) for content in missing]
-        insert(connection, BLOB, _COLUMNS, rows, unique=["digest"])
+        insert(connection, BLOB, _COLUMNS, rows, unique=["digest"], update=["codec", "body"])
         keys |= find_blobs(connection, [content.digest for content in missing])
     return keys
 
 
 def find_blobs(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
-    """Keys of the digests that are stored."""
+    """Keys of the digests whose bodies are stored."""
     keys: dict[str, int] = {}
     for batch in batches(digests):
-        query = select(BLOB.c.digest, BLOB.c.key).where(BLOB.c.digest.in_([bytes.fromhex(digest) for digest in batch]))
+        wanted = BLOB.c.digest.in_([bytes.fromhex(digest) for digest in batch])
+        query = select(BLOB.c.digest, BLOB.c.key).where(wanted, BLOB.c.codec != Codec.GONE)
         keys |= {digest.hex(): key for digest, key in connection.execute(query)}
     return keys
+
+
+def find_gone(connection: Connection, keys: Iterable[int]) -> set[int]:
+    """Those of the blobs, by key, of which only the digest is left."""
+    found: set[int] = set()
+    for batch in batches(sorted(set(keys))):
+        found.update(connection.scalars(select(BLOB.c.key).where(BLOB.c.key.in_(batch), BLOB.c.codec == Codec.GONE)))
+    return found
 
 
 def find_digests(connection: Connection, keys: Iterable[int]) -> dict[int, str]:
@@ -74,6 +84,8 @@ def read_blobs(connection: Connection, keys: Iterable[int]) -> dict[int, Observe
 def open_blob(row: Row[tuple[object, ...]], decompressor: zstandard.ZstdDecompressor | None = None) -> Observed:
     """The body of one row of `evidence_blob`, checked against its digest."""
     digest = row.digest.hex()
+    if row.codec == Codec.GONE:
+        raise CorruptBlob(f"the body of blob {digest} was given up, since no record was known to need it")
     body = unpack(row.codec, row.size, row.body, name=digest, decompressor=decompressor)
     content = Observed(body)
     if content.digest != digest:

@@ -28,6 +28,7 @@ _CACHE_KIB: Final = 65_536
 
 # "hallmark" as eight ASCII bytes, to not meet another program's lock in a shared database.
 _MIGRATION_LOCK: Final = int.from_bytes(b"hallmark", "big")
+_SWEEPING_LOCK: Final = _MIGRATION_LOCK + 1
 
 _EXPECTED: Final = "expected a database URL like sqlite:///PATH or postgresql+psycopg://USER@HOST/NAME"
 
@@ -64,9 +65,23 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that is committed when the block ends and rolled back when it raises."""
+        with self._transaction("pg_advisory_xact_lock_shared", _SWEEPING_LOCK) as connection:
+            yield connection
+
+    @contextmanager
+    def sweeping(self) -> Iterator[Connection]:
+        """A write transaction beside which there is no other one, in any process: it can tell what nobody needs."""
+        with self._transaction("pg_advisory_xact_lock", _SWEEPING_LOCK) as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, lock: str, number: int) -> Iterator[Connection]:
         with _named_failures(), self._writer, self._engine.connect() as connection:
             connection.execution_options(**_WRITES)
             with connection.begin():
+                # On SQLite every write transaction is the only one.
+                if not self.is_sqlite:
+                    connection.execute(text(f"SELECT {lock}(:number)"), {"number": number})
                 yield connection
 
     @contextmanager

@@ -59,7 +59,7 @@ class ServerRefTable(Tables, table=True):
     server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False, index=True))
     version: str = Field(sa_column=Column(Words, nullable=False))
     status: str = Field(sa_column=Column(Words, nullable=False))
-    entry_key: int = Field(sa_column=Column(ForeignKey("evidence_blob.key"), nullable=False))
+    entry_key: int = Field(sa_column=Column(ForeignKey("evidence_blob.key"), nullable=False, index=True))
     targets: str = Field(sa_column=Column(Words, nullable=False))
     repository: str | None = Field(sa_column=Column(Words))
     updated_at: datetime | None = Field(sa_column=Column(Moment))

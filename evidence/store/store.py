@@ -13,6 +13,7 @@ from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
 from evidence.store import servers as known_servers
 from evidence.store.approvals import put_approval, read_approvals
+from evidence.store.compacting import Compacting
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.item_store import NOBODY_BEGINS, ItemStore
@@ -45,6 +46,7 @@ class Store(RunStore, ItemStore):
         super().__init__(database)
         self.retests = Retests(database)
         self.opt_outs = OptOuts(database)
+        self.compacting = Compacting(database)
 
     def migrate(self) -> None:
         """Create or upgrade the tables and copy what older ones hold; several processes may do so at once."""

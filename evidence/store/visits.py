@@ -12,7 +12,7 @@ from evidence.kinds import samples
 from evidence.kinds.samples import write_samples
 from evidence.model import Observed, Record, Server, ServerId
 from evidence.store import attempts
-from evidence.store.blobs import find_digests, read_blobs
+from evidence.store.blobs import find_digests, find_gone, read_blobs
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob
 from evidence.store.evidence_models import VISIT
@@ -125,9 +125,16 @@ def check_visits(connection: Connection, run: int, as_of: datetime, servers: Seq
     query = select(VISIT).where(VISIT.c.run_key == run, VISIT.c.server_key.in_(servers)).order_by(VISIT.c.server_key)
     rows = connection.execute(query).all()
     shapes = read_shapes(connection, (row.shape_key for row in rows))
-    known = find_digests(connection, {blob for row in rows for blob in unpack_numbers(row.blobs)})
+    blobs = {row.server_key: unpack_numbers(row.blobs) for row in rows}
+    known = find_digests(connection, {blob for found in blobs.values() for blob in found})
+    gone = find_gone(connection, known)
     problems = []
     for row in rows:
+        problems += [
+            f"visit of server {row.server_key} in run {run}: the body of blob {known[blob]} is gone"
+            for blob in blobs[row.server_key]
+            if blob in gone
+        ]
         try:
             visit = _entries_of(as_of, row, shapes)
             _taken(connection, {row.server_key: visit})

@@ -10,7 +10,7 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
-DOCUMENTS: Final = ("scan", "retest", "samples", "show", "sandbox", "version")
+DOCUMENTS: Final = ("scan", "retest", "samples", "compact", "show", "sandbox", "version")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
 JSON_LINES: Final = (
@@ -73,6 +73,7 @@ SUBCOMMANDS: Final = {
     "opt-out": Subcommand("opt_out", "Keep the list of domains, hosts and servers that nobody looks at.", _CARE),
     "advisories": Subcommand("advisories", "Keep the local mirror of published advisories.", _CARE),
     "lab": Subcommand("lab", "Judge files of your own with the readers and patterns that runs use.", _CARE),
+    "compact": Subcommand("compact", "Keep less of old nights: one whole night a week, and all receipts.", _CARE),
     "doctor": Subcommand("doctor", "Check what is available here and say what to do about what is not.", _CARE),
     "settings": Subcommand("settings", "Show every setting with its value and meaning.", _CARE),
     "version": Subcommand("version", "Show the versions of the code, rules, rubrics and formats.", _CARE),

@@ -79,6 +79,7 @@ def upgrade() -> None:
             sa.PrimaryKeyConstraint("run_key", "server_key", name=f"pk_{table}"),
             sqlite_with_rowid=False,
         )
+    op.create_index("ix_server_ref_entry_key", "server_ref", ["entry_key"])
     op.create_table(
         "compaction",
         sa.Column("run_key", sa.Integer(), nullable=False),
@@ -102,5 +103,6 @@ def downgrade() -> None:
     )
     for table in tables:
         op.drop_table(table)
+    op.drop_index("ix_server_ref_entry_key", "server_ref")
     with op.batch_alter_table("run") as runs:
         runs.drop_column("layout")

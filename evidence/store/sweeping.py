@@ -1,0 +1,138 @@
+"""Bodies that no record needs any more: given up when a receipt still names their digest, else deleted with it.
+
+Three steps, so that no long transaction and no list of all bodies is needed: mark what is needed, find what is not, and
+give it up in parts. While a part is given up nobody writes, and what was written since the marking is looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, Select, Table, delete, func, or_, select, update
+
+from evidence.store.blobs import Codec
+from evidence.store.bulk import batches
+from evidence.store.evidence_models import BLOB, OLD_RECORD, SCORING, VISIT
+from evidence.store.models import RUN, SERVER_REF
+from evidence.store.packing import unpack_numbers
+from evidence.store.rows import RunState
+
+_ROWS: Final = 5_000
+_FINAL: Final = [state.value for state in RunState if state.is_final]
+
+_UNKNOWN, _NAMED, _NEEDED = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is known of every blob by its key: nothing, named by a receipt, or needed by a record or entry."""
+
+    marks: bytearray
+    newest_run: int
+
+    def note(self, keys: Sequence[int], mark: int) -> None:
+        """Raise the marks of blobs; a blob that came after the marking began is not asked about."""
+        for key in keys:
+            if key < len(self.marks) and self.marks[key] < mark:
+                self.marks[key] = mark
+
+    def unneeded(self) -> Iterator[tuple[int, bool]]:
+        """Keys of blobs whose body is not needed, and whether their digest is."""
+        for key, mark in enumerate(self.marks):
+            if key and mark < _NEEDED:
+                yield key, mark == _NAMED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """Bodies given up whose digest stays, bodies deleted with their digest, and the bytes that these took."""
+
+    given_up: int = 0
+    deleted: int = 0
+    freed: int = 0
+
+    def __add__(self, other: Swept) -> Swept:
+        """Both together."""
+        return Swept(
+            given_up=self.given_up + other.given_up,
+            deleted=self.deleted + other.deleted,
+            freed=self.freed + other.freed,
+        )
+
+
+def begin(connection: Connection) -> Marks:
+    """Marks that know nothing yet."""
+    newest = connection.scalar(select(func.max(BLOB.c.key))) or 0
+    return Marks(bytearray(newest + 1), connection.scalar(select(func.max(RUN.c.key))) or 0)
+
+
+def runs(connection: Connection) -> list[int]:
+    """The keys of all runs."""
+    return list(connection.scalars(select(RUN.c.key).order_by(RUN.c.key)))
+
+
+def mark_entries(connection: Connection, marks: Marks) -> None:
+    """Mark the bodies of registry entries."""
+    marks.note(list(connection.scalars(select(SERVER_REF.c.entry_key))), _NEEDED)
+
+
+def mark_run(connection: Connection, marks: Marks, run: int) -> None:
+    """Mark what the records of a run need and what its receipts name."""
+    for table, mark in ((VISIT, _NEEDED), (SCORING, _NAMED)):
+        for keys in _blobs_of(connection, table, run):
+            marks.note(keys, mark)
+    older = select(OLD_RECORD.c.blob_key).where(OLD_RECORD.c.run_key == run, OLD_RECORD.c.blob_key.is_not(None))
+    marks.note(list(connection.scalars(older.distinct())), _NEEDED)
+
+
+def sweep(connection: Connection, marks: Marks, part: Sequence[tuple[int, bool]], since: datetime) -> Swept:
+    """Give up or delete those of a part that are still not needed. To be called where nobody else can write.
+
+    Written since the marking was what runs hold that began since, are under way, or are as of `since` or later.
+    """
+    mark_entries(connection, marks)
+    younger = (RUN.c.as_of >= since, RUN.c.key > marks.newest_run, RUN.c.state.not_in(_FINAL))
+    recent = select(RUN.c.key).where(or_(*younger))
+    for run in connection.scalars(recent).all():
+        mark_run(connection, marks, run)
+    named = [key for key, _ in part if marks.marks[key] == _NAMED]
+    unknown = [key for key, _ in part if marks.marks[key] == _UNKNOWN]
+    if connection.execute(select(OLD_RECORD.c.run_key).limit(1)).first():
+        # Its reference to bodies has no index: every single one that is deleted would be looked for in all of it.
+        return _give_up(connection, [*named, *unknown])
+    return _give_up(connection, named) + _delete(connection, unknown)
+
+
+def _give_up(connection: Connection, keys: Sequence[int]) -> Swept:
+    swept = Swept()
+    for batch in batches(keys):
+        whole = (BLOB.c.key.in_(batch), BLOB.c.codec != Codec.GONE)
+        count, size = connection.execute(_sizes().where(*whole)).one()
+        connection.execute(update(BLOB).where(*whole).values(codec=Codec.GONE, body=b""))
+        swept += Swept(given_up=count, freed=size)
+    return swept
+
+
+def _delete(connection: Connection, keys: Sequence[int]) -> Swept:
+    swept = Swept()
+    for batch in batches(keys):
+        count, size = connection.execute(_sizes().where(BLOB.c.key.in_(batch))).one()
+        connection.execute(delete(BLOB).where(BLOB.c.key.in_(batch)))
+        swept += Swept(deleted=count, freed=size)
+    return swept
+
+
+def _sizes() -> Select[int, int]:
+    return select(func.count(), func.coalesce(func.sum(func.length(BLOB.c.body)), 0))
+
+
+def _blobs_of(connection: Connection, table: Table, run: int) -> Iterator[list[int]]:
+    """The blobs of the visits or scorings of a run, in parts."""
+    last = 0
+    query = select(table.c.server_key, table.c.blobs).where(table.c.run_key == run).order_by(table.c.server_key)
+    while rows := connection.execute(query.where(table.c.server_key > last).limit(_ROWS)).all():
+        yield [key for _, packed in rows for key in unpack_numbers(packed)]
+        last = rows[-1].server_key

@@ -1,0 +1,257 @@
+"""Old nights keep less, every receipt stays what it was, and nothing that somebody needs goes, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import count
+
+import pytest
+
+from evidence.kinds import listing
+from evidence.model import Dossier, Observed, Run, Trigger
+from evidence.store import Disclosure, FindingState, RunState, Spotted, Stage, Store, open_store
+from evidence.store.database import Database
+from scoring import receipt
+from tests.dossiers import AS_OF, captures
+from tests.evidence.store import build
+from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
+    postgres,
+    postgres_template,
+    sqlite_template,
+    store,
+    url,
+)
+from workers import compacting
+from workers.compacting import compact
+from workers.receipts import score_one
+
+DOSSIERS = list(captures().values())[:3]
+IDS = [dossier.server.id for dossier in DOSSIERS]
+MONDAY = AS_OF - timedelta(days=AS_OF.weekday())
+NIGHTS = 16
+
+
+@dataclass
+class Day:
+    """A clock that stands still."""
+
+    at: datetime
+
+    def wall(self) -> datetime:
+        """This moment."""
+        return self.at
+
+
+TODAY = Day(MONDAY + timedelta(days=NIGHTS))
+KEEP = timedelta(days=7)
+
+
+def name(number: int) -> str:
+    return f"night-{number:02}"
+
+
+def dossiers_of(number: int) -> list[Dossier]:
+    """The first server says something new every night, the others never."""
+    as_of = MONDAY + timedelta(days=number)
+    changing, *others = (replace(dossier, as_of=as_of) for dossier in DOSSIERS)
+    known = changing.records[listing.KIND]
+    assert isinstance(known.content, Observed)
+    body = known.content.body.replace(b"{", b'{"night":%d,' % number, 1)
+    records = {**changing.records, listing.KIND: replace(known, content=Observed(body))}
+    return [replace(changing, records=records), *others]
+
+
+def write(store: Store, number: int, trigger: Trigger = Trigger.NIGHTLY, *, published: bool = True) -> None:  # noqa: F811
+    found = dossiers_of(number)
+    run = Run(id=name(number), trigger=trigger, as_of=found[0].as_of, pins={"code": "1"})
+    store.add_run(run)
+    pages = [(dossier.server, build.ref(dossier.server, entry=b'{"night":%d}' % number)) for dossier in found]
+    store.put_page(run.id, "starter", pages, cursor=None, done=True, at=run.as_of)
+    store.plan(run.id, IDS, run.as_of)
+    records = [record for dossier in found for record in dossier.records.values()]
+    store.put_records(run.id, records, done=IDS, at=run.as_of)
+    cards = [card for dossier in found for card in score_one(dossier)]
+    store.put_scorecards(run.id, cards, done=IDS, at=run.as_of)
+    if published:
+        store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+
+
+@pytest.fixture
+def nights(store: Store) -> Store:  # noqa: F811
+    for number in range(NIGHTS):
+        write(store, number)
+    return store
+
+
+def kept(store: Store) -> list[int]:  # noqa: F811
+    """The nights that still have records of the unchanged servers."""
+    return [number for number in range(NIGHTS) if store.dossiers(name(number), [IDS[1]])[0].records]
+
+
+def test_of_a_week_one_night_keeps_its_records_and_all_keep_their_receipts(nights: Store) -> None:
+    cards = {number: nights.scorecards(name(number)) for number in range(NIGHTS)}
+    told: list[tuple[str, int]] = []
+    done = compact(nights, TODAY, KEEP, told=lambda run, visits: told.append((run, visits)))
+    assert kept(nights) == [0, 7, *range(9, NIGHTS)]
+    assert done.visits == dict(told) == {name(number): 3 for number in (*range(1, 7), 8)}
+    for number in range(NIGHTS):
+        assert nights.scorecards(name(number)) == cards[number]
+    read = [receipt.decode(card.body) for card in cards[3]]
+    assert all(receipt.recompute(card) == card.score for card in read)
+    assert {card.score for card in read if isinstance(card.score, Decimal)}
+    assert nights.verify() == []
+
+
+def test_bodies_that_only_dropped_records_had_are_given_up_and_no_others(nights: Store) -> None:
+    done = compact(nights, TODAY, KEEP)
+    assert done.swept.given_up == 7, "a listing of the first server for each night that was dropped"
+    assert done.swept.deleted == NIGHTS - 1, "entries that the registry has replaced"
+    assert done.swept.freed > 7 * 300
+    for number in kept(nights):
+        assert list(nights.dossiers(name(number), IDS)) == dossiers_of(number)
+    again = compact(nights, TODAY, KEEP)
+    assert (again.visits, again.swept.given_up, again.swept.deleted) == ({}, 0, 0)
+
+
+def test_what_was_dropped_is_noted_with_the_run(nights: Store) -> None:
+    assert nights.compacting.thinned(name(3)) is None
+    compact(nights, TODAY, KEEP)
+    noted = nights.compacting.thinned(name(3))
+    assert noted is not None
+    assert (noted.at, noted.visits, noted.done) == (TODAY.at, 3, True)
+    assert nights.compacting.thinned(name(7)) is None
+    assert nights.dossiers(name(3), IDS)[0].records == {}
+    assert nights.planned(name(3)) == []
+
+
+def test_a_dry_call_changes_nothing_and_counts_the_same(nights: Store) -> None:
+    would = compact(nights, TODAY, KEEP, dry=True)
+    assert kept(nights) == list(range(NIGHTS))
+    assert would.visits == compact(nights, TODAY, KEEP).visits
+
+
+def test_a_body_that_was_given_up_comes_back_when_it_is_seen_again(nights: Store) -> None:
+    compact(nights, TODAY, KEEP)
+    seen = replace(dossiers_of(3)[0].records[listing.KIND], observed_at=TODAY.at)
+    nights.add_run(Run(id="night-99", trigger=Trigger.LOCAL, as_of=TODAY.at, pins={}))
+    nights.put_records("night-99", [seen], at=TODAY.at)
+    assert nights.dossiers("night-99", [IDS[0]])[0].records == {listing.KIND: seen}
+    assert nights.verify() == []
+
+
+def test_nothing_of_a_server_with_a_private_finding_goes(nights: Store) -> None:
+    found = Spotted(id="fnd_1", server=IDS[0], rule="r", at="", message="m", severity="high", content="c")
+    nights.put_findings([found], TODAY.at)
+    compact(nights, TODAY, KEEP)
+    for number in range(NIGHTS):
+        assert nights.dossiers(name(number), [IDS[0]])[0] == dossiers_of(number)[0]
+    assert kept(nights) == [0, 7, *range(9, NIGHTS)]
+    before = FindingState.PRIVATE_TRIAGE
+    change = Disclosure(at=TODAY.at, who="we", before=before, after=FindingState.DISMISSED, note="a false alarm")
+    nights.move_finding("fnd_1", change)
+    assert nights.verify() == []
+
+
+def test_the_newest_records_of_a_server_stay_however_old(store: Store) -> None:  # noqa: F811
+    for number in range(3):
+        write(store, number)
+    compact(store, Day(MONDAY + timedelta(days=400)), KEEP)
+    assert store.dossiers(name(2), IDS) == dossiers_of(2)
+    assert store.dossiers(name(1), IDS)[0].records == {}
+
+
+def test_runs_under_way_and_nights_that_are_young_keep_everything(store: Store) -> None:  # noqa: F811
+    write(store, 0)
+    write(store, 1, published=False)
+    write(store, 2)
+    write(store, 3)
+    assert store.compacting.runs(TODAY.at) == [name(2), name(3)]
+    assert store.compacting.runs(MONDAY + timedelta(days=3)) == [name(2)]
+    assert compact(store, Day(MONDAY + timedelta(days=4)), timedelta(0)).visits == {}, "at least a week is kept"
+
+
+@pytest.mark.parametrize("step", ["thin", "sweep"])
+def test_an_interrupted_call_is_taken_up_again(nights: Store, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    monkeypatch.setattr(compacting, "SERVERS", 1)
+    monkeypatch.setattr(compacting, "BODIES", 2)
+    before = {number: nights.scorecards(name(number)) for number in range(NIGHTS)}
+    real = getattr(nights.compacting, step)
+    calls = count()
+
+    def failing(*args: object, **options: object) -> object:
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(nights.compacting, step, failing)
+        with pytest.raises(KeyboardInterrupt):
+            compact(nights, TODAY, KEEP)
+    assert nights.verify() == []
+    compact(nights, TODAY, KEEP)
+    assert kept(nights) == [0, 7, *range(9, NIGHTS)]
+    assert {number: nights.scorecards(name(number)) for number in range(NIGHTS)} == before
+    noted = nights.compacting.thinned(name(3))
+    assert noted is not None
+    assert (noted.visits, noted.done) == (3, True)
+    assert nights.verify() == []
+
+
+def test_what_is_written_while_bodies_are_swept_is_whole(nights: Store, url: str) -> None:  # noqa: F811
+    """The body of a dropped record is seen again after the marking, and before it is given up."""
+    for run in nights.compacting.runs(TODAY.at - KEEP):
+        nights.compacting.thin(run, TODAY.at, limit=100)
+    marks = nights.compacting.marks()
+    unneeded = list(marks.unneeded())
+    other = open_store(url)
+    other.add_run(Run(id="late", trigger=Trigger.LOCAL, as_of=MONDAY, pins={}))
+    seen = dossiers_of(3)[0].records[listing.KIND]
+    other.put_records("late", [seen], at=TODAY.at)
+    other.set_state("late", RunState.PUBLISHED, TODAY.at)
+    assert nights.compacting.sweep(marks, unneeded, TODAY.at).given_up == 6
+    assert other.dossiers("late", [IDS[0]])[0].records == {listing.KIND: seen}
+    assert nights.verify() == []
+    other.close()
+
+
+def test_nobody_writes_while_a_part_is_given_up(nights: Store, url: str) -> None:  # noqa: F811
+    database = Database(url)
+    began, ended = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def write_() -> None:
+        other = open_store(url)
+        began.set()
+        other.put_findings([], TODAY.at)
+        other.set_state(name(0), RunState.PUBLISHED, TODAY.at)
+        order.append("written")
+        other.close()
+        ended.set()
+
+    thread = threading.Thread(target=write_)
+    with database.sweeping() as connection:
+        thread.start()
+        assert began.wait(30)
+        assert not ended.wait(0.5)
+        connection.exec_driver_sql("SELECT 1")
+        order.append("swept")
+    thread.join(60)
+    assert order == ["swept", "written"]
+    database.close()
+
+
+def test_a_body_that_is_gone_though_a_record_needs_it_is_found(nights: Store, url: str) -> None:  # noqa: F811
+    database = Database(url)
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE evidence_blob SET codec = 2")
+    database.close()
+    assert any("is gone" in problem for problem in nights.verify())
+
+
+def test_stages_are_untouched_of_what_is_kept(nights: Store) -> None:
+    compact(nights, TODAY, KEEP)
+    assert nights.planned(name(7)) == sorted(IDS)
+    assert nights.pending(name(7), Stage.SCORE) == []

@@ -1,0 +1,70 @@
+"""`hallmark compact`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from workers.cli.console import Exit, emit, err, note
+from workers.cli.session import reading
+from workers.clock import clock_at
+from workers.compacting import KEEP, LATE, Compacted, compact
+from workers.settings import Settings
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(name="compact")
+def compact_nights(
+    days: Annotated[int, typer.Option(min=LATE.days, help="Keep every night of so many days whole.")] = KEEP.days,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be dropped.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
+) -> None:
+    """Keep less of old nights: of each week one whole night, of the others the receipts.
+
+    A receipt can always be recomputed from its lines and lists the digests of its evidence; what is dropped is noted
+    with the run. Kept in any case are the newest records of every server and all of a server with a private finding.
+    May be interrupted and called again, while workers are at work.
+
+    Examples:
+
+    hallmark compact --dry-run
+
+    hallmark compact --days 30 --json
+
+    Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 no run yet.
+    """
+    with reading() as store:
+        settings = Settings()
+        with err().status("looking for old nights") as status:
+            done = compact(
+                store,
+                clock_at(settings.clock),
+                timedelta(days=days),
+                dry=dry_run,
+                told=lambda run, visits: status.update(f"{run}: {visits} visits"),
+            )
+        if as_json:
+            emit(_as_json(done))
+        else:
+            note(_in_words(done))
+        raise typer.Exit(Exit.OK)
+
+
+def _in_words(done: Compacted) -> str:
+    visits = f"{sum(done.visits.values())} visits in {len(done.visits)} runs before {done.before:%Y-%m-%d}"
+    if done.dry:
+        return f"would drop the records of {visits}"
+    swept = done.swept
+    bodies = f"{swept.given_up + swept.deleted} bodies of {swept.freed / 1e6:.1f} MB that nothing needs any more"
+    return f"dropped the records of {visits}, and {bodies}"
+
+
+def _as_json(done: Compacted) -> dict[str, object]:
+    found: dict[str, object] = {"dry_run": done.dry, "before": done.before.isoformat(), "visits": done.visits}
+    if done.dry:
+        return found
+    swept = done.swept
+    return found | {"bodies": {"given_up": swept.given_up, "deleted": swept.deleted, "bytes": swept.freed}}
