@@ -1,4 +1,4 @@
-"""Politeness: one request at a time per host, a gap between requests, and Retry-After honoured."""
+"""Politeness: one request at a time per host, a gap between requests, Retry-After honoured, and requests counted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from crawler.budgets import Budgets
 from crawler.patience import queueing
 
 GAP: Final = 0.6  # seconds; a census at higher rates was answered with 429 (docs/decisions/0022)
@@ -36,12 +37,14 @@ class Courtesy:
         longest_pause: float = LONGEST_PAUSE,
         tick: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        budgets: Budgets | None = None,
     ) -> None:
         self._gap = gap
         self._longest_pause = longest_pause
         self._tick = tick
         self._sleep = sleep
         self._hosts: dict[str, _Host] = {}
+        self.budgets = budgets
 
     @property
     def hosts(self) -> int:
@@ -71,6 +74,7 @@ class Courtesy:
                 wait = entry.ready_at - self._tick()
                 if wait > 0:
                     await self._sleep(wait)
+                self.charge(host)
                 try:
                     yield
                 finally:
@@ -87,9 +91,19 @@ class Courtesy:
             self._forget_idle()
 
     def defer(self, host: str, seconds: float) -> None:
-        """Let nobody have a turn at the host for so long, at most `longest_pause`."""
+        """Let nobody have a turn at the host for so long, at most `longest_pause`; the server that asks for more rests.
+
+        That is the one on whose behalf the host is visited (`crawler.budgets`).
+        """
         entry = self._hosts.setdefault(host, _Host())
         entry.ready_at = max(entry.ready_at, self._tick() + min(max(seconds, 0.0), self._longest_pause))
+        if not self.accepts(seconds) and self.budgets is not None:
+            self.budgets.rest(seconds)
+
+    def charge(self, host: str, requests: int = 1) -> None:
+        """Count requests to a host, which is done by itself where a turn is taken for each."""
+        if self.budgets is not None:
+            self.budgets.charge(host, requests)
 
     def accepts(self, seconds: float) -> bool:
         """True when a Retry-After is short enough to be waited for."""

@@ -12,6 +12,8 @@ from typing import Final
 
 import httpx
 
+from crawler.budgeted import Budgeted
+from crawler.budgets import OwnLedger
 from crawler.collector import Collector, Follower
 from crawler.collectors.interop import InteropCollector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
@@ -32,10 +34,11 @@ from crawler.wire.http import Engine
 from crawler.wire.launch import Launched, Launcher
 from crawler.wire.sandbox import InstalledTree, Sandbox, open_sandbox
 from evidence.model import Absent, Reason, Target
+from workers.budgets import request_budgets
 from workers.clock import Clock
 from workers.further import Further
 from workers.log import get_log
-from workers.pins import Pinned, Versioned
+from workers.pins import Pinned, Versioned, evidence_schemas
 from workers.settings import RegistrySetting, Settings, code_version, environment_variable, tool_environment
 
 # A catalogue in one file is larger than any answer of a server may be.
@@ -59,7 +62,9 @@ class Network:
         self._clock = clock
         self._spread = spread
         self._budgets = budgets
-        self._courtesy = courtesy or Courtesy(gap=settings.host_gap, tick=clock.monotonic)
+        self._courtesy = courtesy or Courtesy(
+            gap=settings.host_gap, tick=clock.monotonic, budgets=request_budgets(settings, OwnLedger(), clock.now)
+        )
         self._built = AsyncExitStack()
         self._engine: Engine | None = None
         self._collectors: tuple[Collector, ...] | None = None
@@ -88,13 +93,13 @@ class Network:
         """The collectors, in the order in which they run."""
         if self._collectors is None:
             launcher = await self._launcher()  # one for all, since it holds the slots of the sandbox
-            interop = [self._interop(launcher)] if self._meets_the_client else []
-            self._collectors = (self._protocol(launcher), *interop, *self._further.collectors)
+            interop = [self._counted(self._interop(launcher))] if self._meets_the_client else []
+            self._collectors = (self._counted(self._protocol(launcher)), *interop, *self._further.collectors)
         return self._collectors
 
     async def inquirer(self, chosen: Chosen) -> Collector:
         """The collector of conversations as a re-test sends it."""
-        return self._protocol(await self._launcher(), chosen)
+        return self._counted(self._protocol(await self._launcher(), chosen))
 
     async def followers(self) -> Sequence[Follower]:
         """The followers, in the order in which they run."""
@@ -113,6 +118,11 @@ class Network:
     async def close(self) -> None:
         """Close connections and the sandbox."""
         await self._built.aclose()
+
+    def _counted(self, collector: Collector) -> Collector:
+        """A collector that visits servers, within the budgets of their requests."""
+        budgets = self._courtesy.budgets
+        return collector if budgets is None else Budgeted(collector, budgets, self._clock.now, evidence_schemas())
 
     def _protocol(self, launcher: Launcher | None, chosen: Chosen | None = None) -> ProtocolCollector:
         return ProtocolCollector(

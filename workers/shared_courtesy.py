@@ -11,6 +11,7 @@ from typing import Final
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from crawler.budgets import Budgets
 from crawler.courtesy import GAP, Courtesy
 from crawler.patience import queueing
 from workers.log import get_log
@@ -33,8 +34,8 @@ class SharedCourtesy(Courtesy):
     process is polite on its own: losing the leases costs at most one gap per process.
     """
 
-    def __init__(self, redis: Redis, *, longest_visit: float, gap: float = GAP) -> None:
-        super().__init__(gap=gap)
+    def __init__(self, redis: Redis, *, longest_visit: float, gap: float = GAP, budgets: Budgets | None = None) -> None:
+        super().__init__(gap=gap, budgets=budgets)
         self._redis = redis
         self._longest_visit = longest_visit
 

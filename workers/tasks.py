@@ -16,11 +16,13 @@ from evidence.store import Stage, StoreUnavailable
 from workers import advisories, closing, nightly, retest_runs, schedule, shards
 from workers.breaking import OwnSilence, SharedSilence, Silence
 from workers.broker import CeleryQueues, turn
+from workers.budgets import request_budgets
 from workers.celery_app import app, is_stopping, settings
 from workers.clock import clock_at
 from workers.context import Context, open_context
 from workers.loop import run_loop
 from workers.outside import Network
+from workers.shared_budgets import SharedLedger
 from workers.shared_courtesy import SharedCourtesy
 from workers.shared_quota import SharedBudgets
 from workers.stopping import Stopping, soft_limit_heard
@@ -139,9 +141,12 @@ def _do(step: Step, *, migrate: bool = False) -> None:
             async with Redis.from_url(mine.redis_url.get_secret_value()) as redis:
                 # Everything that a visit may take: its own time, and the longest time it may be told to wait.
                 longest = mine.server_timeout + LONGEST_PAUSE
-                courtesy = SharedCourtesy(redis, longest_visit=longest, gap=mine.host_gap)
+                ledger = SharedLedger(redis, clock.monotonic)
+                requests = request_budgets(mine, ledger, clock.now)
+                courtesy = SharedCourtesy(redis, longest_visit=longest, gap=mine.host_gap, budgets=requests)
                 network = Network(mine, clock, courtesy=courtesy, budgets=SharedBudgets(redis), spread=True)
                 async with open_context(mine, outside=network, migrate=migrate) as ctx:
                     await step(ctx, Task(lambda: is_stopping() or is_over(), SharedSilence(redis, own)))
+                await ledger.flush()
 
     run_loop(main())

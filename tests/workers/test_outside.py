@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.collector import Collector, Follower
 from tests.workers.world import settings
 from workers.clock import SystemClock
 from workers.outside import Network
@@ -39,7 +40,8 @@ def test_probes_and_the_official_client_share_the_slots_of_one_sandbox(tmp_path:
     async def main() -> None:
         network = Network(settings(tmp_path, depth="full", sources=()), SystemClock())
         protocol, interop = await network.collectors()
-        assert protocol._launcher is interop._launcher is not None  # type: ignore[attr-defined]
+        launchers = [counted.collector._launcher for counted in (protocol, interop)]  # type: ignore[attr-defined]
+        assert launchers[0] is launchers[1] is not None
         await network.close()
 
     asyncio.run(main())
@@ -61,7 +63,7 @@ def test_what_is_looked_at_besides_the_server_is_what_the_settings_ask_for(
 ) -> None:
     async def main() -> None:
         network = Network(settings(tmp_path, depth="core", sources=sources), SystemClock())
-        found = [*await network.collectors(), *await network.followers()]
+        found: list[Collector | Follower] = [*await network.collectors(), *await network.followers()]
         assert [one.name for one in found] == names
         assert [pinned.name for pinned in network.versions] == names
         assert [pinned.version for pinned in network.versions] == [one.version for one in found]

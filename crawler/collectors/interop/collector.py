@@ -40,6 +40,9 @@ class InteropLimits:
     slots: int = 2
 
 
+_MEETING: Final = 10  # requests that the client makes at most, in a process of its own and so uncounted
+
+
 class InteropCollector:
     """Answers for kind `interop`. `launcher` None: there is no sandbox here, so packages are not started.
 
@@ -117,6 +120,8 @@ class InteropCollector:
         async with self._engine.visit() as visit:
             own = await visit.is_private(origin)
         async with _turn(self._remotes), nullcontext() if own else self._courtesy.visit(origin.host):
+            if not own:
+                self._courtesy.charge(origin.host, _MEETING)
             return await send(self._errand(remote, 0.0 if own else self._gap))
 
     async def _launch(self, target: Target) -> Met:

@@ -9,6 +9,8 @@ from crawler.collectors.protocol.probe import Manner, Means
 from crawler.collectors.protocol.remote import RemoteProbe
 from crawler.collectors.protocol.samples import sample_of
 from crawler.collectors.protocol.verdict import absence
+from crawler.wire.address import parse_url
+from crawler.wire.failures import InvalidTarget
 from crawler.wire.http import Engine, Visit
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Observed, Target
@@ -24,10 +26,19 @@ class Sampler:
         self._means = means
 
     async def sample(self, target: Target) -> Sample | None:
-        """One attempt to connect; None when it says nothing of the server's stability."""
+        """One attempt to connect; None when it says nothing of the server's stability, or its host got enough today."""
+        if not await self._has_room(target):
+            return None
         at = self._means.clock()
         probed = await _LightProbe(self._engine, self._means, Manner()).run(target)
         return sample_of(probed.listing, at=at, cold_ms=probed.cold_ms, warm_ms=probed.warm_ms)
+
+    async def _has_room(self, target: Target) -> bool:
+        budgets = self._means.courtesy.budgets
+        try:
+            return budgets is None or await budgets.has_room(parse_url(target.identifier).origin.host)
+        except InvalidTarget:
+            return True  # the probe says what is wrong with it
 
 
 class _LightProbe(RemoteProbe):
