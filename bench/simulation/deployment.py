@@ -23,11 +23,12 @@ from tests.servers.valkey import ValkeyServer, valkey_server
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _START_SECONDS: Final = 60.0
+_COLLECTING: Final = "probe,sandbox,github,scan"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is deployed: `workers` processes that probe and score, and settings besides those of the world.
+    """What is deployed: `workers` processes that collect and as many that score, and settings besides the world's.
 
     `together`: the worker that probes and scores has a process more, for sweeps and publication too.
     """
@@ -81,8 +82,9 @@ class Deployment:
 
     def _pools(self) -> list[tuple[str, str, int]]:
         if self.plan.together:
-            return [("worker", "probe,score,publish", self.plan.workers + 1)]
-        return [("worker", "probe,score", self.plan.workers), ("publisher", "publish", 1)]
+            return [("worker", f"{_COLLECTING},score,publish", self.plan.workers + 1)]
+        pools = [("worker", _COLLECTING), ("scorer", "score")]
+        return [*((role, queues, self.plan.workers) for role, queues in pools), ("publisher", "publish", 1)]
 
     def pool(self) -> list[int]:
         """The processes that probe, score and publish."""

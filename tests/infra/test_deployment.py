@@ -167,7 +167,7 @@ def test_pods_meet_the_restricted_standard_and_have_bounds(name: str, spec: dict
 def test_workers_in_kubernetes_differ_in_queue_and_size_only() -> None:
     shapes = set()
     for name, spec in pods():
-        if name.removeprefix("hallmark-") in {"probe", "score", "publish", "retest", "sources"}:
+        if name.removeprefix("hallmark-") in {"probe", "score", "publish", "retest", "sandbox", "sources"}:
             [container] = spec["containers"]
             kept = {key: value for key, value in container.items() if key not in {"name", "args", "resources"}}
             others = {key: value for key, value in spec.items() if key not in {"containers", "volumes"}}
@@ -198,7 +198,7 @@ def test_policies_name_pods_that_exist() -> None:
     policies = _by_kind("NetworkPolicy")
     assert policies["nothing-in-or-out"]["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     [_, chosen] = policies["workers-to-the-internet"]["spec"]["podSelector"]["matchExpressions"]
-    assert set(chosen["values"]) == {"probe", "retest", "sources"} <= components
+    assert set(chosen["values"]) == {"probe", "retest", "sandbox", "sources"} <= components
 
 
 def test_everything_in_the_folder_is_applied() -> None:
@@ -206,13 +206,13 @@ def test_everything_in_the_folder_is_applied() -> None:
     assert set(listed) == {path.name for path in MANIFESTS.glob("*.yaml")} - NOT_APPLIED
 
 
-def test_the_overlay_changes_the_workers_that_probe() -> None:
+def test_the_overlay_changes_the_workers_that_start_packages() -> None:
     folder = INFRA / "kubernetes" / "sandbox"
     overlay = yaml.safe_load((folder / "kustomization.yaml").read_text())
     assert (folder / overlay["resources"][0]).resolve() == MANIFESTS
-    patch = yaml.safe_load((folder / "probe.yaml").read_text())
+    patch = yaml.safe_load((folder / "sandbox.yaml").read_text())
     assert patch["metadata"]["name"] in _by_kind("Deployment")
-    assert patch["spec"]["template"]["spec"]["containers"][0]["name"] == "probe"
+    assert patch["spec"]["template"]["spec"]["containers"][0]["name"] == "sandbox"
 
 
 def test_units_are_hardened_and_let_workers_give_back() -> None:

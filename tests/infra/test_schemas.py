@@ -47,8 +47,9 @@ def test_kustomize_builds_the_manifests(folder: str, tmp_path: Path) -> None:
     documents = list(yaml.safe_load_all(built))
     assert len(documents) == len(manifests())
     assert {one["metadata"].get("namespace", "hallmark") for one in documents} == {"hallmark"}
-    [probe] = [one for one in documents if one["metadata"]["name"] == "hallmark-probe" and one["kind"] == "Deployment"]
-    context = probe["spec"]["template"]["spec"]["containers"][0]["securityContext"]
+    name = "hallmark-sandbox"
+    [worker] = [one for one in documents if one["metadata"]["name"] == name and one["kind"] == "Deployment"]
+    context = worker["spec"]["template"]["spec"]["containers"][0]["securityContext"]
     assert context["allowPrivilegeEscalation"] is False
     assert ("procMount" in context) == (folder == "sandbox")
 
