@@ -273,7 +273,8 @@ def _left_alone(ctx: Context, sources: Sources, case: Case, why: Absent) -> Look
 def _unlooked(ctx: Context, sources: Sources, stage: Stage, case: Case, why: Absent) -> Looked:
     """The same with nobody looking."""
     collectors, followers = sources.at(case.server, stage, case.found)
-    records = [*_registered(ctx, case), *_absent(ctx, case, (*collectors, *followers), why)]
+    everybody: Sequence[Source] = (*collectors, *followers)
+    records = [*_registered(ctx, case), *(_instead(ctx, case, by, kind, why) for by in everybody for kind in by.kinds)]
     return Looked(case.server.id, records, sources.onward(case.server, stage))
 
 

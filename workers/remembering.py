@@ -38,12 +38,19 @@ _LASTING: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 _OURS: Final = frozenset(
-    {Reason.RATE_LIMITED, Reason.UNREACHABLE, Reason.TIMEOUT, Reason.COLLECTOR_ERROR, Reason.NOT_COLLECTED}
+    {
+        Reason.RATE_LIMITED,
+        Reason.UNREACHABLE,
+        Reason.TIMEOUT,
+        Reason.COLLECTOR_ERROR,
+        Reason.QUARANTINED,
+        Reason.NOT_COLLECTED,
+    }
 )
 """Reasons that say more of us than of the world."""
 
 # The approved listing lives in the drift records alone: a night that broke their chain would approve what came by it.
-_BREAKS: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.INVALID_REGISTRATION, Reason.OPTED_OUT})
+_BREAKS: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.QUARANTINED, Reason.INVALID_REGISTRATION, Reason.OPTED_OUT})
 _APPROVED_FOR: Final = timedelta(days=366)
 
 

@@ -31,7 +31,7 @@ TOO_LARGE: Final = "too_large"
 _SCHEMAS: Final = {source.KIND: source.SCHEMA, dependencies.KIND: dependencies.SCHEMA, secrets.KIND: secrets.SCHEMA}
 _OURS: Final = frozenset(
     {Reason.RATE_LIMITED, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.NOT_COLLECTED,
-     Reason.COLLECTOR_ERROR, Reason.SANDBOX_RESTRICTED}
+     Reason.COLLECTOR_ERROR, Reason.QUARANTINED, Reason.SANDBOX_RESTRICTED}
 )  # fmt: skip
 """Why we could not look, as far as an absence tells: what was seen before stands for a while."""
 
