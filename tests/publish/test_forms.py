@@ -21,6 +21,7 @@ from tests.publish.shelf import stored
 
 TOKEN = write("ghp_<w36>")
 FORMS = (Form("jsonl"), Form("csv"), Form("jsonl", comparable=True), Form("csv", comparable=True))
+PLACES = ("why", "at", "inner", "caveats", "facts")
 ODD = 'caf\u00e9 \U0001f600 \x7f \u2028 \\u0067 "quoted" a/b'
 
 
@@ -32,19 +33,21 @@ def the_plain_way(dossier: Dossier, cards: Sequence[StoredCard], *, comparable: 
     return scrub_body(json.dumps(line, sort_keys=True, separators=(",", ":")).encode()) + b"\n"
 
 
-def said(dossier: Dossier, text: str) -> list[Scorecard]:
-    """Receipts that say a text in every place where they may quote a server."""
-    line = Line(cites="x", points=Decimal(-1), why=text, rule="r", at=f"tools/{text}", severity="error", evidence="e")
+def said(dossier: Dossier, text: str, *places: str) -> list[Scorecard]:
+    """Receipts that say a text in some of the places where they may quote a server."""
+    plain = Line(cites="x", points=Decimal(-1), why="", rule="r", at="tools", severity="error", evidence="e")
+    lines = [replace(plain, **{place: text}) for place in ("why", "at") if place in places]
+    inner = [replace(plain, why=text)] if "inner" in places else []
     return [
         replace(
             card,
-            lines=(*card.lines, line),
+            lines=(*card.lines, *lines),
             dimensions=tuple(
-                replace(part, components=tuple(replace(one, lines=(line,)) for one in part.components))
+                replace(part, components=tuple(replace(one, lines=tuple(inner)) for one in part.components))
                 for part in card.dimensions
             ),
-            caveats=(text,),
-            facts={**card.facts, "quoted": text},
+            caveats=(text,) if "caveats" in places else (),
+            facts={**card.facts, **({"quoted": text} if "facts" in places else {})},
         )
         for card in samples.cards(dossier)
     ]
@@ -53,7 +56,7 @@ def said(dossier: Dossier, text: str) -> list[Scorecard]:
 @pytest.mark.parametrize("dossier", [*samples.dossiers(12), samples.hostile_dossier(), observed.talkative()])
 @pytest.mark.parametrize("text", ["plain", ODD, f"token {TOKEN}"])
 def test_a_line_that_is_put_together_is_the_one_that_is_built_from_values(dossier: Dossier, text: str) -> None:
-    cards = [stored(card) for card in said(dossier, text)]
+    cards = [stored(card) for card in said(dossier, text, *PLACES)]
     lines = written(samples.RUN, dossier, cards, [Form("jsonl"), Form("jsonl", comparable=True)])
     assert lines == [the_plain_way(dossier, cards, comparable=comparable) for comparable in (False, True)]
 
@@ -66,12 +69,13 @@ def test_all_forms_at_once_are_each_form_alone() -> None:
     assert all(together)
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", [TOKEN, f'"{TOKEN}"', f"tools/{TOKEN}/id", "password = 'hK3xQ9vT2mZ7'"])
-def test_no_form_holds_a_secret_of_a_receipt(text: str) -> None:
+def test_no_form_holds_a_secret_of_a_receipt(text: str, place: str) -> None:
     secret = TOKEN if TOKEN in text else "hK3xQ9vT2mZ7"
     dossier = samples.dossiers(1)[0]
-    cards = [stored(card) for card in said(dossier, text)]
-    assert all(secret.encode() in card.body for card in cards)
+    cards = [stored(card) for card in said(dossier, text, place)]
+    assert any(secret.encode() in card.body for card in cards)
     lines = written(samples.RUN, dossier, cards, FORMS)
     assert b"[secret]" in lines[0]
     assert [line for line in lines if secret.encode() in line] == []
@@ -88,7 +92,7 @@ def test_no_form_holds_a_secret_of_a_registry_or_of_an_observation() -> None:
 def test_one_server_with_a_secret_masks_no_other(make_store: Callable[..., Store]) -> None:
     plain, leaking = samples.dossiers(2)
     store = make_store([plain, leaking])
-    cards = [stored(replace(card, version=card.version + 90)) for card in said(leaking, TOKEN)]
+    cards = [stored(replace(card, version=card.version + 90)) for card in said(leaking, TOKEN, "why")]
     store.put_scorecards(samples.RUN.id, cards, at=samples.AS_OF)
     pages = list(dataset.printed(store, samples.RUN.id, FORMS))
     assert [page.servers for page in pages] == [2]
