@@ -9,34 +9,30 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from crawler.collectors.drift import DriftCollector
-from crawler.identity import by_trust
-from crawler.patience import bounded
-from evidence.derive.scrubbing import scrubbed
-from evidence.kinds import listing, registration
-from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, Trigger
+from evidence.kinds import listing
+from evidence.model import Absent, Reason, Record, Run, Server, ServerId, Trigger
 from evidence.store import Progress, RunEvent, RunState, Stage
 from publish import snapshot
 from publish.press import Press
-from workers import findings, pins, planning, receipts, remembering, retries, stages
+from workers import findings, looking, pins, planning, receipts, retries, stages
 from workers.approvals import approvals
 from workers.breaking import Breaker, Unbroken
-from workers.cases import Case, Cases
+from workers.cases import Cases
 from workers.context import Context
 from workers.flow import Halt, anywhere, flow
-from workers.light_checks import carried
 from workers.log import about, frames
+from workers.looking import Looked
 from workers.opt_outs import opt_outs
 from workers.options import RunOptions, choose
 from workers.progress import Tally, Unwatched
-from workers.stages import Source, Sources
+from workers.stages import Sources
 from workers.walks import Walked, recorded, walk_all
 
 PUBLISHABLE_SHARE = 0.99
 CHUNK = 100
-LONG = 64 * 1024  # bytes, which are searched for secrets in some milliseconds
 
 Pull = Callable[[], Awaitable[Sequence[ServerId]]]
 
@@ -45,15 +41,6 @@ _VISITS = stages.FIRST | {Stage.COLLECT}
 
 class NotPublishable(Exception):
     """Too little of the run is scored; the message says how much."""
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What was found of a server in a part of collecting, and the part in which it is looked at next."""
-
-    server: ServerId
-    records: Sequence[Record]
-    onward: Stage | None
 
 
 def start_run(ctx: Context, trigger: Trigger, options: RunOptions, *, run_id: str | None = None) -> Run:
@@ -136,11 +123,11 @@ async def collect_pulled(
 
     async def look(server: Server) -> Looked | None:
         if (why := opted_out.why(server)) is not None:
-            return _left_alone(ctx, sources, await cases.of(server), why)
+            return looking.leave_alone(ctx, sources, await cases.of(server), why)
         if await breaker.puts_back(run, stage, server):
             return None
         with about(server=server.id):
-            looked = await _look(ctx, sources, stage, await cases.of(server))
+            looked = await looking.look_at(ctx, sources, stage, await cases.of(server))
         await breaker.tell(server, looked.records)
         return looked
 
@@ -172,7 +159,7 @@ async def settle(ctx: Context, run: Run) -> None:
     looked = []
     for server, case in known.items():
         absent = Absent(Reason(waiting[server]), "the night ended before it was looked at again")
-        looked.append(Looked(server, await _settled(ctx, sources, case, absent), None))
+        looked.append(Looked(server, await looking.settled(ctx, sources, case, absent), None))
     await store_looked(ctx, run, Stage.COLLECT, looked)
 
 
@@ -180,7 +167,7 @@ async def set_aside(ctx: Context, run: Run, stage: Stage, servers: Sequence[Serv
     """Record for servers that nobody may look at in a part of collecting why there is nothing of it."""
     sources, cases = await _sources(ctx), Cases(ctx, run, stage)
     known = await asyncio.to_thread(cases.read, await asyncio.to_thread(ctx.store.servers, servers))
-    await store_looked(ctx, run, stage, [_unlooked(ctx, sources, stage, case, why) for case in known.values()])
+    await store_looked(ctx, run, stage, [looking.look_away(ctx, sources, stage, case, why) for case in known.values()])
 
 
 async def store_looked(ctx: Context, run: Run, stage: Stage, looked: Sequence[Looked]) -> None:
@@ -249,50 +236,6 @@ async def _sources(ctx: Context) -> Sources:
     return Sources(await ctx.outside.collectors(), (*await ctx.outside.followers(), drift))
 
 
-async def _look(ctx: Context, sources: Sources, stage: Stage, case: Case) -> Looked:
-    """All records of one part of one server. One whose registration is invalid is not contacted, in no part."""
-    records = _registered(ctx, case)
-    if records and isinstance(invalid := records[0].content, Absent):
-        return _left_alone(ctx, sources, case, invalid)
-    collectors, followers = sources.at(case.server, stage, case.found)
-    for collector in collectors:
-        records += await _guarded(ctx, case, collector, collector.collect(case.server, case.earlier))
-    for follower in followers:
-        records += await _guarded(ctx, case, follower, follower.follow(_so_far(case, records), case.earlier))
-    return Looked(case.server.id, records, sources.onward(case.server, stage))
-
-
-def _left_alone(ctx: Context, sources: Sources, case: Case, why: Absent) -> Looked:
-    """A server that is not contacted, in no part: everything about it is absent for one reason."""
-    registered = _record(ctx, case, pins.REGISTRAR, registration.KIND, why)
-    return Looked(
-        case.server.id, [registered, *_absent(ctx, case, (*sources.collectors, *sources.followers), why)], None
-    )
-
-
-def _unlooked(ctx: Context, sources: Sources, stage: Stage, case: Case, why: Absent) -> Looked:
-    """The same with nobody looking."""
-    collectors, followers = sources.at(case.server, stage, case.found)
-    everybody: Sequence[Source] = (*collectors, *followers)
-    records = [*_registered(ctx, case), *(_instead(ctx, case, by, kind, why) for by in everybody for kind in by.kinds)]
-    return Looked(case.server.id, records, sources.onward(case.server, stage))
-
-
-async def _settled(ctx: Context, sources: Sources, case: Case, why: Absent) -> list[Record]:
-    """What there is to say of a server that failed in passing and is not looked at again; nobody is asked."""
-    unseen = Absent(Reason.NOT_COLLECTED, why.detail)
-    records = _registered(ctx, case)
-    everybody: Sequence[Source] = (*sources.collectors, *sources.followers)
-    for by in everybody:
-        if isinstance(by, DriftCollector):  # the approved listing lives in an unbroken chain of these
-            records += await _guarded(ctx, case, by, by.follow(_so_far(case, records), case.earlier))
-        elif listing.KIND in by.kinds:
-            records += [_record(ctx, case, by, kind, why) for kind in by.kinds]
-        else:
-            records += [_instead(ctx, case, by, kind, unseen) for kind in by.kinds]
-    return records
-
-
 async def _final(ctx: Context, run: Run, stage: Stage, looked: Sequence[Looked]) -> list[Looked]:
     """Those of which this is what the run says; the others failed in passing and are looked at again."""
     if stage not in _VISITS:
@@ -300,74 +243,6 @@ async def _final(ctx: Context, run: Run, stage: Stage, looked: Sequence[Looked])
     found = {one.server: one.records for one in looked}
     kept = await asyncio.to_thread(retries.put_off, ctx, run, stage, found)
     return [replace(one, records=kept[one.server]) for one in looked if one.server in kept]
-
-
-def _registered(ctx: Context, case: Case) -> list[Record]:
-    """What the registries say, recorded in the first part."""
-    if registration.KIND in case.found.records:
-        return []
-    said = registration.compose(by_trust(case.refs, case.server.ref))
-    return [_record(ctx, case, pins.REGISTRAR, registration.KIND, said)]
-
-
-def _absent(ctx: Context, case: Case, sources: Sequence[Source], why: Absent) -> list[Record]:
-    return [_record(ctx, case, by, kind, why) for by in sources for kind in by.kinds]
-
-
-def _so_far(case: Case, records: Sequence[Record]) -> Dossier:
-    return replace(case.found, records={**case.found.records, **{record.kind: record for record in records}})
-
-
-async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list[Record]]) -> list[Record]:
-    """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
-
-    One that never returns is a bug too, its wait for its turn left out.
-    """
-    try:
-        async with bounded(ctx.settings.collector_timeout.total_seconds()):
-            records = await _scrubbed(await looking)
-        answered = sorted(record.kind for record in records)
-        if answered != sorted(by.kinds):
-            raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
-    except Exception as error:  # noqa: BLE001  the only one in the product (DESIGN 5)
-        name = type(error).__name__
-        ctx.log.error("collector_failed", server=case.server.id, collector=by.name, error=name, at=frames(error))
-        return [_instead(ctx, case, by, kind, Absent(Reason.COLLECTOR_ERROR, name)) for kind in by.kinds]
-    return records
-
-
-def _instead(ctx: Context, case: Case, by: Source, kind: str, failed: Absent) -> Record:
-    """The record of a kind for a collector that failed: what it saw before, when it told when and that is not long ago.
-
-    Only collectors that record what was seen before by themselves tell so; evidence of a server's own answers is of one
-    night.
-    """
-    known = case.earlier.records.get(kind)
-    record = _record(ctx, case, by, kind, failed)
-    if known is None or not isinstance(known.content, Observed) or not remembering.is_recent(known, ctx.clock.now()):
-        return record
-    return replace(record, content=known.content, observation={**known.observation, "failed": failed.detail})
-
-
-async def _scrubbed(records: Sequence[Record]) -> list[Record]:
-    """The records without secrets; long ones are read in a thread, or the answers of other servers would wait."""
-    bodies = sum(len(record.content.body) for record in records if isinstance(record.content, Observed))
-    if bodies <= LONG:
-        return [scrubbed(record) for record in records]
-    return await asyncio.to_thread(lambda: [scrubbed(record) for record in records])
-
-
-def _record(ctx: Context, case: Case, by: pins.Versioned, kind: str, content: Observed | Absent) -> Record:
-    return Record(
-        server=case.server.id,
-        kind=kind,
-        schema=pins.evidence_schemas()[kind],
-        collector=by.name,
-        collector_version=by.version,
-        observed_at=ctx.clock.now(),
-        content=content,
-        observation=carried(case.earlier, kind),
-    )
 
 
 def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:

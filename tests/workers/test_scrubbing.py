@@ -11,11 +11,11 @@ import pytest
 from evidence.derive.scrubbing import scrubbed
 from evidence.model import Observed, Record, Trigger
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers import pipeline
+from workers import looking, pipeline
 from workers.options import RunOptions
 
 
-@pytest.mark.parametrize("length", [10, pipeline.LONG])
+@pytest.mark.parametrize("length", [10, looking.LONG])
 def test_long_bodies_are_searched_beside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int
 ) -> None:
@@ -25,7 +25,7 @@ def test_long_bodies_are_searched_beside_the_event_loop(
         searched[record.kind] = threading.current_thread() is threading.main_thread()
         return scrubbed(record)
 
-    monkeypatch.setattr(pipeline, "scrubbed", watched)
+    monkeypatch.setattr(looking, "scrubbed", watched)
     body = LISTING.replace(b"catalogue", b"x" * length)
 
     async def main() -> None:
@@ -36,4 +36,4 @@ def test_long_bodies_are_searched_beside_the_event_loop(
             await pipeline.collect(ctx, run, ctx.store.planned(run.id))
 
     asyncio.run(main())
-    assert searched["listing"] is (length < pipeline.LONG)
+    assert searched["listing"] is (length < looking.LONG)

@@ -1,0 +1,148 @@
+"""One server looked at, in a part of collecting or in all of it, and what is recorded of who could not look.
+
+The boundary of collectors is here: what they raise becomes a record, and the only broad `except` of the product.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from crawler.collectors.drift import DriftCollector
+from crawler.identity import by_trust
+from crawler.patience import bounded
+from evidence.derive.scrubbing import scrubbed
+from evidence.kinds import listing, registration
+from evidence.model import Absent, Dossier, Observed, Reason, Record, ServerId
+from evidence.store import Stage
+from workers import pins, remembering
+from workers.cases import Case
+from workers.context import Context
+from workers.light_checks import carried
+from workers.log import frames
+from workers.stages import Source, Sources
+
+LONG: Final = 64 * 1024  # bytes, which are searched for secrets in some milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found of a server in a part of collecting, and the part in which it is looked at next."""
+
+    server: ServerId
+    records: Sequence[Record]
+    onward: Stage | None
+
+
+async def look_at(ctx: Context, sources: Sources, stage: Stage, case: Case) -> Looked:
+    """All records of one part of one server. One whose registration is invalid is not contacted, in no part."""
+    records = _registered(ctx, case)
+    if records and isinstance(invalid := records[0].content, Absent):
+        return leave_alone(ctx, sources, case, invalid)
+    collectors, followers = sources.at(case.server, stage, case.found)
+    for collector in collectors:
+        records += await _guarded(ctx, case, collector, collector.collect(case.server, case.earlier))
+    for follower in followers:
+        records += await _guarded(ctx, case, follower, follower.follow(_so_far(case, records), case.earlier))
+    return Looked(case.server.id, records, sources.onward(case.server, stage))
+
+
+def leave_alone(ctx: Context, sources: Sources, case: Case, why: Absent) -> Looked:
+    """A server that is not contacted, in no part: everything about it is absent for one reason."""
+    registered = _record(ctx, case, pins.REGISTRAR, registration.KIND, why)
+    return Looked(
+        case.server.id, [registered, *_absent(ctx, case, (*sources.collectors, *sources.followers), why)], None
+    )
+
+
+def look_away(ctx: Context, sources: Sources, stage: Stage, case: Case, why: Absent) -> Looked:
+    """The same with nobody looking."""
+    collectors, followers = sources.at(case.server, stage, case.found)
+    everybody: Sequence[Source] = (*collectors, *followers)
+    records = [*_registered(ctx, case), *(_instead(ctx, case, by, kind, why) for by in everybody for kind in by.kinds)]
+    return Looked(case.server.id, records, sources.onward(case.server, stage))
+
+
+async def settled(ctx: Context, sources: Sources, case: Case, why: Absent) -> list[Record]:
+    """What there is to say of a server that failed in passing and is not looked at again; nobody is asked."""
+    unseen = Absent(Reason.NOT_COLLECTED, why.detail)
+    records = _registered(ctx, case)
+    everybody: Sequence[Source] = (*sources.collectors, *sources.followers)
+    for by in everybody:
+        if isinstance(by, DriftCollector):  # the approved listing lives in an unbroken chain of these
+            records += await _guarded(ctx, case, by, by.follow(_so_far(case, records), case.earlier))
+        elif listing.KIND in by.kinds:
+            records += [_record(ctx, case, by, kind, why) for kind in by.kinds]
+        else:
+            records += [_instead(ctx, case, by, kind, unseen) for kind in by.kinds]
+    return records
+
+
+def _registered(ctx: Context, case: Case) -> list[Record]:
+    """What the registries say, recorded in the first part."""
+    if registration.KIND in case.found.records:
+        return []
+    said = registration.compose(by_trust(case.refs, case.server.ref))
+    return [_record(ctx, case, pins.REGISTRAR, registration.KIND, said)]
+
+
+def _absent(ctx: Context, case: Case, sources: Sequence[Source], why: Absent) -> list[Record]:
+    return [_record(ctx, case, by, kind, why) for by in sources for kind in by.kinds]
+
+
+def _so_far(case: Case, records: Sequence[Record]) -> Dossier:
+    return replace(case.found, records={**case.found.records, **{record.kind: record for record in records}})
+
+
+async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list[Record]]) -> list[Record]:
+    """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
+
+    One that never returns is a bug too, its wait for its turn left out.
+    """
+    try:
+        async with bounded(ctx.settings.collector_timeout.total_seconds()):
+            records = await _scrubbed(await looking)
+        answered = sorted(record.kind for record in records)
+        if answered != sorted(by.kinds):
+            raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
+    except Exception as error:  # noqa: BLE001  the only one in the product (DESIGN 5)
+        name = type(error).__name__
+        ctx.log.error("collector_failed", server=case.server.id, collector=by.name, error=name, at=frames(error))
+        return [_instead(ctx, case, by, kind, Absent(Reason.COLLECTOR_ERROR, name)) for kind in by.kinds]
+    return records
+
+
+def _instead(ctx: Context, case: Case, by: Source, kind: str, failed: Absent) -> Record:
+    """The record of a kind for a collector that failed: what it saw before, when it told when and that is not long ago.
+
+    Only collectors that record what was seen before by themselves tell so; evidence of a server's own answers is of one
+    night.
+    """
+    known = case.earlier.records.get(kind)
+    record = _record(ctx, case, by, kind, failed)
+    if known is None or not isinstance(known.content, Observed) or not remembering.is_recent(known, ctx.clock.now()):
+        return record
+    return replace(record, content=known.content, observation={**known.observation, "failed": failed.detail})
+
+
+async def _scrubbed(records: Sequence[Record]) -> list[Record]:
+    """The records without secrets; long ones are read in a thread, or the answers of other servers would wait."""
+    bodies = sum(len(record.content.body) for record in records if isinstance(record.content, Observed))
+    if bodies <= LONG:
+        return [scrubbed(record) for record in records]
+    return await asyncio.to_thread(lambda: [scrubbed(record) for record in records])
+
+
+def _record(ctx: Context, case: Case, by: pins.Versioned, kind: str, content: Observed | Absent) -> Record:
+    return Record(
+        server=case.server.id,
+        kind=kind,
+        schema=pins.evidence_schemas()[kind],
+        collector=by.name,
+        collector_version=by.version,
+        observed_at=ctx.clock.now(),
+        content=content,
+        observation=carried(case.earlier, kind),
+    )
