@@ -118,7 +118,7 @@ class Settings(VisitSettings, FleetSettings):
     )
     depth: Literal["core", "full", "weekly"] = Field(
         default="weekly",
-        description="How much a run asks of a server's protocol: `core` about 7 requests, `full` at most 60, `weekly` "
+        description="How much a run asks of a server's protocol: `core` about 7 requests, `full` at most 65, `weekly` "
         "full when there was no full probe within a week (in nightly runs, the first one on a day of the week that "
         "differs from server to server). A core probe keeps what a full one found for 14 days.",
     )
