@@ -100,7 +100,7 @@ PATTERNS: Final = (
         Category.SHADOWING,
         "pretext",
         "Gives a policy or a check as the reason to call another tool",
-        rf"\b(?:must|shall|required\sto|requires?\s\w{{0,8}}\s?to|have\sto|mandatory)\s{gap(10)}{ACT}\s{tool('other')}",
+        rf"\b(?:must|shall|required\sto|requires?\s\w{{0,8}}\s?to|have\sto|mandatory)\s{gap(10)}{ACT}\s{tool('other')}(?!\S{{0,2}}\s(?:first\s)?to\s(?:get|obtain|find|retrieve|list)\b)",
         beside=(PRETEXT,),
         unless=_GUIDES,
         needs=("must|shall|required to|require|have to|mandatory", ACTS, PRETEXTS),

@@ -135,7 +135,7 @@ PATTERNS: Final = (
         Category.SENSITIVE_PATH,
         "sensitive-file",
         "Directs the model to files that hold secrets or grant access",
-        rf"""\b{_OUGHT}\b[^;]{{0,140}}?\b{_ACT}\s(?:[^;]{{0,100}}?)??{_STRONG}""",
+        rf"""\b{_OUGHT}\b[^;]{{0,140}}?\b{_ACT}\s(?:(?:[^.;]|\.(?=\S)){{0,100}}?)??{_STRONG}""",
         needs=(_STRONGS, _OUGHTS),
         reach=420,
         bad=(

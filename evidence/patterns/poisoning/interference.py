@@ -14,12 +14,33 @@ _NAME: Final = (
     r"(?!(?:[\w-]{{1,30}}\.){{1,4}}(?:io|com|org|net|dev|ai|co|app|test|example|md|json|js|ts|py|txt|csv|ya?ml|html|pdf|png|jpg|sh|go|rs|toml|xml|log|db|sql|exe|zip)\b)(?:[`'\"](?P<{0}>[a-z][\w-]{{1,40}}(?:\.[\w-]{{1,24}})?)[`'\"]|(?P<{0}_>[a-z][a-z0-9]{{1,24}}(?:[_.][a-z0-9]{{2,24}}|-(?=[a-z0-9-]{{1,60}}"
     r"(?:,|\s(?:tool|function|is|calls?|requests?)))[a-z0-9]{{1,24}}){{1,5}})(?!\.\w|@|/|\w|=|\.(?:com|test|org|net|example))|(?<!\w)(?P<{0}__>[a-z][\w-]{{3,40}})\s(?:tool|function)\b)"
 )
+_NO_VALUE: Final = "".join(
+    rf"(?<!_{end})"
+    for end in (
+        *("id", "ids", "name", "names", "type", "types", "version", "input", "value", "values", "key", "keys", "date"),
+        *(
+            "field",
+            "fields",
+            "limit",
+            "count",
+            "mode",
+            "format",
+            "status",
+            "schema",
+            "config",
+            "number",
+            "size",
+            "index",
+        ),
+    )
+)
+"""What a name of a value ends with, and hardly any of a tool."""
 _WHENEVER: Final = (
     r"(?:when(?:ever)?|while|if|should|once|after|before|prior\sto|ahead\sof|each\stime|every\stime|any\stime|any|every|"
     r"each|all|in\scase|for|with|the|in\splace\sof|until|in|via|through|what|which|that|of|by|from)"
 )
 _OTHER: Final = raw(
-    rf"""\b{_WHENEVER}\s(?:[\w'"-]{{1,16}}\s){{0,5}}?(?:the\s)?{_NAME.format("other")}(?<!_id)(?<!_name)|(?:^|[.,:;]\s)(?:the\s)?{_NAME.format("second")}\s"""
+    rf"""\b{_WHENEVER}\s(?:[\w'"-]{{1,16}}\s){{0,5}}?(?:the\s)?{_NAME.format("other")}{_NO_VALUE}|(?:^|[.,:;]\s)(?:the\s)?{_NAME.format("second")}{_NO_VALUE}\s"""
 )
 _ALTER: Final = due(
     words(
@@ -45,7 +66,7 @@ _GUIDANCE: Final = (
     r"\be\.g\b|\bfor\s(?:example|instance)\b|\bsuch\sas\b|\bask\sthe\suser\b|\bif\sthe\suser\b|\bthe\suser\s(?:asks|wants|"
     r"requested|chose|confirms)\b|\bto\s(?:first\s)?(?:get|obtain|find|retrieve|discover|look\sup|list|see|avoid)\b|"
     rf"\bdefaults?\b|\brequired\sfor\b|\byou\scan\salso\b|\boptional\b|{NEGATED}(?:set|change|replace|add|send|use|call)\b"
-    r"|['\"`]\s(?:for|if|when|unless)\b|\binstead\sof\scalling|\bpagination\b|\bto\snarrow\b|\bnext\spage\b|\bunits\b|\s==?\s|\bis\s(?:not\s)?none\b|\braise\s\w+\("
+    r"|['\"`]\s(?:for|if|when|unless)\b|\binstead\sof\scalling|\bpagination\b|\bto\snarrow\b|\bnext\spage\b|\bunits\b|\buser_input\b|\s==?\s|\bis\s(?:not\s)?none\b|\braise\s\w+\("
 )
 _GRAVE: Final = deed(
     "other",

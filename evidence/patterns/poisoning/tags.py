@@ -17,7 +17,7 @@ PATTERNS: Final = (
         "block",
         "Contains a block that imitates a system message",
         rf"""<\s?/?\s?(?:important|hidden|secret|system[_\s-](?:prompt|instructions?|message|override|note)|critical|urgent|override|mandatory|prereq\w{{0,8}}|directive)\s?/?>
-            |<\s?(?:system|instructions?|assistant|admin|internal|prompt|rules?|note|warning|user|(?:\w{{1,12}}[_-](?:notes?|reminder|instructions?|override|directive|prompt|message)))(?:\s[^<>]{{1,40}})?\s?>{_ORDER}
+            |<\s?(?:system|instructions?|assistant|admin|internal|prompt|rules?|note|warning|(?:\w{{1,12}}[_-](?:notes?|reminder|instructions?|override|directive|prompt|message)))(?:\s[^<>]{{1,40}})?\s?>{_ORDER}
             |<<\s?/?\s?sys\s?>>|\{{\{{\#\s?(?:system|assistant|admin)
             |\[\s?/?(?:inst|hidden|secret|system\s(?:prompt|override|message|note|instruction))\s?\]|\[\s?(?:system|admin|assistant|important)(?:\soverride)?\s?\]{_ORDER}
             |\[\s?(?:system|assistant|hidden|secret|ai|model|agent)\s(?:instructions?|notes?|directives?|messages?|prompts?)\s?:

@@ -44,7 +44,7 @@ PATTERNS: Final = (
         | raw(
             r"""\bbehind\b|\bdark\b|\bunaware|\bignorant|\bbusiness\b|\bunbeknown|\boblivious|\bunseen\b|\bunnoticed|\bwithout\b|\bhidden\sfrom|\bkept\sfrom|\bconfidential\b|\bconceal|\binvisible|\bsecret\sfrom|\bfrom\sthe"""
         ),
-        unless=rf"{_HONEST}|\bneed\snot\s(?:be\s)?(?:known|log|give|specif|provid|set|have)|\bwithout\sthe\suser'?s?\s(?:approval|consent|permission|confirm\w*|explicit|having|needing|being\sasked|token|id)\b|\busers\swithout\b|\bif\b",
+        unless=rf"{_HONEST}|\bneed\snot\s(?:be\s)?(?:known|log|give|specif|provid|set|have)|\bwe\s(?:are|were)\snot\b|\bwithout\sthe\suser'?s?\s(?:approval|consent|permission|confirm\w*|explicit|having|needing|being\sasked|token|id)\b|\busers\swithout\b|\bif\b",
         bad=(
             "nobody needs to be made aware of the suffix",
             "the person at the computer should remain unaware of it, and so should anyone else",
