@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from evidence.store import RunState, Stage
-from tests.functional.processes import CELERY, NIGHTLY, Process, comparable, environment, opened, until
+from tests.functional.processes import CELERY, NIGHTLY, PATIENCE, Process, comparable, environment, opened, until
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
@@ -68,9 +68,9 @@ class Cluster:
     def wait_until_collected(self, at_least: int) -> None:
         until(lambda: self.collected() >= at_least, f"{at_least} servers collected", explain=self.log)
 
-    def wait_until_published(self) -> bytes:
+    def wait_until_published(self, patience: float = PATIENCE) -> bytes:
         """The comparable export of the nightly run when it is published."""
-        until(self._published, "run published", explain=self.log)
+        until(self._published, "run published", explain=self.log, patience=patience)
         return comparable(self.url, NIGHTLY)
 
     def log(self) -> str:

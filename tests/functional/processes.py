@@ -120,15 +120,17 @@ def _by_server(export: bytes) -> dict[str, dict[str, Any]]:
     return {line["server"]["id"]: line for line in lines}
 
 
-def until(condition: Callable[[], bool], what: str, *, explain: Callable[[], str] = str) -> None:
-    """Ask other processes again and again until something is so; fail with the reason after a minute."""
-    deadline = time.monotonic() + PATIENCE
+def until(
+    condition: Callable[[], bool], what: str, *, explain: Callable[[], str] = str, patience: float = PATIENCE
+) -> None:
+    """Ask other processes again and again until something is so; fail with the reason after `patience` seconds."""
+    deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         with suppress(StoreUnavailable, NotMigrated):
             if condition():
                 return
         time.sleep(0.05)
-    raise AssertionError(f"not within {PATIENCE:.0f} s: {what}\n{explain()}")
+    raise AssertionError(f"not within {patience:.0f} s: {what}\n{explain()}")
 
 
 class Process:

@@ -92,15 +92,23 @@ def test_a_message_that_is_delivered_many_times_changes_nothing(cluster: Cluster
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
-def test_a_server_that_kills_its_workers_is_quarantined_and_nobody_else(cluster: Cluster, undisturbed: bytes) -> None:
+@pytest.mark.parametrize("how", ["crash", pytest.param("hang", marks=pytest.mark.soak)])
+def test_a_server_that_kills_its_workers_is_quarantined_and_nobody_else(
+    cluster: Cluster, undisturbed: bytes, how: str
+) -> None:
     """Held with all others when it kills first, with a few when it does again, and alone the third time."""
     victim = _listed(undisturbed)[0]
     cluster.change("DEADLY_SERVER", victim)
+    cluster.change("DEADLY_HOW", how)
     cluster.change("HALLMARK_LEASE_CHUNK", "48")
     cluster.change("HALLMARK_LEASE_TTL", "2")
+    if how == "hang":  # the hard time limit ends it after 4.8 s
+        cluster.change("HALLMARK_SHARD_TIME", "2")
+        cluster.change("HALLMARK_COLLECTOR_TIMEOUT", "2")
     cluster.start_worker(app="tests.functional.deadly")
     cluster.start_beat()
-    changed = {line.split()[0] for line in differing(cluster.wait_until_published(), undisturbed)}
+    export = cluster.wait_until_published(patience=180)
+    changed = {line.split()[0] for line in differing(export, undisturbed)}
     assert changed == {victim}
     with opened(cluster.url) as store:
         records = store.dossiers(NIGHTLY, [victim])[0].records
