@@ -13,7 +13,7 @@ from crawler.collectors.protocol.chosen import Chosen
 from evidence.model import Run, Trigger
 from evidence.store import Retest, RetestState, RunState, Stage
 from publish.comparison import lost_at
-from workers import pipeline, schedule
+from workers import pins, pipeline, schedule
 from workers.broker import Queues
 from workers.context import Context
 from workers.flow import Halt
@@ -66,6 +66,11 @@ async def run_one(ctx: Context, retest_id: str, stopping: Stopping = never) -> N
     if row is None:
         return
     with about(run=row.run.id, server=retest.server):
+        try:
+            pins.check(row.run, ctx.pins)
+        except pins.PinMismatch:
+            await asyncio.to_thread(_give_back, ctx, retest, row.run)
+            return
         if row.state is RunState.PLANNED:
             with about(stage=Stage.COLLECT.value):
                 await _collect(ctx, row.run, retest, stopping)
@@ -86,6 +91,13 @@ def _admit(ctx: Context, retest: Retest) -> bool:
         return True
     ctx.store.set_state(run.id, RunState.CANCELLED, at)
     return False
+
+
+def _give_back(ctx: Context, retest: Retest, run: Run) -> None:
+    """While a deployment is replaced, code that is not this admitted the request: it gets a run of this code."""
+    ctx.log.warning("retest_given_back", retest=retest.id)
+    if ctx.store.retests.give_back(retest.id, run.id):
+        ctx.store.set_state(run.id, RunState.CANCELLED, ctx.clock.wall(), "planned by other code")
 
 
 async def _collect(ctx: Context, run: Run, retest: Retest, stopping: Stopping) -> None:

@@ -81,6 +81,11 @@ class Retests:
         with self._database.writing() as connection:
             return admit(connection, retest, run, at)
 
+    def give_back(self, retest: str, run: str) -> bool:
+        """Let an admitted request wait again, without the run that it was given; False when it has another one."""
+        with self._database.writing() as connection:
+            return give_back(connection, retest, run)
+
     def finish(self, retest: str, state: RetestState, at: datetime, reason: str | None = None) -> bool:
         """Move an open request to a final state; False when it has one already."""
         with self._database.writing() as connection:
@@ -135,6 +140,17 @@ def admit(connection: Connection, retest: str, run: str, at: datetime) -> bool:
         update(RETEST).where(RETEST.c.id == retest, RETEST.c.state == RetestState.WAITING.value).values(values)
     )
     return bool(changed.rowcount)
+
+
+def give_back(connection: Connection, retest: str, run: str) -> bool:
+    """Let an admitted request wait again, without the run that it was given; False when it has another one."""
+    held = (
+        RETEST.c.id == retest,
+        RETEST.c.state == RetestState.RUNNING.value,
+        RETEST.c.run_key == run_key(connection, run),
+    )
+    values = {"state": RetestState.WAITING.value, "run_key": None, "before_key": None, "admitted_at": None}
+    return bool(connection.execute(update(RETEST).where(*held).values(values)).rowcount)
 
 
 def finish(connection: Connection, retest: str, state: RetestState, reason: str | None, at: datetime) -> bool:

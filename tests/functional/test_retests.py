@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +14,7 @@ import pytest
 from evidence.model import Trigger
 from evidence.store import Retest, RetestState, RunState, Store
 from tests.functional.cluster import Cluster
-from tests.functional.processes import NIGHTLY, comparable, opened, until
+from tests.functional.processes import NIGHTLY, PATIENCE, comparable, environment, opened, until
 from workers import retesting
 from workers.retesting import Accepted
 from workers.settings import Settings
@@ -52,4 +55,16 @@ def test_rows_become_results_and_the_night_stays_what_it_was(cluster: Cluster, t
             assert told.retest.before == NIGHTLY
             assert [each.name for each in told.comparisons if each.changed] == []
         assert store.verify() == []
+    env = environment(tmp_path, HALLMARK_DATABASE_URL=cluster.url, HALLMARK_REDIS_URL=cluster.valkey.url)
+    command = [str(Path(sys.executable).parent / "hallmark"), "retest", servers[0], "--json"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr + cluster.log()
+    told_again = json.loads(done.stdout)
+    assert (told_again["state"], told_again["before"]) == ("done", asked_run(cluster, servers[0]))
     assert comparable(cluster.url, NIGHTLY) == night
+
+
+def asked_run(cluster: Cluster, server: str) -> str | None:
+    """The run of the last re-test but one."""
+    with opened(cluster.url) as store:
+        return store.retests.newest(2, server)[1].run

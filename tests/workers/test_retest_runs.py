@@ -174,6 +174,25 @@ def test_sources_that_take_long_keep_what_the_last_night_saw(tmp_path: Path) -> 
     asyncio.run(main())
 
 
+def test_a_request_that_other_code_admitted_waits_for_a_run_of_this_code(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with known(tmp_path) as (ctx, servers):
+            retest = waiting(ctx, servers[0])
+            assert await retest_runs.admit(ctx, retest)
+            first = state(ctx, retest).run
+            assert first is not None
+            settings_of_another = ctx.settings.model_copy(update={"commit": "another"})
+            other = Context(settings_of_another, store=ctx.store, clock=ctx.clock, log=ctx.log, outside=ctx.outside)
+            await retest_runs.run_one(other, retest.id)
+            assert state(ctx, retest).state is RetestState.WAITING
+            row = ctx.store.run(first)
+            assert row is not None
+            assert row.state is RunState.CANCELLED
+            assert (await finished(other, retest)).state is RetestState.DONE
+
+    asyncio.run(main())
+
+
 @asynccontextmanager
 async def real_server(home: Path) -> AsyncIterator[tuple[Context, Counting, str]]:
     """A whole run with a full probe of a real server on loopback, two hours ago; its requests count from then on."""

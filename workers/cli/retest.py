@@ -79,7 +79,7 @@ async def _follow(ctx: Context, retest: Retest, *, wait: bool) -> Report:
             status.update(_RUNS)
             await retest_runs.run_one(ctx, retest.id)
             return _report(ctx, retest)
-        await _send(ctx, retest)
+        _send()
         ends = time.monotonic() + ctx.settings.retest_deadline.total_seconds()
         while True:
             report = await asyncio.to_thread(_report, ctx, retest)
@@ -89,19 +89,16 @@ async def _follow(ctx: Context, retest: Retest, *, wait: bool) -> Report:
             await asyncio.sleep(_POLL)
 
 
-async def _send(ctx: Context, retest: Retest) -> None:
-    """Have it begin at once; when the broker is away, beat sends it later."""
+def _send() -> None:
+    """Have a worker look at once; when the broker is away, beat has it later."""
     from kombu.exceptions import OperationalError  # noqa: PLC0415  only with workers
     from redis.exceptions import RedisError  # noqa: PLC0415
 
     from workers import schedule  # noqa: PLC0415
-    from workers.broker import CeleryQueues  # noqa: PLC0415
     from workers.celery_app import app as celery  # noqa: PLC0415
 
-    if not await retest_runs.admit(ctx, retest):
-        return
     try:
-        CeleryQueues(celery, ctx.settings).issue(schedule.RETEST_ONE, retest.id)
+        celery.send_task(schedule.ADMIT_RETESTS)
     except (OperationalError, RedisError, OSError):
         note("the broker does not answer: the re-test begins when it does")
 

@@ -104,3 +104,16 @@ def test_a_retest_is_no_earlier_night(store: Store) -> None:
     assert store.retested("20261122-1", [one.id], AS_OF)[one.id].records["listing"] == again
     assert store.retested(RETEST_RUN, [one.id], AS_OF) == {}
     assert store.retested("20261122-1", [one.id], LATER) == {}  # too long ago to tell anything
+
+
+def test_a_request_that_is_given_back_waits_again_unless_it_has_another_run(store: Store) -> None:
+    (one,) = planned(store, 1)
+    for name in (RETEST_RUN, f"{RETEST_RUN}-b"):
+        store.add_run(run(name, Trigger.RETEST))
+    asked = replace(request(1), server=one.id)
+    store.retests.ask(asked)
+    store.retests.admit("retest-1", RETEST_RUN, LATER)
+    assert not store.retests.give_back("retest-1", f"{RETEST_RUN}-b")
+    assert store.retests.give_back("retest-1", RETEST_RUN)
+    assert store.retests.find("retest-1") == asked
+    assert store.retests.admit("retest-1", f"{RETEST_RUN}-b", LATER)
