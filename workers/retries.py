@@ -70,9 +70,10 @@ def put_off(
         if (delay := rules.delay(servers, now)) is not None:
             why, most = reason.value, rules.most
             later.update(ctx.store.put_back(run.id, stage, servers, delay=delay, why=why, most=most, now=now))
-    ctx.store.put_visits([(server, _sample(found[server])) for server in sorted(later)], ctx.clock.now())
+    if later:
+        ctx.store.put_visits([(server, _sample(found[server])) for server in sorted(later)], ctx.clock.now())
     kept = {server: records for server, records in found.items() if server not in later}
-    visits = ctx.store.visits(list(kept), row.planned_at or run.as_of)
+    visits = ctx.store.visits(list(kept), run.as_of)
     return {server: counted(records, 1 + visits.get(server, 0)) for server, records in kept.items()}
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -51,6 +53,15 @@ class Cluster:
     def change(self, name: str, value: str) -> None:
         """Set a variable for the processes that are started from now on."""
         self._env[name] = value
+
+    def hallmark(self, *words: str) -> str:
+        """What a command prints that an operator of this deployment gives."""
+        command = [sys.executable, "-c", "from workers.cli.app import main; main()", *words]
+        done = subprocess.run(
+            command, env=self._env, cwd=self._folder, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def start_beat(self, name: str = "beat") -> Process:
         return self._start(name, ["beat", "--schedule", str(self._folder / f"{name}-schedule"), "--pidfile="])

@@ -36,6 +36,7 @@ def runs(
                         "as_of": row.run.as_of.isoformat(),
                         "trigger": row.run.trigger.value,
                         "state": row.state.value,
+                        "note": row.note,
                         "planned": progress.planned,
                         "collected": collected,
                         "scored": scored,
