@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from functools import cache
 from multiprocessing.synchronize import Event
 from typing import Any
@@ -11,6 +12,7 @@ from celery import Celery
 from celery.signals import (
     beat_init,
     before_task_publish,
+    celeryd_after_setup,
     setup_logging,
     task_postrun,
     task_prerun,
@@ -72,6 +74,11 @@ def _configure_logs(**_: object) -> None:
     log.configure(settings().log_level, settings().log_format)
 
 
+def _hush(instance: Any = None, **_: object) -> None:
+    # A banner is no event; Celery 5.7 prints it whatever `--quiet` says.
+    instance.quiet = not sys.stdout.isatty()
+
+
 def _bind_logs(task: Any = None, args: Any = (), **_: object) -> None:
     log.only_about(**schedule.subject(task.name, args or ()))
 
@@ -118,6 +125,7 @@ def is_stopping() -> bool:
 
 
 setup_logging.connect(_configure_logs)
+celeryd_after_setup.connect(_hush)
 before_task_publish.connect(waiting.stamp)
 task_prerun.connect(_bind_logs)
 task_postrun.connect(_unbind_logs)

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from evidence.store import RunState, Stage
-from tests.functional.processes import CELERY, NIGHTLY, PATIENCE, Process, comparable, environment, opened, until
+from tests.functional.processes import CELERY, NIGHTLY, Process, comparable, environment, opened, until
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
@@ -40,7 +40,7 @@ class Cluster:
         self.postgres = postgres
         self.valkey = valkey
         self._folder = folder
-        self._env = environment(
+        self.environment = environment(
             folder,
             HALLMARK_DATABASE_URL=self.url,
             HALLMARK_REDIS_URL=valkey.url,
@@ -52,7 +52,7 @@ class Cluster:
 
     def change(self, name: str, value: str) -> None:
         """Set a variable for the processes that are started from now on."""
-        self._env[name] = value
+        self.environment[name] = value
 
     def hallmark(self, *words: str) -> str:
         """What a command prints that an operator of this deployment gives."""
@@ -79,19 +79,24 @@ class Cluster:
     def wait_until_collected(self, at_least: int) -> None:
         until(lambda: self.collected() >= at_least, f"{at_least} servers collected", explain=self.log)
 
-    def wait_until_published(self, patience: float = PATIENCE) -> bytes:
+    def wait_until_published(self) -> bytes:
         """The comparable export of the nightly run when it is published."""
-        until(self._published, "run published", explain=self.log, patience=patience)
+        until(self.published, "run published", explain=self.log)
         return comparable(self.url, NIGHTLY)
 
     def log(self) -> str:
         return "\n".join(process.log() for process in self._processes)
 
+    def log_files(self) -> list[Path]:
+        """The logs of all processes that were started."""
+        return [process.log_file for process in self._processes]
+
     def stop(self) -> None:
         for process in self._processes:
             process.kill()
 
-    def _published(self) -> bool:
+    def published(self) -> bool:
+        """Whether the nightly run is published; workers that crashed are started again."""
         self._restart_crashed_workers()
         with opened(self.url) as store:
             row = store.run(NIGHTLY)
@@ -104,7 +109,7 @@ class Cluster:
             self.start_worker()
 
     def _start(self, name: str, arguments: list[str], app: str = APP) -> Process:
-        process = Process(name, [*CELERY[:-1], app, *arguments], self._env, self._folder)
+        process = Process(name, [*CELERY[:-1], app, *arguments], self.environment, self._folder)
         self._processes.append(process)
         return process
 

@@ -1,0 +1,126 @@
+"""A real night as an operator sees it: every metric moves, and every line of a log says what it is about."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from evidence.store import Stage
+from tests.functional.cluster import Cluster
+from tests.functional.processes import NIGHTLY, opened, until
+from tests.servers.daemon import free_port
+from tests.servers.github.server import Local, serve
+from tests.workers.test_health import fetched
+from workers import schedule
+
+pytestmark = pytest.mark.xdist_group("functional-celery")
+
+SECRET = "ghp_0123456789abcdef"
+
+# The health app, which keeps neither looks nor counts: the night is over in seconds.
+HEALTH = """
+import sys, uvicorn
+from datetime import timedelta
+from workers import health, standing
+health.METRICS_SECONDS, standing._OUTCOMES_EVERY = 0.0, timedelta(0)
+uvicorn.run(health.create_app(), port=int(sys.argv[1]), log_level="error")
+"""
+
+# By metric and the values of its labels what was seen of it, in the order of the looks.
+Seen = Mapping[tuple[str, frozenset[str]], list[float]]
+
+
+@pytest.fixture
+def github() -> Iterator[Local]:
+    with serve() as local:
+        yield local
+
+
+@contextmanager
+def health_app(env: Mapping[str, str], folder: Path) -> Iterator[str]:
+    """The address of the health app of a deployment."""
+    port = free_port()
+    app = subprocess.Popen([sys.executable, "-c", HEALTH, str(port)], env=dict(env), cwd=folder)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        app.kill()
+        app.wait()
+
+
+def watched(cluster: Cluster, address: str) -> Seen:
+    """Every sample of looks at the deployment until its night is published, and of one look after it.
+
+    Waiting for hosts is not in it, since loopback addresses have no gap: tests/workers/test_overview.py.
+    """
+    seen: dict[tuple[str, frozenset[str]], list[float]] = defaultdict(list)
+
+    def look() -> bool:
+        is_over = cluster.published()
+        for family in text_string_to_metric_families(fetched(f"{address}/metrics")):
+            for sample in family.samples:
+                seen[sample.name, frozenset(sample.labels.values())].append(sample.value)
+        return is_over
+
+    until(look, "run published", explain=cluster.log, patience=180)
+    return seen
+
+
+def lines(logs: Sequence[Path]) -> list[dict[str, Any]]:
+    """What was logged; anything but a line of JSON fails."""
+    return [json.loads(line) for log in logs for line in log.read_text().splitlines() if line]
+
+
+def largest(seen: Seen, name: str, *labels: str) -> float:
+    return max(seen.get((name, frozenset(labels)), [0.0]))
+
+
+def test_every_metric_moves_and_every_line_says_what_it_is_about(
+    cluster: Cluster, github: Local, tmp_path: Path
+) -> None:
+    cluster.change("HALLMARK_SOURCES", '["repository"]')
+    cluster.change("HALLMARK_GITHUB_API", github.api)
+    cluster.change("HALLMARK_GITHUB_TOKENS", SECRET)
+    cluster.change("PYTHONWARNINGS", "ignore")  # of Celery, about tests that are run by root
+    with health_app(cluster.environment, tmp_path) as address:
+        cluster.start_worker()
+        cluster.start_beat()
+        seen = watched(cluster, address)
+    with opened(cluster.url) as store:
+        stages = store.progress(NIGHTLY).done
+    for stage in stages:
+        done = seen["hallmark_run_servers_done", frozenset({stage.value})]
+        assert (min(done), max(done)) == (0, stages[stage]), stage
+        assert largest(seen, "hallmark_run_rate", stage.value) > 0, stage
+    assert {Stage.PROBE, Stage.SANDBOX, Stage.GITHUB, Stage.COLLECT, Stage.SCORE} <= stages.keys()
+    assert largest(seen, "hallmark_run_servers_planned") == stages[Stage.SCORE]
+    assert largest(seen, "hallmark_run_outcomes", "listing", "observed") > 0
+    assert largest(seen, "hallmark_run_outcomes", "repository", "no_repository") > 0
+    assert seen["hallmark_run_own_failure_share", frozenset()][-1] == 0
+    for queue in schedule.QUEUES:
+        assert largest(seen, "hallmark_workers", queue) == 1, queue
+    assert max(largest(seen, "hallmark_queue_length", queue) for queue in schedule.QUEUES) > 0
+    assert max(largest(seen, "hallmark_queue_oldest_age_seconds", queue) for queue in schedule.QUEUES) > 0
+    assert largest(seen, "hallmark_messages_taken") > 0
+    quota = github.world.quota(SECRET, "core")
+    [left] = [values for (name, labels), values in seen.items() if name.endswith("quota_left") and "core" in labels]
+    assert left[-1] == quota.remaining < quota.limit
+
+    logged = cluster.log_files()
+    assert not any(SECRET in log.read_text() for log in logged)
+    events = lines(logged)
+    for event in events:
+        if event["event"] in {"run_planned", "servers_scored", "run_published"}:
+            assert event["run"] == NIGHTLY
+            assert event["task"]
+        assert event.get("stage") == ("score" if event.get("task") == "score_shard" else event.get("stage"))
+    assert {"run_planned", "servers_scored", "run_published"} <= {event["event"] for event in events}
