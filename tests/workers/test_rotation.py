@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from math import ceil
 
 import pytest
@@ -92,10 +91,8 @@ def test_servers_of_one_host_follow_each_other_as_its_gap_allows() -> None:
     crowd = [_server(number, "big.example") for number in range(20)]
     starts = sorted(lay_out("n", crowd, _never, PACE).offsets.values())
     assert starts[0] <= timedelta(0)
-    apart = [later - earlier for earlier, later in pairwise(starts)]
     step = timedelta(seconds=2 * 0.6)
-    assert sum(apart, timedelta(0)) / len(apart) == pytest.approx(step, rel=0.1)
-    assert starts[-1] > 18 * step
+    assert 18 * step < starts[-1] - starts[0] < 20 * step
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost"])
