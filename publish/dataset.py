@@ -18,7 +18,7 @@ from publish.findings import DECIDED, reviewed, spotted
 from publish.forms import Form, Format, about, written
 from scoring import receipt
 
-BATCH = 100
+BATCH = 50
 _TIMES = ("as_of",)
 
 Keep: TypeAlias = Callable[[Sequence[StoredCard]], Sequence[StoredCard]]
