@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from evidence.store import RunState, Stage
-from tests.functional.processes import CELERY, NIGHTLY, Process, comparable, environment, opened, until
+from tests.functional.processes import CELERY, NIGHTLY, PATIENCE, Process, comparable, environment, opened, until
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
@@ -58,7 +58,7 @@ class Cluster:
         """What a command prints that an operator of this deployment gives."""
         command = [sys.executable, "-c", "from workers.cli.app import main; main()", *words]
         done = subprocess.run(
-            command, env=self._env, cwd=self._folder, capture_output=True, text=True, timeout=60, check=False
+            command, env=self.environment, cwd=self._folder, capture_output=True, text=True, timeout=60, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -79,9 +79,9 @@ class Cluster:
     def wait_until_collected(self, at_least: int) -> None:
         until(lambda: self.collected() >= at_least, f"{at_least} servers collected", explain=self.log)
 
-    def wait_until_published(self) -> bytes:
+    def wait_until_published(self, patience: float = PATIENCE) -> bytes:
         """The comparable export of the nightly run when it is published."""
-        until(self.published, "run published", explain=self.log)
+        until(self.published, "run published", explain=self.log, patience=patience)
         return comparable(self.url, NIGHTLY)
 
     def log(self) -> str:
