@@ -13,11 +13,10 @@ from typing import Final
 from sqlalchemy import Connection, func, select
 
 from evidence.canonical import Json
-from evidence.kinds.samples import FAILURES, MOST, Sample, read_samples, write_samples
+from evidence.kinds.samples import FAILURES, MOST, Sample
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob
 from evidence.store.evidence_models import ATTEMPTS
-from evidence.store.mapping import to_json
 from evidence.store.models import SERVER
 from evidence.store.packing import pack_numbers, runs_of, unpack_numbers, unzigzag, zigzag
 
@@ -27,6 +26,7 @@ Ranges = tuple[tuple[int, int], ...]
 _COLUMNS: Final = ("server_key", "page", "attempts")
 _PER_PAGE: Final = 32
 _LOOKED_BACK: Final = MOST // _PER_PAGE + 2
+_MOST_MS: Final = 1e12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 
@@ -36,9 +36,12 @@ _OUTCOMES: Final = ("", *FAILURES)
 
 def attempts_of(observation: Mapping[str, Json]) -> tuple[Sample, ...] | None:
     """The attempts that an observation of `samples` consists of, when it consists of nothing else."""
-    found = read_samples(observation)
-    is_whole = bool(found) and to_json(observation) == to_json(write_samples(found))
-    return found if is_whole and all(_is_storable(sample) for sample in found) else None
+    rows = observation.get("samples")
+    if len(observation) != 1 or not rows or not isinstance(rows, Sequence):
+        return None
+    found = [_attempt(row) for row in rows]
+    attempts = tuple(attempt for attempt in found if attempt is not None)
+    return attempts if len(attempts) == len(found) else None
 
 
 def number(connection: Connection, attempts: Mapping[int, Sequence[Sample]]) -> dict[int, Ranges]:
@@ -141,12 +144,23 @@ def _pages(server: int, first: int, attempts: Sequence[Sample], *, since: int) -
     ]
 
 
-def _is_storable(sample: Sample) -> bool:
-    """Whether the packed form holds exactly this: `at` to the second after 1970, latencies of at most years."""
-    try:
-        return unpack(pack([sample])) == [sample]
-    except (ValueError, OverflowError):
-        return False
+def _attempt(row: Json) -> Sample | None:
+    """The attempt of a row that reads exactly as `write_samples` would write it, and that the packed form holds."""
+    match row:
+        case [str(time), str(failure), float() | None as cold, float() | None as warm]:
+            try:
+                at = datetime.fromisoformat(time)
+            except ValueError:
+                return None
+            is_exact = failure in _OUTCOMES and at.tzinfo is UTC and time == f"{at.isoformat()[:-6]}Z"
+            is_small = all(value is None or _is_tenths(value) for value in (cold, warm))
+            is_storable = is_exact and is_small and at >= _EPOCH
+            return Sample(at=at, failure=failure, cold_ms=cold, warm_ms=warm) if is_storable else None
+    return None
+
+
+def _is_tenths(milliseconds: float) -> bool:
+    return 0 <= milliseconds < _MOST_MS and _milliseconds(_tenths(milliseconds)) == milliseconds
 
 
 def _tenths(milliseconds: float | None) -> int:

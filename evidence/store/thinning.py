@@ -91,7 +91,5 @@ def _droppable(connection: Connection, run: int, servers: Sequence[int]) -> list
     newest = select(RUN.c.key).where(visited.correlate(RUN, SERVER).exists()).correlate(SERVER)
     newest_key = newest.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     private = select(FINDING.c.key).where(FINDING.c.server_key == SERVER.c.key, FINDING.c.state.not_in(_CLOSED))
-    query = select(SERVER.c.key).where(
-        SERVER.c.key.in_(servers), newest_key != literal(run), ~private.exists()
-    )
+    query = select(SERVER.c.key).where(SERVER.c.key.in_(servers), newest_key != literal(run), ~private.exists())
     return list(connection.scalars(query))
