@@ -62,6 +62,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     population = Population(options.servers, options.seed)
     numbers = {remote.url("https"): remote.number for remote in population.remotes if remote.kind is Kind.OPEN}
     changes = {"HALLMARK_DEPTH": "full", "HALLMARK_INTEROP": "off", "HALLMARK_RETESTS_AT_ONCE": "100"}
+    changes |= dict(change.split("=", 1) for change in options.set)
     WithRetests.processes = options.together
     with WithRetests(Plan(population=population, changes=changes), folder) as deployment:
         deployment.begin(CLOCK.isoformat())
@@ -148,6 +149,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--retests", type=int, default=32)
     parser.add_argument("--together", type=int, default=1, help="how many are under way at the same time")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the product")
     parser.add_argument("--json", type=Path, help="also write the result here")
     return parser.parse_args()
 

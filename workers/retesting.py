@@ -23,6 +23,7 @@ from typing import Final
 from evidence.model import ServerId, Status
 from evidence.store import ClientLimit, Retest, RetestState, Store
 from publish.comparison import Comparison, compare
+from publish.disclosure import Shown, disclose, public_form
 from scoring import receipt
 from scoring.scorecard import Scorecard
 from workers.opt_outs import opt_outs
@@ -136,26 +137,26 @@ def cooldown(settings: Settings, retest: Retest) -> timedelta:
             return settings.retest_cooldown
 
 
-def report(store: Store, settings: Settings, retest_id: str) -> Report | None:
+def report(store: Store, settings: Settings, retest_id: str, *, operator: bool = False) -> Report | None:
     """How far a request has come, and what changed when it is done; None for an unknown one.
 
-    The receipts are the operator's: what others read goes through `publish.disclosure` first, see `cards_of`.
+    What is private is compared for the operator only: for everybody else receipts are in their public form, and there
+    is nothing to compare of a server of which nothing may be published.
     """
     retest = store.retests.find(retest_id)
     if retest is None:
         return None
-    done = retest.state is RetestState.DONE
-    return Report(
-        retest=retest,
-        ready_at=ready_at(store, settings, retest),
-        comparisons=compare(cards_of(store, retest, retest.before), cards_of(store, retest, retest.run))
-        if done
-        else (),
-    )
+    at = ready_at(store, settings, retest)
+    if retest.state is not RetestState.DONE or not (operator or _is_public(store, retest)):
+        return Report(retest=retest, ready_at=at)
+    before, after = cards_of(store, retest, retest.before), cards_of(store, retest, retest.run)
+    if not operator:
+        before, after = [public_form(card) for card in before], [public_form(card) for card in after]
+    return Report(retest=retest, ready_at=at, comparisons=compare(before, after))
 
 
 def cards_of(store: Store, retest: Retest, run: str | None) -> list[Scorecard]:
-    """The receipts that the server of a re-test has in a run; none without a run."""
+    """The receipts that the server of a re-test has in a run, for the operator; none without a run."""
     stored = store.scorecards(run, servers=[retest.server]) if run else []
     return [receipt.decode(card.body) for card in stored]
 
@@ -166,6 +167,11 @@ def newest_run(store: Store, server: ServerId, published: str) -> str:
         if retest.state is RetestState.DONE and retest.run:
             return max(retest.run, published)
     return published
+
+
+def _is_public(store: Store, retest: Retest) -> bool:
+    runs = [run for run in (retest.before, retest.run) if run]
+    return all(isinstance(disclose(store.dossiers(run, [retest.server])[0]), Shown) for run in runs)
 
 
 def _is_listed(store: Store, server: ServerId) -> bool:

@@ -104,7 +104,7 @@ def _send() -> None:
 
 
 def _report(ctx: Context, retest: Retest) -> Report:
-    report = retesting.report(ctx.store, ctx.settings, retest.id)
+    report = retesting.report(ctx.store, ctx.settings, retest.id, operator=True)
     assert report is not None
     return report
 
