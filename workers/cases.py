@@ -24,26 +24,22 @@ class Case:
 
 
 class Cases:
-    """Reads the cases of one stage of a run. Those who ask at the same time share one look into the database."""
+    """Reads the cases of one stage of a run: those that are expected at once, and one by one whoever comes later."""
 
     def __init__(self, ctx: Context, run: Run, stage: Stage) -> None:
         self._ctx = ctx
         self._run = run
         self._reads_found = stage not in FIRST and stage is not Stage.COLLECT
-        self._asked: dict[ServerId, Server] = {}
-        self._reading: asyncio.Task[Mapping[ServerId, Case]] | None = None
+        self._kept: dict[ServerId, Case] = {}
+
+    async def expect(self, servers: Sequence[Server]) -> None:
+        """Read the cases of servers that are asked for soon, and keep each until it is."""
+        self._kept |= await asyncio.to_thread(self.read, servers)
 
     async def of(self, server: Server) -> Case:
         """The case of one server."""
-        self._asked[server.id] = server
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._read_asked())
-        return (await asyncio.shield(self._reading))[server.id]
-
-    async def _read_asked(self) -> Mapping[ServerId, Case]:
-        await asyncio.sleep(0)  # everybody who is about to ask
-        asked, self._asked, self._reading = list(self._asked.values()), {}, None
-        return await asyncio.to_thread(self.read, asked)
+        kept = self._kept.pop(server.id, None)
+        return kept or (await asyncio.to_thread(self.read, [server]))[server.id]
 
     def read(self, servers: Sequence[Server]) -> Mapping[ServerId, Case]:
         """The cases of servers by their id."""

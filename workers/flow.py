@@ -20,6 +20,19 @@ def anywhere(_: object) -> None:
     """Pieces that never have to wait for one another."""
 
 
+def first_of_each(pieces: Sequence[Work], place: Callable[[Work], str | None]) -> list[Work]:
+    """The pieces that need not wait for another one of the same sequence."""
+    taken: set[str] = set()
+    free: list[Work] = []
+    for piece in pieces:
+        where = place(piece)
+        if where is None or where not in taken:
+            free.append(piece)
+        if where is not None:
+            taken.add(where)
+    return free
+
+
 async def flow(
     pull: Callable[[], Awaitable[Sequence[Work]]],
     do: Callable[[Work], Awaitable[Result]],

@@ -22,7 +22,7 @@ from workers.approvals import approvals
 from workers.breaking import Breaker, Unbroken
 from workers.cases import Cases
 from workers.context import Context
-from workers.flow import Halt, anywhere, flow
+from workers.flow import Halt, anywhere, first_of_each, flow
 from workers.log import about, frames
 from workers.looking import Looked
 from workers.opt_outs import opt_outs
@@ -117,9 +117,16 @@ async def collect_pulled(
     sources, cases = await _sources(ctx), Cases(ctx, run, stage)
     opted_out = await asyncio.to_thread(opt_outs, ctx.settings, ctx.store)
 
+    # Private addresses have no gap, so that those who share one need not wait.
+    place = anywhere if ctx.settings.allow_private or stage not in _VISITS else stages.host
+
     async def servers() -> Sequence[Server]:
-        ids = await pull()
-        return await asyncio.to_thread(ctx.store.servers, ids) if ids else ()
+        if not (ids := await pull()):
+            return ()
+        found = await asyncio.to_thread(ctx.store.servers, ids)
+        # Who waits for a place may do so for long, and is known by its address alone until then.
+        await cases.expect(first_of_each(found, place))
+        return found
 
     async def look(server: Server) -> Looked | None:
         if (why := opted_out.why(server)) is not None:
@@ -144,8 +151,7 @@ async def collect_pulled(
         group=ctx.settings.write_batch,
         halt=halt or Halt(),
         grace=ctx.settings.stop_grace,
-        # Private addresses have no gap, so that those who share one need not wait.
-        place=anywhere if ctx.settings.allow_private or stage not in _VISITS else stages.host,
+        place=place,
     )
 
 
