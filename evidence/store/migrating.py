@@ -14,9 +14,12 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def is_current(connection: Connection) -> bool:
-    """True when the database is at the newest revision; costs one small query and no import of Alembic."""
+    """True when the database is at the newest revision, or beyond it: a newer version's migrations let this one go on.
+
+    Costs one small query and no import of Alembic.
+    """
     revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    return revision == newest_revision()
+    return revision is not None and revision >= newest_revision()
 
 
 def newest_revision() -> str:
