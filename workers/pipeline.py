@@ -17,7 +17,7 @@ from evidence.model import Absent, Reason, Record, Run, Server, ServerId, Trigge
 from evidence.store import Progress, RunEvent, RunState, Stage
 from publish import snapshot
 from publish.press import Press
-from workers import findings, looking, pins, planning, receipts, retries, stages
+from workers import findings, looking, pins, planning, quota_waits, receipts, retries, stages
 from workers.approvals import approvals
 from workers.breaking import Breaker, Unbroken
 from workers.cases import Cases
@@ -244,9 +244,12 @@ async def _sources(ctx: Context) -> Sources:
 
 async def _final(ctx: Context, run: Run, stage: Stage, looked: Sequence[Looked]) -> list[Looked]:
     """Those of which this is what the run says; the others failed in passing and are looked at again."""
+    found = {one.server: one.records for one in looked}
+    if stage is Stage.GITHUB:
+        later = await asyncio.to_thread(quota_waits.put_off, ctx, run, found)
+        return [one for one in looked if one.server not in later]
     if stage not in _VISITS:
         return list(looked)
-    found = {one.server: one.records for one in looked}
     kept = await asyncio.to_thread(retries.put_off, ctx, run, stage, found)
     return [replace(one, records=kept[one.server]) for one in looked if one.server in kept]
 

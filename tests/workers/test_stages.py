@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 
@@ -15,8 +16,18 @@ from crawler.collector import Follower
 from evidence.model import Absent, Dossier, Observed, Reason, Server, ServerRef, Target, TargetType, Trigger
 from evidence.store import PARTS, Stage
 from publish import dataset
-from tests.workers.world import LISTING, ScriptedCollector, ScriptedFollower, ScriptedRegistry, World, context, ref
+from tests.workers.world import (
+    LISTING,
+    NIGHT,
+    ScriptedCollector,
+    ScriptedFollower,
+    ScriptedRegistry,
+    World,
+    context,
+    ref,
+)
 from workers import pipeline, shards, stages
+from workers.clock import SteppingClock
 from workers.context import Context
 from workers.options import RunOptions
 from workers.stages import Sources
@@ -145,3 +156,30 @@ def test_every_follower_looks_in_exactly_one_part(kinds: Sequence[str], route: l
         stage = sources.onward(server, stage)
     assert walked == route
     assert asked == ["protocol", *kinds, "drift"]
+
+
+def test_a_repository_that_githubs_quota_did_not_suffice_for_is_asked_about_again(tmp_path: Path) -> None:
+    asked: Counter[str] = Counter()
+
+    def refused_once(found: Dossier) -> Observed | Absent:
+        asked[found.server.id] += 1
+        has_one = found.server.repository is not None or not stages.is_remote(found.server)
+        return Absent(Reason.RATE_LIMITED if has_one and asked[found.server.id] == 1 else Reason.NO_REPOSITORY)
+
+    async def main() -> None:
+        world = replace(Looks().world(), following=[ScriptedFollower("repository", refused_once)])
+        async with context(tmp_path, world, retries=1) as ctx:
+            ctx.clock = clock = SteppingClock(NIGHT)
+            run = await _run(ctx, Trigger.NIGHTLY)
+            clock.step(timedelta(minutes=1))
+            await _in_parts(ctx, run)
+            assert len(ctx.store.pending(run, Stage.GITHUB)) == 4
+            assert len(ctx.store.pending(run, Stage.COLLECT)) == 4, "nobody else waits for GitHub"
+            clock.step(2 * ctx.settings.retry_after)
+            await _in_parts(ctx, run)
+            assert ctx.store.pending(run, Stage.COLLECT) == []
+            assert set(asked.values()) == {1, 2}
+            reasons = {why.reason for why in ctx.store.absences(run, "repository").values()}
+            assert Reason.RATE_LIMITED not in reasons
+
+    asyncio.run(main())
