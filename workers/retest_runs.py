@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from datetime import timedelta
 from typing import Final
 
 from crawler.collectors.protocol.chosen import Chosen
@@ -32,14 +33,13 @@ _DONE: Final = "every rubric is scored again"
 async def admit_due(ctx: Context, queues: Queues) -> int:
     """Admit the requests whose time has come and send a task for each; the number of those admitted.
 
-    A task that was lost is sent again, and what has been under way for too long is given up.
+    A task that seems to be lost is sent again, and what has been under way for too long is given up.
     """
-    known = await asyncio.to_thread(ctx.store.retests.unfinished)
+    known = await give_up_late(ctx)
     running = [one for one in known if one.state is RetestState.RUNNING]
-    for retest in running:
-        await asyncio.to_thread(_give_up_late, ctx, retest)
-    if running and not queues.waiting(schedule.RETEST):
-        for retest in running:
+    lost = [one for one in running if _age(ctx, one) > ctx.settings.lease_ttl]
+    if lost and not queues.waiting(schedule.RETEST):
+        for retest in lost:
             queues.issue(schedule.RETEST_ONE, retest.id)
     free = ctx.settings.retests_at_once - len(running)
     admitted = 0
@@ -50,8 +50,19 @@ async def admit_due(ctx: Context, queues: Queues) -> int:
     return admitted
 
 
+async def give_up_late(ctx: Context) -> list[Retest]:
+    """Fail the re-tests that have been under way for too long; those that are still open, oldest first."""
+    known = await asyncio.to_thread(ctx.store.retests.unfinished)
+    late = [one for one in known if one.state is RetestState.RUNNING and _age(ctx, one) > ctx.settings.retest_deadline]
+    for retest in late:
+        await asyncio.to_thread(_fail, ctx, retest, LATE)
+    return [one for one in known if one not in late]
+
+
 async def admit(ctx: Context, retest: Retest) -> bool:
-    """Give a request its run when its time has come; False when it has not, or somebody else did."""
+    """Give a request its run when its time has come; False when it has not, or when it has one."""
+    if retest.state is not RetestState.WAITING:
+        return False
     if await asyncio.to_thread(ready_at, ctx.store, ctx.settings, retest) > ctx.clock.wall():
         return False
     return await asyncio.to_thread(_admit, ctx, retest)
@@ -131,10 +142,9 @@ def _end(ctx: Context, retest: Retest, run: Run) -> None:
         _fail(ctx, retest, UNSCORED)
 
 
-def _give_up_late(ctx: Context, retest: Retest) -> None:
-    begun = retest.admitted_at or retest.asked_at
-    if ctx.clock.wall() - begun > ctx.settings.retest_deadline:
-        _fail(ctx, retest, LATE)
+def _age(ctx: Context, retest: Retest) -> timedelta:
+    """How long it is since a request was admitted."""
+    return ctx.clock.wall() - (retest.admitted_at or retest.asked_at)
 
 
 def _fail(ctx: Context, retest: Retest, why: str) -> None:

@@ -115,14 +115,19 @@ def test_it_begins_after_the_cooldown_and_within_the_bound(tmp_path: Path) -> No
 
 def test_a_lost_task_is_sent_again(tmp_path: Path) -> None:
     async def main() -> None:
-        async with known(tmp_path) as (ctx, servers):
+        async with known(tmp_path, lease_ttl=timedelta(0)) as (ctx, servers):
             retest, lost = waiting(ctx, servers[0]), Sent()
             await retest_runs.admit_due(ctx, lost)
-            again, still = Sent(), Sent(waiting=1)
+            again, still, soon = Sent(), Sent(waiting=1), Sent()
             await retest_runs.admit_due(ctx, again)
             await retest_runs.admit_due(ctx, still)
             assert again.tasks == [(schedule.RETEST_ONE, retest.id)]
             assert still.tasks == []
+            patient = ctx.settings.model_copy(update={"lease_ttl": timedelta(minutes=3)})
+            await retest_runs.admit_due(
+                Context(patient, store=ctx.store, clock=ctx.clock, log=ctx.log, outside=ctx.outside), soon
+            )
+            assert soon.tasks == []
 
     asyncio.run(main())
 

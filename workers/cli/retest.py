@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
@@ -61,6 +60,7 @@ def retest(
 async def _retest(settings: Settings, text: str, *, wait: bool, as_json: bool) -> Exit:
     async with open_context(settings) as ctx:
         found = await asyncio.to_thread(find_server, ctx.store, text)
+        await retest_runs.give_up_late(ctx)
         who = retesting.asker(settings, operating_user(), Standing.OPERATOR)
         asked = await asyncio.to_thread(retesting.request, ctx.store, settings, ctx.clock.wall(), found.id, who)
         if isinstance(asked, Refused):
@@ -80,10 +80,10 @@ async def _follow(ctx: Context, retest: Retest, *, wait: bool) -> Report:
             await retest_runs.run_one(ctx, retest.id)
             return _report(ctx, retest)
         _send()
-        ends = time.monotonic() + ctx.settings.retest_deadline.total_seconds()
+        ends = ctx.clock.monotonic() + ctx.settings.retest_deadline.total_seconds()
         while True:
             report = await asyncio.to_thread(_report, ctx, retest)
-            if not (wait and report.retest.is_open) or time.monotonic() > ends:
+            if not (wait and report.retest.is_open) or ctx.clock.monotonic() > ends:
                 return report
             status.update(_WAITS if report.retest.state is RetestState.WAITING else _RUNS)
             await asyncio.sleep(_POLL)
