@@ -100,6 +100,11 @@ class Courtesy:
         if not self.accepts(seconds) and self.budgets is not None:
             self.budgets.rest(seconds)
 
+    def left(self, host: str) -> float:
+        """Seconds until somebody may have the next turn at the host; 0 when it is free or nobody knows it."""
+        entry = self._hosts.get(host)
+        return max(0.0, entry.ready_at - self._tick()) if entry else 0.0
+
     def charge(self, host: str, requests: int = 1) -> None:
         """Count requests to a host, which is done by itself where a turn is taken for each."""
         if self.budgets is not None:

@@ -19,7 +19,8 @@ from workers.waiting import COUNTERS_KEY, HOST_WAIT_SECONDS, HOST_WAITS
 
 # Longest wait before a host that another process visits is asked for again.
 _POLL_SECONDS: Final = 1.0
-# Turns the lease of a finished visit into the gap before the next one, unless it has become somebody else's.
+# Turns the lease of a finished visit into the gap before the next one, or the pause that the host asked for, unless it
+# has become somebody else's.
 _LEAVE: Final = """
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 if tonumber(ARGV[2]) > 0 then return redis.call('pexpire', KEYS[1], ARGV[2]) end
@@ -50,7 +51,7 @@ class SharedCourtesy(Courtesy):
                 yield
             finally:
                 if held:
-                    await self._leave(key, token)
+                    await self._leave(key, token, max(self._gap, self.left(host)))
 
     async def _enter(self, key: str, token: str) -> bool:
         """Wait for the lease; False when Redis cannot be asked."""
@@ -73,9 +74,9 @@ class SharedCourtesy(Courtesy):
             await self._redis.hincrby(COUNTERS_KEY, HOST_WAITS, 1)
             await self._redis.hincrbyfloat(COUNTERS_KEY, HOST_WAIT_SECONDS, waited)
 
-    async def _leave(self, key: str, token: str) -> None:
+    async def _leave(self, key: str, token: str, pause: float) -> None:
         try:
-            await self._redis.eval(_LEAVE, 1, key, token, str(_milliseconds(self._gap)))
+            await self._redis.eval(_LEAVE, 1, key, token, str(_milliseconds(pause)))
         except RedisError as error:
             get_log().warning("courtesy_not_shared", error=type(error).__name__)
 

@@ -50,6 +50,20 @@ def test_two_processes_never_visit_a_host_at_the_same_time(valkey: ValkeyServer)
     assert min(pauses) >= GAP * 0.9
 
 
+def test_a_pause_that_a_host_asked_one_process_for_is_kept_by_the_others(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        async with Redis.from_url(valkey.url) as redis, asyncio.timeout(20):
+            one, other = _courtesy(redis), _courtesy(redis)
+            async with one.visit("tired.example"):
+                one.defer("tired.example", 0.6)
+                told = loop.time()
+            async with other.visit("tired.example"):
+                assert loop.time() - told >= 0.55
+
+    asyncio.run(main())
+
+
 def test_other_hosts_do_not_wait(valkey: ValkeyServer) -> None:
     async def main() -> None:
         async with Redis.from_url(valkey.url) as redis, asyncio.timeout(10):
