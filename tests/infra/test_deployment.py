@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import click
 import pytest
 import yaml
 from celery.bin.celery import celery as celery_command
+from typer.core import TyperGroup
 from uvicorn.main import main as uvicorn_command
 
+from evidence.model import Reason
 from tests.infra.deployment import (
     INFRA,
     MANIFESTS,
@@ -29,7 +32,7 @@ from tests.infra.deployment import (
     units,
 )
 from workers import schedule
-from workers.cli.app import SUBCOMMANDS
+from workers.cli.app import SUBCOMMANDS, load
 from workers.settings import PREFIX, Settings
 
 STARTED = started()
@@ -93,12 +96,43 @@ def test_every_variable_is_a_setting() -> None:
     assert unknown == set()
 
 
-def test_every_hallmark_command_of_the_guide_exists() -> None:
+def told() -> list[str]:
+    """Every `hallmark` command line of the guide, in blocks and in the text, which may leave out the first word."""
+    guide = (ROOT / "docs" / "guide" / "operations.md").read_text().replace("-n hallmark", "")  # a namespace
+    blocks = re.findall(r"```console\n(.*?)```", guide, re.DOTALL)
+    lines = [re.split(r" *[#|&]| > ", line[1:])[0] for line in "\n".join(blocks).splitlines() if line[:1] in "$#"]
+    spans = re.findall(r"(?<!`)`([a-z][^`\n]*)`(?!`)", re.sub(r"```.*?```", "", guide, flags=re.DOTALL))
+    groups = [name for name, one in SUBCOMMANDS.items() if isinstance(load(one.module), TyperGroup)]
+    spans = [f"hallmark {span}" if span.split()[0] in groups and " " in span else span for span in spans]
+    return [found[1] for line in (*lines, *spans) if (found := re.search(r"(?:^|\s)(?:--\s)?hallmark ([a-z].*)", line))]
+
+
+@pytest.mark.parametrize("line", told())
+def test_every_hallmark_command_of_the_guide_exists(line: str) -> None:
+    name, *words = shlex.split(line)
+    command = load(SUBCOMMANDS[name].module)
+    while isinstance(command, TyperGroup) and words:
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(name, words)
+
+
+def test_the_guide_tells_of_commands_at_all() -> None:
+    assert len(told()) > 15
+    with pytest.raises(Exception, match="No such option"):
+        test_every_hallmark_command_of_the_guide_exists("night list --nonsense")
+    with pytest.raises(KeyError):
+        test_every_hallmark_command_of_the_guide_exists("night nonsense")
+
+
+def test_every_event_of_the_guide_is_logged() -> None:
     guide = (ROOT / "docs" / "guide" / "operations.md").read_text()
-    console = "\n".join(re.findall(r"```console\n(.*?)```", guide, re.DOTALL)).replace("-n hallmark", "")
-    used = re.findall(r"(?:^|\s)hallmark ([a-z]+)", console)
-    assert used
-    assert set(used) <= set(SUBCOMMANDS)
+    code = "".join(path.read_text() for folder in ("workers", "crawler") for path in (ROOT / folder).rglob("*.py"))
+    logged = set(re.findall(r'(?:log|log\(\))\.(?:info|warning|error)\(\s*"([a-z_]+)"', code))
+    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", guide))
+    settings = set(Settings.model_fields)
+    reasons = {reason.value for reason in Reason}
+    assert named - logged - settings - reasons <= {"pivot_root"}  # a system call
+    assert "collector_failed" in named & logged
 
 
 def test_the_image_has_what_the_code_needs_and_nothing_else() -> None:
