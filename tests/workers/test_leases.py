@@ -1,0 +1,95 @@
+"""What a task holds: renewed while it works, given back when it ends, and no longer worked on when the run stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evidence.store import RunState, Stage, Store, StoreUnavailable
+from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
+from workers import leases, nightly
+from workers.context import Context
+from workers.flow import Halt
+from workers.leases import Leases
+
+RUN = "20261121T030000Z-nightly"
+SHORT = timedelta(seconds=0.3)
+
+
+@asynccontextmanager
+async def _my_turn(name: str) -> AsyncIterator[bool]:
+    yield True
+
+
+@asynccontextmanager
+async def _night(home: Path, **changes: object) -> AsyncIterator[Context]:
+    world = World([ScriptedRegistry("first", [[ref(number) for number in range(4)]])], [ScriptedCollector()])
+    async with context(home, world, registries=("first",), lease_ttl=SHORT, **changes) as ctx:
+        await nightly.plan_due(ctx, _my_turn)
+        yield ctx
+
+
+def test_what_a_living_task_holds_is_not_taken_over_however_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewals: list[int] = []
+    renew = Store.renew
+
+    def watched(self: Store, run: str, stage: Stage, worker: str, *, ttl: timedelta, now: datetime) -> int:
+        renewals.append(renew(self, run, stage, worker, ttl=ttl, now=now))
+        return renewals[-1]
+
+    async def main() -> None:
+        monkeypatch.setattr(Store, "renew", watched)
+        async with _night(tmp_path) as ctx:
+            mine, other = Leases(ctx, RUN, Stage.PROBE), Leases(ctx, RUN, Stage.PROBE)
+            async with mine.kept(Halt()):
+                assert len(await mine.pull()) == 4
+                while len(renewals) < 6:  # twice as long as a lease lasts
+                    assert not await other.pull()
+                    assert not await other.pull_suspects()
+                    await asyncio.sleep(0)
+            assert set(renewals) == {4}
+            assert len(await other.pull()) == 4, "given back, and not counted as handed out"
+
+    asyncio.run(asyncio.wait_for(main(), 30))
+
+
+def test_a_shard_of_a_run_that_was_paused_halts(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path) as ctx:
+            mine, halt = Leases(ctx, RUN, Stage.PROBE), Halt()
+            async with mine.kept(halt):
+                await mine.pull()
+                ctx.store.set_state(RUN, RunState.PAUSED, ctx.clock.wall())
+                await halt.wait()
+
+    asyncio.run(asyncio.wait_for(main(), 30))
+
+
+def test_a_database_that_is_away_for_a_moment_gets_back_what_was_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, tries = Store.release, []
+
+    def flaky(self: Store, run: str, stage: Stage, worker: str) -> None:
+        tries.append(worker)
+        if len(tries) < 3:
+            raise StoreUnavailable("away")
+        release(self, run, stage, worker)
+
+    async def main() -> None:
+        monkeypatch.setattr(Store, "release", flaky)
+        monkeypatch.setattr(leases, "_PATIENCE", (0.0, 0.0, 0.0))
+        async with _night(tmp_path) as ctx:
+            mine = Leases(ctx, RUN, Stage.PROBE)
+            async with mine.kept(Halt()):
+                assert len(await mine.pull()) == 4
+            assert len(await Leases(ctx, RUN, Stage.PROBE).pull()) == 4
+
+    asyncio.run(asyncio.wait_for(main(), 30))
