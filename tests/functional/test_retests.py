@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -53,6 +53,8 @@ def test_rows_become_results_and_the_night_stays_what_it_was(cluster: Cluster, t
             told = retesting.report(store, settings, one.id)
             assert told is not None
             assert told.retest.before == NIGHTLY
+            assert told.retest.finished_at is not None
+            assert told.retest.finished_at - told.retest.asked_at < timedelta(minutes=1)
             assert [each.name for each in told.comparisons if each.changed] == []
         assert store.verify() == []
     env = environment(tmp_path, HALLMARK_DATABASE_URL=cluster.url, HALLMARK_REDIS_URL=cluster.valkey.url)
