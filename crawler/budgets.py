@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Final, Protocol
 
 from crawler.wire.address import parse_url
@@ -167,6 +168,7 @@ def hosts_of(server: Server) -> Iterator[str]:
                 continue
 
 
+@lru_cache(maxsize=16_384)
 def domain_of(host: str) -> str:
     """The domain under which a host is counted together with others: what somebody registered, or a platform.
 

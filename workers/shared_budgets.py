@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
@@ -18,6 +19,7 @@ _SPENT: Final = "hallmark:spent:{day}"
 _RESTING: Final = "hallmark:resting"
 _KEPT_SECONDS: Final = 2 * 86_400
 _SETTLES_EVERY: Final = 1.0  # seconds: a request more or less matters to nobody, a round trip for each would
+_GATHERS: Final = 0.02  # seconds in which those who begin a visit are asked about together
 _FORGETS_AFTER: Final = 100_000  # keys known here before they are asked for again
 
 
@@ -32,12 +34,17 @@ class SharedLedger(OwnLedger):
         self._unsent: Counter[tuple[date, str]] = Counter()
         self._totals: dict[tuple[date, str], int] = {}
         self._unsent_pauses: dict[ServerId, datetime] = {}
+        self._wanted: set[tuple[date, str]] = set()
+        self._asking: asyncio.Task[None] | None = None
 
     async def totals(self, day: date, keys: Sequence[str]) -> Sequence[int]:
         """What all processes counted, as of the last time that this one told or asked."""
-        unknown = [key for key in keys if (day, key) not in self._totals]
+        unknown = {(day, key) for key in keys if (day, key) not in self._totals}
         if unknown:
-            await self._ask(day, unknown)
+            self._wanted |= unknown
+            if self._asking is None:
+                self._asking = asyncio.create_task(self._ask_wanted())
+            await asyncio.shield(self._asking)
         return [self._totals.get((day, key), 0) + self._unsent[day, key] for key in keys]
 
     def add(self, day: date, key: str, requests: int) -> None:
@@ -81,6 +88,12 @@ class SharedLedger(OwnLedger):
         self._totals.update(zip(sent, answers, strict=False))
         for server, until in answers[-1].items():
             super().rest(server.decode(), datetime.fromisoformat(until.decode()).astimezone(UTC))
+
+    async def _ask_wanted(self) -> None:
+        await asyncio.sleep(_GATHERS)
+        wanted, self._wanted, self._asking = self._wanted, set(), None
+        for day in {day for day, _ in wanted}:
+            await self._ask(day, [key for of, key in wanted if of == day])
 
     async def _ask(self, day: date, keys: Sequence[str]) -> None:
         try:

@@ -76,6 +76,18 @@ def test_a_pause_that_one_process_was_asked_for_is_kept_by_all(valkey: ValkeySer
     asyncio.run(main())
 
 
+def test_those_who_begin_at_the_same_time_are_asked_about_together(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        async with Redis.from_url(valkey.url) as redis:
+            ledger = SharedLedger(redis, lambda: 0.0)
+            before = (await redis.info("commandstats"))["cmdstat_hmget"]["calls"]
+            servers = [server(f"many-{number}") for number in range(50)]
+            assert await asyncio.gather(*(budgets(ledger).why_not(one) for one in servers)) == [None] * 50
+            assert (await redis.info("commandstats"))["cmdstat_hmget"]["calls"] == before + 1
+
+    asyncio.run(main())
+
+
 def test_telling_waits_until_it_is_worth_it(valkey: ValkeyServer) -> None:
     async def main() -> None:
         three, now = server("three"), [100.0]
