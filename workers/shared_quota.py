@@ -35,6 +35,7 @@ _HOLD: Final = 120_000  # ms, longer than a request lives; one that was lost the
 _KEPT: Final = 7_200_000  # ms, longer than a window of GitHub's
 _POLL: Final = 100  # ms between two looks whether the first answer about a budget is there
 _SOCKET_SECONDS: Final = 2.0
+_CONNECTIONS: Final = 4  # of a pool that others use, too; hundreds of servers may wait for a token
 _ALONE_SECONDS: Final = 5.0
 _UNKNOWN_USERS: Final = 8
 
@@ -150,6 +151,7 @@ class SharedBudgets:
         self._alone: Share | None = None
         self._alone_until = 0.0
         self._trusted: set[tuple[str, Resource]] = set()
+        self._room = asyncio.Semaphore(_CONNECTIONS)
 
     async def reserve(self, token: str, resource: Resource, cost: int, pace: float) -> Granted | Denied:
         """Keep so much of a token's budget for a request."""
@@ -201,7 +203,7 @@ class SharedBudgets:
         words = (*keys, token, resource, *map(str, values))
         try:
             with queueing():
-                async with asyncio.timeout(_SOCKET_SECONDS):
+                async with self._room, asyncio.timeout(_SOCKET_SECONDS):
                     answer = await self._evaluated(script, len(keys), *words)
         except (RedisError, OSError, TimeoutError) as error:
             get_log().warning("github_quota_not_shared", error=type(error).__name__, sharers=self._users)

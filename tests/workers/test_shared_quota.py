@@ -182,6 +182,18 @@ async def everything(valkey: ValkeyServer) -> list[Any]:
         return [(key, await redis.dump(key)) async for key in redis.scan_iter()]
 
 
+def test_hundreds_who_ask_at_once_need_few_connections(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        async with Redis.from_url(valkey.url, max_connections=5) as redis:
+            budgets = SharedBudgets(redis)
+            await told(budgets, 1_000)
+            found = await asyncio.gather(*(budgets.reserve(TOKEN, "core", 1, 0) for _ in range(500)))
+            assert all(isinstance(one, Granted) and one.ticket for one in found)
+            assert not await budgets.affords(TOKEN, "core", 501)
+
+    asyncio.run(main())
+
+
 def test_without_redis_each_process_has_a_share_of_what_github_says() -> None:
     async def main() -> None:
         async with Redis.from_url(f"redis://127.0.0.1:{free_port()}/0") as nobody:
