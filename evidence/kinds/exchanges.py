@@ -33,7 +33,8 @@ that was not watched.
 
 A question that a full probe could not ask any more has the failure `not_collected`. A core probe of a server that opens
 as it did keeps what the last full one found, for at most 14 days: `depth` is then `full`, and the observation says when
-that was (`full_at`) and from which record it comes (`carried_from`).
+that was (`full_at`) and from which record it comes (`carried_from`). A re-test asks some of it again and says
+`full_due`: the next probe is a full one.
 """
 
 from __future__ import annotations
