@@ -151,7 +151,7 @@ class Standings:
     def _outcomes(self, connection: Connection, key: int, row: RunRow, now: datetime) -> Mapping[tuple[str, str], int]:
         """Counts of records, counted again when they are old and may have changed."""
         at, final, counted = self._counted.get(row.run.id, (now - _OUTCOMES_EVERY, False, {}))
-        if not final and now - at >= _OUTCOMES_EVERY:
+        if not final and (row.state.is_final or now - at >= _OUTCOMES_EVERY):
             counted = _count_outcomes(connection, key)
             self._counted = {row.run.id: (now, row.state.is_final, counted)}
         return counted

@@ -45,6 +45,11 @@ class ItemStore:
         with self._database.reading() as connection:
             return turns.last_turns(connection, run_id, servers)
 
+    def carried(self, run_id: str) -> list[ServerId]:
+        """Servers of a run that keep their last evidence because it is not their turn; sorted."""
+        with self._database.reading() as connection:
+            return turns.carried(connection, run_id)
+
     def reached(self, run_id: str, number: int) -> datetime | None:
         """When so many of the servers whose turn it was were scored; None when they are not."""
         with self._database.reading() as connection:

@@ -58,6 +58,13 @@ def last_turns(connection: Connection, run_id: str, servers: Sequence[ServerId])
     return found
 
 
+def carried(connection: Connection, run_id: str) -> list[ServerId]:
+    """Servers of a run that keep their last evidence because it is not their turn; sorted."""
+    query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+    own = (RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.stage == Stage.COLLECT.value)
+    return sorted(connection.scalars(query.where(*own, RUN_ITEM.c.carried.is_(True))))
+
+
 def reached(connection: Connection, run_id: str, number: int) -> datetime | None:
     """When so many of the servers whose turn it was were scored; None when they are not."""
     own = (RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.stage == Stage.SCORE.value)

@@ -14,7 +14,7 @@ from evidence.store import RunAct, RunEvent, RunRow, RunState, Store
 from workers import closing, log, pipeline
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, show
-from workers.cli.night_page import as_row, document, listed, page
+from workers.cli.night_page import Told, as_row, document, listed, page
 from workers.cli.session import reading
 from workers.clock import clock_at
 from workers.context import Context, open_context
@@ -113,10 +113,13 @@ def show_night(run: Named = None, as_json: AsJson = False) -> None:
         row = _night(store, run, finished=True)
         progress, events = store.progress(row.run.id), store.events(row.run.id)
         held_up = "" if row.state.is_final else refuse(progress, store.failures(row.run.id), Settings())
+        carried = store.carried(row.run.id)
+        last = store.last_turns(row.run.id, carried)
+        told = Told(row, progress, events, held_up, min(last.values(), default=None), len(carried) - len(last))
         if as_json:
-            emit(document(row, progress, events, held_up))
+            emit(document(told))
         else:
-            show(page(row, progress, events, held_up))
+            show(page(told))
 
 
 @app.command()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,7 +13,7 @@ from rich.table import Table
 from evidence.store import Progress, RunEvent, RunRow, RunState, Stage
 from workers.cli.console import facts, plain, table
 
-WHAT_TO_DO = {
+WHAT_TO_DO: Final = {
     RunState.PAUSED: "`hallmark night resume` goes on, `hallmark night cancel` ends it",
     RunState.WITHHELD: "read collector_failed and scoring_failed in the log and mend what they name; then `hallmark "
     "night resume` tries what failed again. `hallmark night publish --anyway --reason WHY` publishes it as it is, "
@@ -33,15 +35,33 @@ def as_row(row: RunRow, progress: Progress) -> dict[str, Any]:
     }
 
 
-def document(row: RunRow, progress: Progress, events: Sequence[RunEvent], held_up: str) -> dict[str, Any]:
-    """A night with its trail; `held_up` is why it would be withheld now."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All that is told of one night.
+
+    `held_up` is why it would be withheld now, `oldest` when the carried server was looked at that waits longest, and
+    `unseen` how many carried ones never were.
+    """
+
+    row: RunRow
+    progress: Progress
+    events: Sequence[RunEvent]
+    held_up: str
+    oldest: datetime | None
+    unseen: int
+
+
+def document(told: Told) -> dict[str, Any]:
+    """A night with its trail."""
     return {
-        **as_row(row, progress),
-        "options": dict(row.options),
-        "withheld_for": held_up or None,
+        **as_row(told.row, told.progress),
+        "carried_since": told.oldest and told.oldest.isoformat(timespec="seconds"),
+        "carried_unseen": told.unseen,
+        "options": dict(told.row.options),
+        "withheld_for": told.held_up or None,
         "trail": [
             {"at": event.at.isoformat(timespec="seconds"), "who": event.who, "what": event.what, "note": event.note}
-            for event in events
+            for event in told.events
         ],
     }
 
@@ -62,20 +82,24 @@ def listed(nights: Sequence[tuple[RunRow, Progress]]) -> Table:
     return grid
 
 
-def page(row: RunRow, progress: Progress, events: Sequence[RunEvent], held_up: str) -> RenderableType:
+def page(told: Told) -> RenderableType:
     """A night for a terminal."""
-    found = as_row(row, progress)
-    told = [("night", row.run.id), ("as of", row.run.as_of.isoformat(sep=" ", timespec="seconds"))]
-    told.append(("state", row.state.value + (f": {row.note}" if row.note else "")))
-    told += [(name, str(found[name])) for name in ("planned", "carried", "collected", "scored")]
-    if held_up and row.state is not RunState.WITHHELD:
-        told.append(("withheld if it ended now", held_up))
+    row, found = told.row, as_row(told.row, told.progress)
+    said = [("night", row.run.id), ("as of", row.run.as_of.isoformat(sep=" ", timespec="seconds"))]
+    said.append(("state", row.state.value + (f": {row.note}" if row.note else "")))
+    said += [(name, str(found[name])) for name in ("planned", "carried", "collected", "scored")]
+    if told.oldest is not None:
+        said.append(("carried since", told.oldest.isoformat(sep=" ", timespec="seconds")))
+    if told.unseen:
+        said.append(("never looked at", f"{told.unseen} of those carried; theirs are the next turns"))
+    if told.held_up and row.state is not RunState.WITHHELD:
+        said.append(("withheld if it ended now", told.held_up))
     if row.state in WHAT_TO_DO:
-        told.append(("what to do", WHAT_TO_DO[row.state]))
-    parts: list[RenderableType] = [facts(told)]
-    if events:
+        said.append(("what to do", WHAT_TO_DO[row.state]))
+    parts: list[RenderableType] = [facts(said)]
+    if told.events:
         grid = table("When", "Who", "What", "Why")
-        for event in events:
+        for event in told.events:
             at = event.at.isoformat(sep=" ", timespec="seconds")
             grid.add_row(at, plain(event.who), event.what.value, plain(event.note, limit=1000))
         parts += ["", grid]

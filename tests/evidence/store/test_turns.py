@@ -52,6 +52,7 @@ def test_carried_servers_are_counted_apart(store: Store) -> None:
     assert (progress.planned, progress.carried, progress.carried_scored) == (4, 1, 1)
     assert progress.done == {Stage.COLLECT: 3, Stage.SCORE: 2}
     assert (progress.turned, progress.turned_scored) == (3, 1)
+    assert store.carried(RUN) == ids[:1]
 
 
 def test_planning_again_carries_nothing_else(store: Store) -> None:

@@ -146,6 +146,19 @@ def test_a_night_under_way_says_that_it_would_be_withheld(hallmark: Hallmark, ho
     )
 
 
+def test_a_night_tells_since_when_its_carried_servers_wait(hallmark: Hallmark, home: Path) -> None:
+    ids = _nights(home, OLDER)
+    with _store(home) as store:
+        store.add_run(Run(id=RUN, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={"code": "1"}))
+        new = build.server(11)
+        store.put_page(RUN, "first", [(new, build.ref(new))], cursor=None, done=True, at=world.NIGHT)
+        store.plan(RUN, [*ids, new.id], world.NIGHT, carried=[*ids[:3], new.id])
+    (told,) = hallmark("night", "show", RUN, "--json").rows
+    since = world.NIGHT.isoformat(timespec="seconds")
+    assert (told["carried"], told["carried_since"], told["carried_unseen"]) == (4, since, 1)
+    assert "1 of those carried; theirs are the next turns" in hallmark("night", "show", RUN).out
+
+
 def test_resuming_a_withheld_night_looks_again_at_what_failed(hallmark: Hallmark, home: Path) -> None:
     ids = _nights(home, RUN, broken=3)
     with _store(home) as store:
