@@ -22,8 +22,6 @@ from workers.options import RunOptions
 from workers.progress import Progress, StageName, Tally, Unwatched
 from workers.walks import Walked
 
-LOOK_BACK = 50
-
 
 class AnotherRun(Exception):
     """Another process is running on the same home folder."""
@@ -147,7 +145,7 @@ def _absent_listings(state: StoredProgress) -> dict[str, int]:
 
 def _start(ctx: Context, options: RunOptions) -> tuple[Run, bool]:
     """The run to work on, and whether it is an unfinished one."""
-    unfinished = [row for row in ctx.store.runs(LOOK_BACK) if _is_resumable(ctx, row, options)]
+    unfinished = [row for row in ctx.store.unfinished_runs(Trigger.LOCAL) if _is_resumable(ctx, row, options)]
     if unfinished and not options.fresh:
         ctx.log.info("run_resumed", run=unfinished[0].run.id)
         return unfinished[0].run, True
@@ -160,9 +158,8 @@ def _start(ctx: Context, options: RunOptions) -> tuple[Run, bool]:
 
 def _is_resumable(ctx: Context, row: RunRow, options: RunOptions) -> bool:
     """The same question, asked by the same code, less than a deadline ago."""
-    same = row.run.trigger is Trigger.LOCAL and dict(row.options) == options.to_json()
-    recent = ctx.clock.now() - row.run.as_of < ctx.settings.run_deadline
-    return not row.state.is_final and same and recent and dict(row.run.pins) == dict(ctx.pins)
+    same = dict(row.options) == options.to_json() and dict(row.run.pins) == dict(ctx.pins)
+    return same and ctx.clock.now() - row.run.as_of < ctx.settings.run_deadline
 
 
 def _result(

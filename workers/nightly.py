@@ -17,7 +17,6 @@ from workers.log import about
 from workers.options import RunOptions
 from workers.stopping import Stopping, halt_when, never
 
-LOOK_BACK = 20
 _STARTS = frozenset({RunAct.STARTED, RunAct.RESUMED})
 
 
@@ -27,8 +26,8 @@ async def plan_due(ctx: Context, turn: Turn) -> None:
     What is done, paused, or being done by another worker is left alone.
     """
     run_id = schedule.nightly_run_id(schedule.due_slot(ctx.settings, ctx.clock.now()))
-    rows = await asyncio.to_thread(ctx.store.runs, LOOK_BACK)
-    waiting = [row.run.id for row in rows if _is_swept(ctx, row) and row.state is RunState.DISCOVERING]
+    rows = await asyncio.to_thread(_nights, ctx)
+    waiting = [row.run.id for row in rows if row.state is RunState.DISCOVERING]
     if await asyncio.to_thread(ctx.store.run, run_id) is None:
         waiting.append(run_id)
     for each in waiting:
@@ -57,10 +56,9 @@ async def light_check(ctx: Context, turn: Turn, stopping: Stopping = never) -> N
 
 async def sweep(ctx: Context, queues: Queues) -> None:
     """Issue tasks for everything that is due in unfinished nightly runs of this code's versions."""
-    for row in await asyncio.to_thread(ctx.store.runs, LOOK_BACK):
-        if _is_swept(ctx, row):
-            with about(run=row.run.id):
-                await asyncio.to_thread(_sweep_run, ctx, row, queues)
+    for row in await asyncio.to_thread(_nights, ctx):
+        with about(run=row.run.id):
+            await asyncio.to_thread(_sweep_run, ctx, row, queues)
 
 
 def _sweep_run(ctx: Context, row: RunRow, queues: Queues) -> None:
@@ -90,9 +88,10 @@ def _fill(ctx: Context, queues: Queues, task: str, run_id: str, due: int) -> Non
         queues.issue(task, run_id)
 
 
-def _is_swept(ctx: Context, row: RunRow) -> bool:
-    """True for a night that goes on by itself and was planned by this code."""
-    return row.run.trigger is Trigger.NIGHTLY and row.state.is_working and _is_ours(ctx, row.run)
+def _nights(ctx: Context) -> list[RunRow]:
+    """The nights that go on by themselves and were planned by this code."""
+    unfinished = ctx.store.unfinished_runs(Trigger.NIGHTLY)
+    return [row for row in unfinished if row.state.is_working and _is_ours(ctx, row.run)]
 
 
 def _is_ours(ctx: Context, run: Run) -> bool:

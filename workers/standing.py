@@ -123,7 +123,7 @@ class Standings:
     def look(self, due: str) -> Standing:
         """The standing of now, where `due` is the run that should exist; raise StoreUnavailable or NotMigrated."""
         with self._database.reading() as connection:
-            open_runs = _ids(connection, RUN.c.state.not_in(_FINAL), MOST_UNFINISHED)
+            open_runs = _unfinished(connection)
             published = _ids(connection, RUN.c.state == RunState.PUBLISHED.value, 1)
             is_nightly = RUN.c.trigger == Trigger.NIGHTLY.value
             nightly = _ids(connection, and_(RUN.c.state == RunState.PUBLISHED.value, is_nightly), 1)
@@ -170,6 +170,13 @@ def bounded(url: str) -> str:
 
 def _ids(connection: Connection, which: ColumnElement[bool], limit: int) -> list[str]:
     return list(connection.scalars(select(RUN.c.id).where(which).order_by(RUN.c.id.desc()).limit(limit)))
+
+
+def _unfinished(connection: Connection) -> list[str]:
+    """Nights before others, since any number of re-tests may be under way besides; each newest first."""
+    order = (case((RUN.c.trigger == Trigger.NIGHTLY.value, 0), else_=1), RUN.c.id.desc())
+    query = select(RUN.c.id).where(RUN.c.state.not_in(_FINAL)).order_by(*order)
+    return list(connection.scalars(query.limit(MOST_UNFINISHED)))
 
 
 def _shown(unfinished: list[RunRow], published: RunRow | None) -> RunRow | None:

@@ -33,15 +33,15 @@ class RunStore:
         with self._database.reading() as connection:
             return runs.find_run(connection, run_id)
 
-    def runs(self, limit: int = 20) -> list[RunRow]:
-        """Runs, newest first."""
+    def runs(self, limit: int = 20, *, triggers: Collection[Trigger] = tuple(Trigger)) -> list[RunRow]:
+        """Runs, or those of some triggers, newest first."""
         with self._database.reading() as connection:
-            return runs.list_runs(connection, limit)
+            return runs.list_runs(connection, limit, triggers)
 
-    def unfinished_run(self, trigger: Trigger) -> RunRow | None:
-        """The newest run of a trigger that is not final."""
+    def unfinished_runs(self, trigger: Trigger) -> list[RunRow]:
+        """Every run of a trigger that is not final, newest first."""
         with self._database.reading() as connection:
-            return runs.unfinished_run(connection, trigger)
+            return runs.unfinished_runs(connection, trigger)
 
     def set_state(self, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
         """Move a run to a state that may follow its own; whether it was moved."""

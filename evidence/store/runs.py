@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from sqlalchemy import Connection, Row, func, literal, select, update
@@ -41,16 +41,16 @@ def find_run(connection: Connection, run_id: str) -> RunRow | None:
     return None if row is None else _run_row(row)
 
 
-def list_runs(connection: Connection, limit: int) -> list[RunRow]:
-    """Runs, newest first; ids sort by time."""
-    return [_run_row(row) for row in connection.execute(select(RUN).order_by(RUN.c.id.desc()).limit(limit))]
+def list_runs(connection: Connection, limit: int, triggers: Collection[Trigger]) -> list[RunRow]:
+    """Runs of some triggers, newest first; ids sort by time."""
+    query = select(RUN).where(RUN.c.trigger.in_([trigger.value for trigger in triggers]))
+    return [_run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()).limit(limit))]
 
 
-def unfinished_run(connection: Connection, trigger: Trigger) -> RunRow | None:
-    """The newest run of a trigger that is not final."""
+def unfinished_runs(connection: Connection, trigger: Trigger) -> list[RunRow]:
+    """Every run of a trigger that is not final, newest first."""
     query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))
-    row = connection.execute(query.order_by(RUN.c.id.desc()).limit(1)).one_or_none()
-    return None if row is None else _run_row(row)
+    return [_run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
 
 
 def set_state(connection: Connection, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:

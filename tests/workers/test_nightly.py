@@ -133,6 +133,18 @@ def test_only_nightly_runs_of_this_code_are_swept(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_any_number_of_re_tests_keeps_no_night_from_being_swept(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(2)) as ctx:
+            await nightly.plan_due(ctx, _my_turn)
+            for number in range(40):
+                run_id = f"2026112{2 + number % 2}T0000{number:02}Z-again"
+                pipeline.start_run(ctx, Trigger.RETEST, RunOptions(registries=("first",)), run_id=run_id)
+            assert await _swept(ctx) == {schedule.PROBE_SHARD: 1}
+
+    asyncio.run(main())
+
+
 def test_two_shards_share_the_servers(tmp_path: Path) -> None:
     async def main() -> None:
         collector = ScriptedCollector(delay=0.001)

@@ -124,6 +124,19 @@ def test_servers_that_wait_for_later_are_not_failing_and_carried_ones_are_told(u
     assert night.carried == 2
 
 
+def test_any_number_of_re_tests_hides_no_night(url: str) -> None:
+    store = open_store(url)
+    store.migrate()
+    store.add_run(Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
+    for number in range(30):
+        store.add_run(Run(id=f"20261122-{number:02}", trigger=Trigger.RETEST, as_of=world.NIGHT, pins={}))
+    store.close()
+    standing = look(url)
+    assert standing.unfinished[0].run.id == NIGHTLY
+    assert standing.night is not None
+    assert standing.night.row.run.id == NIGHTLY
+
+
 def test_own_failures_are_a_share_of_all_records(url: str) -> None:
     theirs = [samples.absent_dossier(Reason.UNREACHABLE, "refused"), *samples.dossiers(2)]
     store = open_store(url)

@@ -29,7 +29,8 @@ from workers.standing import OWN_FAILURES
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-_LOOK_BACK: Final = 100
+_LOOK_BACK: Final = 400
+_NIGHTS: Final = (Trigger.NIGHTLY,)
 
 Named = Annotated[
     str | None,
@@ -98,7 +99,7 @@ def list_nights(
 ) -> None:
     """List the nights, newest first, with their state and why they are in it."""
     with reading() as store:
-        nights = [row for row in store.runs(_LOOK_BACK) if row.run.trigger is Trigger.NIGHTLY][:limit]
+        nights = store.runs(limit, triggers=_NIGHTS)
         if as_json:
             for row in nights:
                 emit(as_row(row, store.progress(row.run.id)))
@@ -220,7 +221,7 @@ def _act(run: str | None, what: RunAct, reason: str, by: str, *, as_json: bool, 
 
 def _night(store: Store, name: str | None, *, finished: bool = False) -> RunRow:
     """The night that is meant; without a name the newest that is not over, or where that is asked for the newest."""
-    nights = [row for row in store.runs(_LOOK_BACK) if row.run.trigger is Trigger.NIGHTLY]
+    nights = store.runs(_LOOK_BACK, triggers=_NIGHTS)
     if name is None:
         going = [row for row in nights if not row.state.is_final]
         if found := going or (nights if finished else []):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evidence.model import Server
+from evidence.model import Server, Trigger
 from evidence.store import RunRow, RunState, Store, open_store
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, fail, note
@@ -14,6 +14,7 @@ from workers.settings import Settings
 
 LATEST = "latest"
 _LOOK_BACK = 100
+_WHOLE = (Trigger.NIGHTLY, Trigger.LOCAL)  # a re-test is of one server
 
 
 @contextmanager
@@ -38,10 +39,9 @@ def find_run(store: Store, name: str | None) -> RunRow:
     """
     if name and name != LATEST and (exact := store.run(name)):
         return exact
-    runs = store.runs(_LOOK_BACK)
     if not name or name == LATEST:
-        return _latest(runs)
-    beginning = [row for row in runs if row.run.id.startswith(name)]
+        return _latest(store.runs(_LOOK_BACK, triggers=_WHOLE))
+    beginning = [row for row in store.runs(_LOOK_BACK) if row.run.id.startswith(name)]
     matching = [row for row in beginning if not is_rescored(row)] or beginning
     if len(matching) != 1:
         found = "none" if not matching else ", ".join(row.run.id for row in matching[:5])

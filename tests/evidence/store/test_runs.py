@@ -41,7 +41,7 @@ def test_runs_are_listed_newest_first(store: Store) -> None:
     assert [row.run.id for row in store.runs(limit=1)] == ["20261122-1"]
 
 
-def test_unfinished_run_is_the_newest_open_one_of_its_trigger(store: Store) -> None:
+def test_unfinished_runs_are_all_open_ones_of_their_trigger(store: Store) -> None:
     for run_id, trigger in (
         ("1", Trigger.NIGHTLY),
         ("2", Trigger.NIGHTLY),
@@ -50,12 +50,17 @@ def test_unfinished_run_is_the_newest_open_one_of_its_trigger(store: Store) -> N
     ):
         store.add_run(run(run_id, trigger))
     store.set_state("3", RunState.ABANDONED, AS_OF)
-    found = store.unfinished_run(Trigger.NIGHTLY)
-    assert found is not None
-    assert found.run.id == "2"
-    assert store.unfinished_run(Trigger.RETEST) is None
-    store.set_state("4", RunState.PUBLISHED, AS_OF)
-    assert store.unfinished_run(Trigger.LOCAL) is None
+    store.set_state("1", RunState.PAUSED, AS_OF)
+    assert [row.run.id for row in store.unfinished_runs(Trigger.NIGHTLY)] == ["2", "1"]
+    assert store.unfinished_runs(Trigger.RETEST) == []
+
+
+def test_many_runs_of_one_trigger_hide_no_other(store: Store) -> None:
+    store.add_run(run("20261121-night", Trigger.NIGHTLY))
+    for number in range(30):
+        store.add_run(run(f"20261122-{number:02}", Trigger.RETEST))
+    assert [row.run.id for row in store.runs(5, triggers={Trigger.NIGHTLY, Trigger.LOCAL})] == ["20261121-night"]
+    assert [row.run.id for row in store.unfinished_runs(Trigger.NIGHTLY)] == ["20261121-night"]
 
 
 @pytest.mark.parametrize("final", [RunState.PUBLISHED, RunState.ABANDONED])
