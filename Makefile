@@ -53,6 +53,7 @@ bench: setup-dev ## measure each part (ratios against a named peer or limit in t
 	$(BIN)/python -m bench.store
 	$(BIN)/python -m bench.lint
 	$(BIN)/python -m bench.scoring
+	$(BIN)/python -m bench.publication
 	$(BIN)/python -m bench.poisoning
 	$(BIN)/python -m bench.source
 	$(BIN)/python -m bench.secrets

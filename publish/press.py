@@ -20,8 +20,8 @@ from publish import dataset
 from publish.dataset import Page, Share
 from publish.forms import Form
 
-WORTH: Final = 1_000
-"""Servers that a process more is worth: it takes a second to start."""
+WORTH: Final = 2_000
+"""Servers that a process more is worth: its start takes the time of some five hundred."""
 
 _SIZE: Final = struct.Struct("!q")
 _END: Final = -1

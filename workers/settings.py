@@ -213,7 +213,7 @@ class Settings(VisitSettings, FleetSettings):
         default=2,
         ge=1,
         le=64,
-        description="Processes that print the files of a run at the same time, at most one for every 1,000 servers.",
+        description="Processes that print the files of a run at the same time, at most one for every 2,000 servers.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe event that is logged."

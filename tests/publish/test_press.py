@@ -17,7 +17,7 @@ from publish import dataset, press, snapshot
 from publish.press import Press, PressBroken, serve
 from tests.publish import samples
 
-SERVERS = 2 * dataset.BATCH + 50
+SERVERS = 5 * dataset.BATCH // 2
 FORMS = list(snapshot.FILES.values())
 
 
@@ -32,7 +32,7 @@ def url(tmp_path: Path) -> str:
 
 
 def test_several_processes_print_what_one_prints(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(press, "WORTH", 50)
+    monkeypatch.setattr(press, "WORTH", 20)
     alone = list(dataset.printed(store, samples.RUN.id, FORMS))
     assert len(alone) == 3
     assert list(Press(url, 2).printed(store, samples.RUN.id, FORMS)) == alone
@@ -43,8 +43,8 @@ def test_a_manifest_does_not_tell_how_many_processes_made_it(
 ) -> None:
     alone = snapshot.manifest(store, samples.RUN.id)
     assert json.loads(alone)["files"]["servers.jsonl"]["servers"] == SERVERS + 1
-    monkeypatch.setattr(press, "WORTH", 50)
-    assert snapshot.manifest(store, samples.RUN.id, Press(url, 5).printed) == alone
+    monkeypatch.setattr(press, "WORTH", 20)
+    assert snapshot.manifest(store, samples.RUN.id, Press(url, 3).printed) == alone
 
 
 def test_a_small_run_needs_no_process(store: Store) -> None:
@@ -53,7 +53,7 @@ def test_a_small_run_needs_no_process(store: Store) -> None:
 
 
 def test_a_process_that_fails_ends_the_printing(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(press, "WORTH", 50)
+    monkeypatch.setattr(press, "WORTH", 20)
     with pytest.raises(PressBroken, match="ended with 1"):
         list(Press(f"sqlite:///{tmp_path}/missing.db", 2).printed(store, samples.RUN.id, FORMS))
 
@@ -67,7 +67,7 @@ def test_what_is_not_read_is_not_printed(store: Store, url: str, monkeypatch: py
         return started[-1]
 
     monkeypatch.setattr(press, "subprocess", SimpleNamespace(Popen=start, PIPE=subprocess.PIPE))
-    monkeypatch.setattr(press, "WORTH", 50)
+    monkeypatch.setattr(press, "WORTH", 20)
     pages = Press(url, 2).printed(store, samples.RUN.id, FORMS)
     next(pages)
     pages.close()  # type: ignore[attr-defined]
