@@ -52,6 +52,11 @@ class FleetSettings(NightSettings):
     host_rest: Duration = Field(
         default=timedelta(minutes=15), description="How long; then its servers are looked at after all."
     )
+    keep_whole: Duration = Field(
+        default=timedelta(days=90),
+        description="For how long every night is kept whole, at least 7 days; of older ones one night a week, and of "
+        "the others the receipts. 0: nothing is dropped by itself.",
+    )
 
     @model_validator(mode="after")
     def _tasks_end_before_redelivery(self) -> Self:

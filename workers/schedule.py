@@ -19,6 +19,7 @@ SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
 LIGHT_CHECK: Final = "hallmark.light_check"
 REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
+COMPACT: Final = "hallmark.compact"
 ADMIT_RETESTS: Final = "hallmark.admit_retests"
 RETEST_ONE: Final = "hallmark.retest"
 
@@ -42,6 +43,7 @@ ROUTES: Final = {
     LIGHT_CHECK: PROBE,
     REFRESH_ADVISORIES: PROBE,
     SCORE_SHARD: SCORE,
+    COMPACT: SCORE,
     SWEEP: PUBLISH,
     PUBLISH_RUN: PUBLISH,
     ADMIT_RETESTS: RETEST,
@@ -61,8 +63,8 @@ SHARDS: Final[Mapping[Stage, str]] = {
 _ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARDS.values()}
 _STAGES: Final = {task: stage for stage, task in SHARDS.items()}
 
-LONG: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES)
-"""Tasks that work on a whole run, or on all advisories there are."""
+LONG: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT)
+"""Tasks that work on a whole run, or on all advisories or nights there are."""
 
 
 def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
@@ -75,6 +77,8 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     }
     if settings.advisories_every:
         table["refresh-advisories"] = _entry(REFRESH_ADVISORIES, settings.advisories_every)
+    if settings.keep_whole:
+        table["compact"] = _daily(COMPACT, settings)
     return table
 
 
@@ -99,3 +103,11 @@ def subject(task: str, arguments: Sequence[object]) -> dict[str, str]:
 
 def _entry(task: str, every: timedelta) -> dict[str, object]:
     return {"task": task, "schedule": every, "options": {"queue": ROUTES[task], "expires": every.total_seconds()}}
+
+
+def _daily(task: str, settings: Settings) -> dict[str, object]:
+    """Half a day after a night is due: at a time, since beat forgets with its folder how long ago it sent something."""
+    from celery.schedules import crontab  # noqa: PLC0415  who asks when a night is due needs no Celery
+
+    at = crontab(minute=settings.nightly_at.minute, hour=(settings.nightly_at.hour + 12) % 24)
+    return {**_entry(task, timedelta(days=1)), "schedule": at}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -13,7 +14,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import Stage, StoreUnavailable
-from workers import advisories, closing, nightly, retest_runs, schedule, shards
+from workers import advisories, closing, compacting, nightly, retest_runs, schedule, shards
 from workers.breaking import OwnSilence, SharedSilence, Silence
 from workers.broker import CeleryQueues, turn
 from workers.budgets import request_budgets
@@ -72,6 +73,13 @@ def light_check() -> None:
 def refresh_advisories() -> None:
     """Bring this machine's mirror of advisories up to date when that is due."""
     run_loop(advisories.keep_fresh(settings(), clock_at(settings().clock)))
+
+
+@_task(schedule.COMPACT)
+def compact() -> None:
+    """Keep less of old nights. It may be killed anywhere, and called twice."""
+    keep = settings().keep_whole
+    _do(lambda ctx, _: asyncio.to_thread(compacting.compact, ctx.store, ctx.clock, keep))
 
 
 @_task(schedule.SWEEP)
