@@ -61,9 +61,7 @@ async def give_up_late(ctx: Context) -> list[Retest]:
 
 async def admit(ctx: Context, retest: Retest) -> bool:
     """Give a request its run when its time has come; False when it has not, or when it has one."""
-    if retest.state is not RetestState.WAITING:
-        return False
-    if await asyncio.to_thread(ready_at, ctx.store, ctx.settings, retest) > ctx.clock.wall():
+    if retest.state is not RetestState.WAITING or ready_at(ctx.settings, retest) > ctx.clock.wall():
         return False
     return await asyncio.to_thread(_admit, ctx, retest)
 

@@ -115,15 +115,14 @@ def request(store: Store, settings: Settings, now: datetime, server: ServerId, w
             why=WhyRefused.TOO_MANY,
             message=f"at most {settings.retests_per_client} re-tests in 24 hours for one client: try again later",
         )
-    return Accepted(retest=found, ready_at=ready_at(store, settings, found), again=found.id != new.id)
+    return Accepted(retest=found, ready_at=ready_at(settings, found), again=found.id != new.id)
 
 
-def ready_at(store: Store, settings: Settings, retest: Retest) -> datetime:
-    """When a request may begin: after the cool-down since the last re-test of its server."""
-    last = store.retests.last_visit(retest.server)
-    if retest.admitted_at is not None or last is None:
+def ready_at(settings: Settings, retest: Retest) -> datetime:
+    """When a request may begin, or began: after the cool-down since the last re-test of its server."""
+    if retest.admitted_at is not None or retest.visited_at is None:
         return retest.admitted_at or retest.asked_at
-    return max(retest.asked_at, last + cooldown(settings, retest))
+    return max(retest.asked_at, retest.visited_at + cooldown(settings, retest))
 
 
 def cooldown(settings: Settings, retest: Retest) -> timedelta:
@@ -146,7 +145,7 @@ def report(store: Store, settings: Settings, retest_id: str, *, operator: bool =
     retest = store.retests.find(retest_id)
     if retest is None:
         return None
-    at = ready_at(store, settings, retest)
+    at = ready_at(settings, retest)
     if retest.state is not RetestState.DONE or not (operator or _is_public(store, retest)):
         return Report(retest=retest, ready_at=at)
     before, after = cards_of(store, retest, retest.before), cards_of(store, retest, retest.run)

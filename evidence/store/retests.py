@@ -38,7 +38,10 @@ _OPEN: Final = (RetestState.WAITING.value, RetestState.RUNNING.value)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retest:
-    """One request. `client` is a digest of who asked; `before` is the run that the result is compared with."""
+    """One request. `client` is a digest of who asked; `before` is the run that the result is compared with.
+
+    `visited_at` is when the last re-test of the server before this one was admitted, None without one.
+    """
 
     id: str
     server: ServerId
@@ -50,6 +53,7 @@ class Retest:
     before: str | None = None
     admitted_at: datetime | None = None
     finished_at: datetime | None = None
+    visited_at: datetime | None = None
 
     @property
     def is_open(self) -> bool:
@@ -106,11 +110,6 @@ class Retests:
         with self._database.reading() as connection:
             return list_retests(connection, limit, server)
 
-    def last_visit(self, server: ServerId) -> datetime | None:
-        """When the newest re-test of a server that took place was admitted."""
-        with self._database.reading() as connection:
-            return last_visit(connection, server)
-
 
 def ask(connection: Connection, request: Retest, limit: ClientLimit | None) -> Retest | None:
     """Store a request and return it, or the open one that its server has already; None when the limit is reached."""
@@ -124,7 +123,7 @@ def ask(connection: Connection, request: Retest, limit: ClientLimit | None) -> R
         return None
     row = (request.id, key, request.client, request.asked_at, RetestState.WAITING.value)
     insert(connection, RETEST, _COLUMNS, [row], unique=["id"])
-    return request
+    return find(connection, request.id)
 
 
 def admit(connection: Connection, retest: str, run: str, at: datetime) -> bool:
@@ -179,13 +178,6 @@ def list_retests(connection: Connection, limit: int, server: ServerId | None) ->
     return [_retest(row) for row in connection.execute(newest)]
 
 
-def last_visit(connection: Connection, server: ServerId) -> datetime | None:
-    """When the newest re-test of a server that took place was admitted; None when there was none."""
-    query = select(func.max(RETEST.c.admitted_at)).join(SERVER, SERVER.c.key == RETEST.c.server_key)
-    moment: datetime | None = connection.scalar(query.where(SERVER.c.id == server))
-    return moment
-
-
 def newest_done(connection: Connection, run_id: str, servers: Sequence[int], since: datetime) -> dict[int, int]:
     """By server the run of its newest finished re-test before a run, as of `since` or later; all by key."""
     found: dict[int, tuple[str, int]] = {}
@@ -223,9 +215,13 @@ def _find(connection: Connection, retest: str) -> Row[tuple[object, ...]]:
 
 
 def _select() -> Select[tuple[object, ...]]:
-    run, before = RUN.alias("run_of"), RUN.alias("before")
+    run, before, other = RUN.alias("run_of"), RUN.alias("before"), RETEST.alias("other")
+    last = select(func.max(other.c.admitted_at)).where(
+        other.c.server_key == RETEST.c.server_key, other.c.key < RETEST.c.key
+    )
+    visited = last.correlate(RETEST).scalar_subquery().label("visited_at")
     return (
-        select(RETEST, SERVER.c.id.label("server"), run.c.id.label("run"), before.c.id.label("before"))
+        select(RETEST, SERVER.c.id.label("server"), run.c.id.label("run"), before.c.id.label("before"), visited)
         .join(SERVER, SERVER.c.key == RETEST.c.server_key)
         .join(run, run.c.key == RETEST.c.run_key, isouter=True)
         .join(before, before.c.key == RETEST.c.before_key, isouter=True)
@@ -244,4 +240,5 @@ def _retest(row: Row[tuple[object, ...]]) -> Retest:
         before=row.before,
         admitted_at=row.admitted_at,
         finished_at=row.finished_at,
+        visited_at=row.visited_at,
     )

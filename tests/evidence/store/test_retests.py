@@ -64,7 +64,10 @@ def test_an_admitted_request_knows_its_run_and_the_run_before(store: Store) -> N
     found = store.retests.find("retest-1")
     assert found is not None
     assert (found.state, found.run, found.before) == (RetestState.RUNNING, RETEST_RUN, run().id)
-    assert store.retests.last_visit(one.id) == LATER
+    store.retests.finish("retest-1", RetestState.DONE, LATER)
+    again = store.retests.ask(replace(request(2), server=one.id))
+    assert again == replace(request(2), server=one.id, visited_at=LATER)
+    assert store.retests.unfinished() == [again]
 
 
 def test_a_final_state_stays(store: Store) -> None:
