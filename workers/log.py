@@ -1,7 +1,7 @@
 """Structured logs: constant snake_case events with ids, as JSON lines or for a terminal, always on stderr.
 
 Neither secrets nor what a server said reach a log: pass ids, counts and reasons. What libraries log, as Celery does, is
-made into such lines too, without the messages of exceptions.
+made into such lines too, without the messages of exceptions that may quote somebody.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _HIDDEN = "**********"
 _SECRET_WORDS = ("authorization", "password", "secret", "token", "cookie", "api_key", "apikey")
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
 _LONGEST_MESSAGE = 1_000
+_POOL = "billiard.exceptions"
 
 
 def configure(level: str, form: Literal["auto", "json", "console"]) -> None:
@@ -90,10 +91,16 @@ class _LibraryLines(logging.Formatter):
 
 def _told(record: logging.LogRecord) -> dict[str, object]:
     error = record.exc_info[1] if record.exc_info else None
-    if error is not None:
-        return {"error": type(error).__name__, "at": frames(error)}
-    said = " ".join(_USER.sub("", record.getMessage()).split())
-    return {"message": said[:_LONGEST_MESSAGE]}
+    if error is None:
+        return {"message": _plain(record.getMessage())}
+    error = getattr(error, "exc", error)  # a pool wraps those of its processes
+    told: dict[str, object] = {"error": type(error).__name__, "at": frames(error)}
+    # Those of the pool say by which signal or limit a process ended, and can say nothing else.
+    return told | ({"message": _plain(str(error))} if type(error).__module__ == _POOL else {})
+
+
+def _plain(text: str) -> str:
+    return " ".join(_USER.sub("", text).split())[:_LONGEST_MESSAGE]
 
 
 def _is_secret(key: str, value: Any) -> bool:

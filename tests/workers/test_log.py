@@ -14,7 +14,11 @@ import structlog
 from pydantic import SecretStr
 
 from crawler.patience import for_several
-from workers import log, schedule
+from evidence.model import Observed, Server, Trigger
+from evidence.store import Stage
+from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
+from workers import log, pipeline, schedule
+from workers.options import RunOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -91,6 +95,27 @@ def test_what_is_about_a_run_and_a_server_carries_both_also_in_what_it_starts(
     }
 
 
+def test_what_a_collector_logs_carries_its_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def answer(server: Server) -> Observed:
+        log.get_log().info("asked", wanted=server.id)
+        return Observed(LISTING)
+
+    async def main() -> None:
+        registry = ScriptedRegistry("first", [[ref(number) for number in range(5)]])
+        async with context(tmp_path, World([registry], [ScriptedCollector(answer)])) as ctx:
+            run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)), run_id="r1")
+            await pipeline.discover(ctx, run)
+            with log.about(run="r1", stage="collect"):
+                await pipeline.collect(ctx, run, ctx.store.pending("r1", Stage.COLLECT))
+
+    log.configure("info", "json")
+    asyncio.run(main())
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    asked = [line for line in lines if line["event"] == "asked"]
+    assert len({line["server"] for line in asked}) == 5
+    assert all((line["server"], line["run"], line["stage"]) == (line["wanted"], "r1", "collect") for line in asked)
+
+
 @pytest.mark.parametrize(
     ("task", "arguments", "expected"),
     [
@@ -122,6 +147,12 @@ try:
 except ValueError:
     logging.getLogger("celery").exception("task failed: what a server said")
 warnings.warn("as root")
+from celery.exceptions import WorkerLostError
+from billiard.einfo import ExceptionInfo
+try:
+    raise WorkerLostError("Worker exited prematurely: signal 9 (SIGKILL)")
+except WorkerLostError as lost:
+    logging.getLogger("celery.worker.request").error("Task: %r", lost, exc_info=ExceptionInfo().exc_info)
 """
 
 
@@ -132,8 +163,13 @@ def test_what_libraries_log_is_lines_of_json_without_secrets_and_messages_of_exc
         ("library_logged", "kombu", "warning"),
         ("library_logged", "celery", "error"),
         ("library_logged", "py.warnings", "warning"),
+        ("library_logged", "celery.worker.request", "error"),
     ]
     assert lines[0]["message"] == "no connection to redis://127.0.0.1:1/0 again"
     assert (lines[1]["error"], lines[1]["at"]) == ("ValueError", ["<string>:7 in <module>"])
+    assert (lines[3]["error"], lines[3]["message"]) == (
+        "WorkerLostError",
+        "Worker exited prematurely: signal 9 (SIGKILL)",
+    )
     assert "s3cret" not in done.stderr
     assert "what a server said" not in done.stderr
