@@ -72,9 +72,10 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     table = {
         "plan-run": _entry(PLAN_RUN, settings.plan_every),
         "sweep": _entry(SWEEP, settings.sweep_every),
-        "light-check": _entry(LIGHT_CHECK, settings.plan_every),
         "admit-retests": _entry(ADMIT_RETESTS, settings.retest_every),
     }
+    if settings.light_every:
+        table["light-check"] = _entry(LIGHT_CHECK, settings.plan_every)
     if settings.advisories_every:
         table["refresh-advisories"] = _entry(REFRESH_ADVISORIES, settings.advisories_every)
     if settings.keep_whole:

@@ -18,7 +18,7 @@ from tests.servers.valkey import ValkeyServer
 APP = CELERY[-1]
 QUICK = {
     "HALLMARK_SWEEP_EVERY": "1",
-    "HALLMARK_PLAN_EVERY": "1",
+    "HALLMARK_PLAN_EVERY": "2",
     "HALLMARK_LIGHT_EVERY": "0",  # a server that fails once must fail in the run
     "HALLMARK_RETRIES": "0",
     "HALLMARK_LEASE_TTL": "4",
@@ -66,7 +66,7 @@ class Cluster:
     def start_beat(self, name: str = "beat") -> Process:
         return self._start(name, ["beat", "--schedule", str(self._folder / f"{name}-schedule"), "--pidfile="])
 
-    def start_worker(self, concurrency: int = 2, app: str = APP) -> Process:
+    def start_worker(self, concurrency: int = 3, app: str = APP) -> Process:
         name = f"worker-{next(self._numbers)}"
         pool = ["--concurrency", str(concurrency), "--without-mingle", "--without-gossip"]
         return self._start(name, ["worker", "--hostname", f"{name}@test", *pool], app)
