@@ -15,7 +15,7 @@ import orjson
 from evidence.derive.scrubbing import are_clean, scrub_body
 from evidence.model import Absent, Dossier, Record, Run
 from evidence.store import StoredCard
-from publish.columns import COLUMNS, Row
+from publish.columns import COLUMNS, Column, Row
 from scoring import receipt
 
 Format: TypeAlias = Literal["jsonl", "csv"]
@@ -44,12 +44,12 @@ def written(run: Run, dossier: Dossier, cards: Sequence[StoredCard], forms: Sequ
     return [sheet.table(form) if form.format == "csv" else sheet.line(form) for form in forms]
 
 
-def about(server: Dossier, *, comparable: bool = False) -> dict[str, Any]:
+def about(dossier: Dossier, *, comparable: bool = False) -> dict[str, Any]:
     """A server and its records as JSON values, receipts left out."""
-    known = server.server
+    server = dossier.server
     return {
-        "server": {"id": known.id, "ref": known.ref, "name": known.name, "seen_in": sorted(known.seen_in)},
-        "records": {kind: _record(record, comparable) for kind, record in sorted(server.records.items())},
+        "server": {"id": server.id, "ref": server.ref, "name": server.name, "seen_in": sorted(server.seen_in)},
+        "records": {kind: _record(record, comparable) for kind, record in sorted(dossier.records.items())},
     }
 
 
@@ -64,14 +64,11 @@ class _Sheet:
     def line(self, form: Form) -> bytes:
         """One line of JSON, members sorted. A receipt is canonical JSON already, and goes in as it is."""
         around = about(self._dossier, comparable=form.comparable)
-        run = (
-            b"" if form.comparable else b'"run":%b,' % _json({"id": self._run.id, "as_of": self._run.as_of.isoformat()})
-        )
-        cards = b",".join(_member(receipt.undated(card.body) if form.comparable else card.body) for card in self._cards)
+        cards = [_member(receipt.undated(card.body) if form.comparable else card.body) for card in self._cards]
         line = b'{"records":%b,%b"scorecards":[%b],"server":%b}' % (
             _json(around["records"]),
-            run,
-            cards,
+            b"" if form.comparable else _run_member(self._run),
+            b",".join(cards),
             _json(around["server"]),
         )
         return (line if self._is_clean else scrub_body(line)) + b"\n"
@@ -117,6 +114,10 @@ def _gather(value: Any, said: set[str], name: str = "") -> None:
             _gather(inner, said, name)
 
 
+def _run_member(run: Run) -> bytes:
+    return b'"run":%b,' % _json({"id": run.id, "as_of": run.as_of.isoformat()})
+
+
 def _member(body: bytes) -> bytes:
     """An encoded receipt as it stands in a line, where everything beyond ASCII is escaped."""
     if body.isascii() and _ESCAPED_ELSEWHERE not in body:
@@ -145,7 +146,7 @@ def _record(record: Record, comparable: bool) -> dict[str, Any]:
     return row
 
 
-def _columns(form: Form) -> list[Any]:
+def _columns(form: Form) -> list[Column]:
     return [column for column in COLUMNS if not (form.comparable and column.volatile)]
 
 
