@@ -152,14 +152,19 @@ def test_the_image_has_what_the_code_needs_and_nothing_else() -> None:
     assert text.count("\nFROM ") + text.startswith("FROM ") == 2
 
 
-@pytest.mark.parametrize("name", [name for name, one in compose()["services"].items() if "build" in one])
-def test_ours_in_compose_are_hardened_and_restarted(name: str) -> None:
+@pytest.mark.parametrize("name", list(compose()["services"]))
+def test_services_of_compose_are_hardened_restarted_and_asked_for_their_health(name: str) -> None:
     service = compose()["services"][name]
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert service["restart"] == "unless-stopped"
-    assert {"postgres", "redis"} <= service["depends_on"].keys()
+    assert service["logging"]["options"]["max-size"]
+    if "build" in service:  # the image has a check of its own, and a user that is not root
+        assert {"postgres", "redis"} <= service["depends_on"].keys()
+        assert "disable" not in service.get("healthcheck", {})
+    else:
+        assert service["healthcheck"]["test"]
 
 
 def test_compose_opens_no_port_to_others_and_knows_its_files() -> None:
