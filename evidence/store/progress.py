@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select, union, update
 from sqlalchemy.sql import ColumnElement
 
 from evidence.model import ServerId
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import UnknownServer
+from evidence.store.evidence_models import COMPACTION, SCORING
 from evidence.store.giving_back import GIVEN_BACK
 from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.leasing import is_open
@@ -55,13 +56,11 @@ def plan(
 
 
 def planned(connection: Connection, run_id: str) -> list[ServerId]:
-    """Every planned server, whatever has become of it; sorted."""
-    query = (
-        select(SERVER.c.id)
-        .join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
-        .where(RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.stage == Stage.COLLECT.value)
-    )
-    return sorted(connection.scalars(query))
+    """Every planned server, whatever has become of it; sorted. Of an old night's some are known by receipts alone."""
+    run = run_key(connection, run_id)
+    items = select(RUN_ITEM.c.server_key).where(RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == Stage.COLLECT.value)
+    scored = select(SCORING.c.server_key).where(SCORING.c.run_key == run)
+    return sorted(connection.scalars(select(SERVER.c.id).where(SERVER.c.key.in_(union(items, scored)))))
 
 
 def pending(connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId] | None) -> list[ServerId]:
@@ -149,8 +148,12 @@ def progress(connection: Connection, run_id: str) -> Progress:
     for (stage, _), (_, passed) in counts.items():
         done[stage] += passed
     outcomes = count_outcomes(connection, key)
+    thinned = connection.scalar(select(COMPACTION.c.visits).where(COMPACTION.c.run_key == key)) or 0
+    if thinned:
+        done[Stage.COLLECT] += thinned
+        done[Stage.SCORE] = connection.scalar(select(count).where(SCORING.c.run_key == key)) or 0
     return Progress(
-        planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT),
+        planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT) + thinned,
         done=dict(done),
         absent={(kind, reason): number for (kind, reason), number in outcomes.items() if reason is not None},
         carried=counts.get((Stage.COLLECT, True), (0, 0))[0],

@@ -122,7 +122,7 @@ def _add(
     fillings = _fillings(connection, run, {server: scoring.evidence for server, scoring in scorings.items()})
     new: dict[int, list[Receipt]] = {}
     for server, scoring in scorings.items():
-        have = {known[key] for key in scoring.receipts}
+        have = {known[key] for key in scoring.receipts if key in known}
         for card in sorted(cards[server], key=lambda card: (card.rubric, card.version)):
             if (card.rubric, card.version) not in have:
                 have.add((card.rubric, card.version))

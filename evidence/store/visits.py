@@ -117,7 +117,7 @@ def read_contents(connection: Connection, run: int, servers: Iterable[int]) -> d
         query = select(VISIT.c.server_key, VISIT.c.shape_key, VISIT.c.blobs).where(VISIT.c.run_key == run)
         rows += [tuple(row) for row in connection.execute(query.where(VISIT.c.server_key.in_(batch)))]
     shapes = read_shapes(connection, (shape for _, shape, _ in rows))
-    return {server: Contents(shapes[shape], tuple(unpack_numbers(blobs))) for server, shape, blobs in rows}
+    return {server: Contents(shapes.get(shape, ()), tuple(unpack_numbers(blobs))) for server, shape, blobs in rows}
 
 
 def check_visits(connection: Connection, run: int, as_of: datetime, servers: Sequence[int]) -> list[str]:

@@ -124,7 +124,9 @@ def test_what_was_dropped_is_noted_with_the_run(nights: Store) -> None:
     assert (noted.at, noted.visits, noted.done) == (TODAY.at, 3, True)
     assert nights.compacting.thinned(name(7)) is None
     assert nights.dossiers(name(3), IDS)[0].records == {}
-    assert nights.planned(name(3)) == []
+    assert nights.planned(name(3)) == sorted(IDS)
+    before, after = nights.progress(name(7)), nights.progress(name(3))
+    assert (after.planned, after.done) == (before.planned, before.done) == (3, {Stage.COLLECT: 3, Stage.SCORE: 3})
 
 
 def test_a_dry_call_changes_nothing_and_counts_the_same(nights: Store) -> None:

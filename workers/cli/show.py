@@ -8,7 +8,7 @@ import typer
 
 from publish.dataset import describe
 from scoring import receipt
-from workers.cli.console import Exit, emit, fail
+from workers.cli.console import Exit, emit, fail, note
 from workers.cli.page import show_server
 from workers.cli.receipts import newest_only
 from workers.cli.selection import Rubrics, chosen
@@ -47,9 +47,13 @@ def show(
             )
         dossier = store.dossiers(run_id, [found.id])[0]
         cards = chosen(store.scorecards(run_id, servers=[found.id]), rubric)
+        thinned = None if dossier.records else store.compacting.thinned(run_id)
         if as_json:
-            emit({"run": run_id, **describe(dossier, cards)})
+            given_up = {"evidence_given_up": thinned.at.isoformat()} if thinned else {}
+            emit({"run": run_id, **given_up, **describe(dossier, cards)})
             return
+        if thinned:
+            note(f"the records of this night were given up on {thinned.at:%Y-%m-%d}; receipts and digests stay")
         receipts = [receipt.decode(card.body) for card in cards]
         known = store.findings(servers=[found.id])
         show_server(dossier, receipts if rubric else newest_only(receipts), evidence=evidence, findings=known)
