@@ -18,7 +18,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command(name="compact")
 def compact_nights(
-    days: Annotated[int, typer.Option(min=LATE.days, help="Keep every night of so many days whole.")] = KEEP.days,
+    days: Annotated[
+        int | None, typer.Option(min=LATE.days, help="Keep every night of so many days whole, not HALLMARK_KEEP_WHOLE.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be dropped.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
 ) -> None:
@@ -42,7 +44,7 @@ def compact_nights(
             done = compact(
                 store,
                 clock_at(settings.clock),
-                timedelta(days=days),
+                settings.keep_whole or KEEP if days is None else timedelta(days=days),
                 dry=dry_run,
                 told=lambda run, visits: status.update(f"{run}: {visits} visits"),
             )
