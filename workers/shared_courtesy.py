@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from crawler.budgets import Budgets
@@ -19,6 +19,10 @@ from workers.waiting import COUNTERS_KEY, HOST_WAIT_SECONDS, HOST_WAITS
 
 # Longest wait before a host that another process visits is asked for again.
 _POLL_SECONDS: Final = 1.0
+# How long nothing is heard of Redis before it counts as lost: each process goes on politely on its own then.
+_SILENCE_SECONDS: Final = 3.0
+# A call takes a millisecond, so few connections serve thousands of visits; whoever finds none free waits for one.
+_CONNECTIONS: Final = 64
 # Turns the lease of a finished visit into the gap before the next one, or the pause that the host asked for, unless it
 # has become somebody else's.
 _LEAVE: Final = """
@@ -26,6 +30,16 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 if tonumber(ARGV[2]) > 0 then return redis.call('pexpire', KEYS[1], ARGV[2]) end
 return redis.call('del', KEYS[1])
 """
+
+
+def shared_pool(url: str) -> BlockingConnectionPool:
+    """Connections for everything that visits share: never too many, and none that waits for ever."""
+    return BlockingConnectionPool.from_url(
+        url,
+        max_connections=_CONNECTIONS,
+        socket_timeout=_SILENCE_SECONDS,
+        socket_connect_timeout=_SILENCE_SECONDS,
+    )
 
 
 class SharedCourtesy(Courtesy):

@@ -24,7 +24,7 @@ from workers.context import Context, open_context
 from workers.loop import run_loop
 from workers.outside import Network
 from workers.shared_budgets import SharedLedger
-from workers.shared_courtesy import SharedCourtesy
+from workers.shared_courtesy import SharedCourtesy, shared_pool
 from workers.shared_quota import SharedBudgets
 from workers.stopping import Stopping, soft_limit_heard
 
@@ -146,7 +146,7 @@ def _do(step: Step, *, migrate: bool = False) -> None:
         clock = clock_at(mine.clock)
         own = OwnSilence(clock, mine.host_failures, mine.host_rest)
         with soft_limit_heard() as is_over:
-            async with Redis.from_url(mine.redis_url.get_secret_value()) as redis:
+            async with Redis.from_pool(shared_pool(mine.redis_url.get_secret_value())) as redis:
                 # Everything that a visit may take: its own time, and the longest time it may be told to wait.
                 longest = mine.server_timeout + LONGEST_PAUSE
                 ledger = SharedLedger(redis, clock.monotonic)

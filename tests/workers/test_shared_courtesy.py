@@ -13,7 +13,7 @@ from tests.servers.daemon import free_port
 from tests.servers.valkey import ValkeyServer, valkey_server
 from workers.broker import turn
 from workers.settings import Settings
-from workers.shared_courtesy import SharedCourtesy
+from workers.shared_courtesy import SharedCourtesy, shared_pool
 
 GAP = 0.05
 
@@ -101,6 +101,50 @@ def test_without_redis_a_process_is_polite_on_its_own() -> None:
             pass
 
     asyncio.run(main())
+
+
+def test_a_thousand_visits_at_once_are_all_shared(valkey: ValkeyServer) -> None:
+    async def main() -> None:
+        async with Redis.from_pool(shared_pool(valkey.url)) as redis, asyncio.timeout(60):
+            courtesy, inside, everybody = _courtesy(redis, longest=60), 0, asyncio.Event()
+
+            async def visit(number: int) -> None:
+                nonlocal inside
+                async with courtesy.visit(f"many-{number}.example"):
+                    inside += 1
+                    if inside == 1_000:
+                        everybody.set()
+                    await everybody.wait()
+                    held.append(await redis.exists(f"hallmark:host:many-{number}.example"))
+
+            held: list[int] = []
+            await asyncio.gather(*(visit(number) for number in range(1_000)))
+            assert sum(held) == 1_000
+
+    asyncio.run(main())
+
+
+def test_a_broker_that_does_not_answer_holds_no_visit_for_long() -> None:
+    async def main() -> None:
+        async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+            writer.close()
+
+        silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+        url = f"redis://127.0.0.1:{silent.sockets[0].getsockname()[1]}/0"
+        pool = shared_pool(url)
+        pool.connection_kwargs |= {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
+        async with Redis.from_pool(pool) as redis, asyncio.timeout(20), _courtesy(redis).visit("any.example"):
+            pass
+        silent.close()
+
+    asyncio.run(main())
+
+
+def test_what_visits_share_never_waits_for_ever() -> None:
+    told = shared_pool("redis://127.0.0.1/0").connection_kwargs
+    assert 0 < told["socket_timeout"] < 10
+    assert 0 < told["socket_connect_timeout"] < 10
 
 
 def test_a_turn_is_one_process_at_a_time_and_free_afterwards(valkey: ValkeyServer) -> None:
