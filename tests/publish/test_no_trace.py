@@ -14,8 +14,10 @@ from evidence.kinds import listing
 from evidence.model import Dossier
 from evidence.store import Store
 from publish import dataset, junit, sarif, snapshot
+from publish.comparison import as_json, compare
 from publish.disclosure import PRIVATE_KINDS, Shown, disclose, private_rules, public_body, public_form
 from publish.findings import spotted
+from publish.forms import Format
 from publish.report import write_report
 from publish.scan_document import document
 from publish.verdicts import verdicts
@@ -103,7 +105,7 @@ def test_no_page_has_a_trace(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("comparable", [False, True])
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_no_dataset_has_a_trace(store: Store, form: dataset.Format, comparable: bool) -> None:
+def test_no_dataset_has_a_trace(store: Store, form: Format, comparable: bool) -> None:
     out = io.BytesIO()
     dataset.export(store, samples.RUN.id, out, format=form, comparable=comparable)
     assert out.getvalue()
@@ -112,6 +114,26 @@ def test_no_dataset_has_a_trace(store: Store, form: dataset.Format, comparable: 
 
 def test_no_manifest_has_a_trace(store: Store) -> None:
     assert traces(snapshot.manifest(store, samples.RUN.id).decode()) == []
+
+
+def test_no_file_of_the_folder_has_a_trace(store: Store, tmp_path: Path) -> None:
+    """All files in one pass."""
+    assert snapshot.write(store, samples.RUN.id, tmp_path / "dataset") == 1
+    files = sorted((tmp_path / "dataset").iterdir())
+    assert {path.name for path in files} >= set(snapshot.FILES)
+    assert [(path.name, found) for path in files if (found := traces(path.read_text("utf-8")))] == []
+
+
+def test_no_comparison_has_a_trace() -> None:
+    """Before and after a repair, and before and after a fault: neither says what was found."""
+    marked_ones = marked_cards(marked())
+    plain = samples.cards(marked())
+    for before, after in ((marked_ones, plain), (plain, marked_ones), (marked_ones, marked_ones)):
+        told = compare([public_form(card) for card in before], [public_form(card) for card in after])
+        assert traces(json.dumps([as_json(one) for one in told])) == []
+        assert not {rule for one in told for rule in one.rules} & private_rules()
+    raw = compare(marked_ones, plain)
+    assert any(MARKER in line.why for one in raw for line in one.gone), "the operator is told"
 
 
 def test_what_is_made_of_the_public_forms_has_no_trace() -> None:

@@ -13,9 +13,12 @@ from urllib.parse import quote
 import pytest
 
 from evidence.derive.secrets import Scanner, own_rules
+from evidence.model import Absent
 from evidence.store import blobs
+from evidence.store.mapping import to_json
 from tests.crawler.collectors.source.reading import reading
 from tests.evidence.secrets.planted import planted
+from tests.functional.processes import opened
 from tests.servers import leaking
 from tests.workers.cli.conftest import Hallmark
 
@@ -54,7 +57,9 @@ def test_a_whole_run_keeps_and_shows_no_secret(
     assert any(b"search_notes" in text for text in shown.values()), "the listing is shown"
     secrets = {**leaking.LEAKS, "listed": leaking.LISTED}
     assert leaked(shown, secrets) == []
-    rows = dict(_rows(home / "hallmark.db"))
+    rows = dict(_rows(home / "hallmark.db")) | dict(_packed(home / "hallmark.db"))
+    assert any(b'"looked_at"' in value or b'"samples"' in value for place, value in rows.items() if "visit/" in place)
+    assert any(b'"lines":' in value for place, value in rows.items() if "receipt/" in place), "receipts are read"
     assert any(b"[secret]" in value for value in rows.values()), "something was scrubbed"
     kept = [value for value in rows.values() if value.startswith(b'{"resources":')]
     assert any(b"# Settings" in value and b"found nothing" in value for value in kept), "texts are kept"
@@ -123,3 +128,15 @@ def _rows(database: Path) -> Iterator[tuple[str, bytes]]:
                     if table == "evidence_blob" and column == "body":
                         data = blobs.unpack(value["codec"], value["size"], data, name=str(number))
                     yield f"{table}.{column}.{number}", data
+
+
+def _packed(database: Path) -> Iterator[tuple[str, bytes]]:
+    """What is packed with a dictionary, or by what it shares with other rows: notes of visits, and receipts."""
+    with opened(f"sqlite:///{database}") as store:
+        for row in store.runs(9):
+            for dossier in store.dossiers(row.run.id, store.planned(row.run.id)):
+                for kind, record in dossier.records.items():
+                    said = record.content.detail if isinstance(record.content, Absent) else ""
+                    yield f"visit/{kind}.{dossier.server.id}", to_json([record.observation, said]).encode()
+            for card in store.scorecards(row.run.id):
+                yield f"receipt/{card.rubric}@{card.version}.{card.server}", card.body
