@@ -48,7 +48,12 @@ class Label:
 def advisories(
     lockfile: Annotated[
         Path,
-        typer.Argument(metavar="LOCKFILE", help='A lockfile, or rows {"ecosystem", "name", "version"} in a .jsonl.'),
+        typer.Argument(
+            metavar="LOCKFILE",
+            help='A lockfile, or rows {"ecosystem", "name", "version"} in a .jsonl.',
+            exists=True,
+            dir_okay=False,
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
     export: Annotated[

@@ -5,6 +5,7 @@ The file is read twice: first for the names of each server's tools, of which onl
 
 from __future__ import annotations
 
+import codecs
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -102,6 +103,8 @@ def _rows(path: Path) -> Iterator[Row | Bad]:
         number = 0
         while line := file.readline(MAX_LINE + 1):
             number += 1
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)  # which editors of some systems write
             if len(line) > MAX_LINE and not line.endswith(b"\n"):
                 while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
                     continue

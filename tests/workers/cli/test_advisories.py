@@ -135,3 +135,8 @@ def test_an_export_that_is_down_leaves_the_mirror_as_it_was(hallmark: Hallmark, 
     done = hallmark("advisories", "refresh")
     assert done.code == 1
     assert hallmark("advisories", "status", "--json").rows[0]["records"] == 3
+
+
+def test_a_lockfile_that_is_not_there_is_wrong_usage(hallmark: Hallmark, tmp_path: Path) -> None:
+    missing = hallmark("lab", "advisories", str(tmp_path / "uv.lock"))
+    assert (missing.code, "does not exist" in missing.err.replace("\n", " ")) == (2, True)

@@ -79,6 +79,13 @@ def test_bad_rows_are_told_and_do_not_end_it(hallmark: Hallmark, tmp_path: Path)
     assert hallmark("lab", "poisoning", corpus(tmp_path, row("a", OVERT)), "--labels").code == 2
 
 
+def test_a_mark_of_byte_order_before_the_first_row_is_no_fault(hallmark: Hallmark, tmp_path: Path) -> None:
+    path = tmp_path / "marked.jsonl"
+    path.write_text(json.dumps(row("a", OVERT)) + "\n", encoding="utf-8-sig")
+    result = hallmark("lab", "poisoning", str(path), "--json")
+    assert [each.get("verdict") for each in result.rows] == ["malicious"]
+
+
 def quality(hallmark: Hallmark, *arguments: str) -> dict[str, Any]:
     result = hallmark("lab", "poisoning", *arguments, "--labels", "--json")
     assert result.code == 0, result.err
