@@ -31,6 +31,9 @@ NOTHING_MEASURED: Final = "nothing_measured"
 
 _DOWN: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR})
 
+_OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.QUARANTINED})
+"""Why nobody asked the server anything, through no fault of its own."""
+
 _SETTLED: Final = (
     "A dimension is on 0 to 10 and the overall score is ten times their weighted mean, rounded once, half up.",
     "A dimension is measured when at least one of its components is; components redistribute alike.",
@@ -54,6 +57,7 @@ _SETTLED: Final = (
     "Error handling is seen in calls of reading tools; calls that fit weigh twice what mistakes and texts do.",
     "Stability alone counts for a server that is down. One that is locked or not run here stays not testable.",
     "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
+    "There is none either when we failed to ask the server anything: a score never moves through a failure of ours.",
     "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
     "Floor and ceiling are the score with everything unmeasured at 0 and at 10; rankings go by the floor.",
 )
@@ -86,7 +90,9 @@ def _score(assessment: Assessment) -> Scorecard:
 
 def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
     parts = [score_component(part, assessment, dimension=dimension.name) for part in dimension.components]
-    if dimension.name == RELIABILITY.name and not _is_tested(parts, assessment):
+    if _was_our_failure(assessment):
+        parts = [_set_aside(part, assessment) for part in parts]
+    elif dimension.name == RELIABILITY.name and not _is_tested(parts, assessment):
         parts = [_set_aside(part, assessment) if part.name == STABILITY else part for part in parts]
     components = weighing.with_effective_parts(parts)
     return DimensionScore(
@@ -97,6 +103,11 @@ def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
         status=weighing.status(components),
         components=components,
     )
+
+
+def _was_our_failure(assessment: Assessment) -> bool:
+    content = assessment.dossier.read(listing.KIND)
+    return isinstance(content, Absent) and content.reason in _OUR_FAILURE
 
 
 def _is_tested(parts: Sequence[ComponentScore], assessment: Assessment) -> bool:
