@@ -227,7 +227,7 @@ def test_report_prints_where_it_is_and_keeps_other_files(
 def test_a_run_is_found_by_the_beginning_of_its_id(hallmark: Hallmark, stored: Sequence[str]) -> None:
     assert hallmark("list", "--run", "run_2026", "--json").rows == hallmark("list", "--json").rows
     (row,) = hallmark("runs", "--json").rows
-    assert list(row) == ["run", "as_of", "trigger", "state", "planned", "collected", "scored", "pins"]
+    assert list(row) == ["run", "as_of", "trigger", "state", "note", "planned", "collected", "scored", "pins"]
 
 
 def test_output_to_a_pipe_has_no_escape_codes(process: Hallmark, stored: Sequence[str]) -> None:
