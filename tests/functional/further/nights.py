@@ -104,6 +104,11 @@ class Night:
         contents = [one.content for dossier in self.dossiers.values() for one in dossier.records.values()]
         return {content.reason for content in contents if isinstance(content, Absent)}
 
+    def kinds_absent_for(self, reason: Reason) -> set[str]:
+        """The kinds of which at least one record is absent for a reason."""
+        records = [one for dossier in self.dossiers.values() for one in dossier.records.values()]
+        return {one.kind for one in records if isinstance(one.content, Absent) and one.content.reason is reason}
+
     def components(self, server: str) -> dict[str, Decimal]:
         """Results of what was measured of a server, by `dimension.component`."""
         return {
