@@ -110,13 +110,17 @@ class Published:
     disclosed: tuple[FindingRow, ...] = ()
 
 
-def published(store: Store, run_id: str, *, until: datetime | None = None) -> Iterator[Published]:
-    """What may be shown of each server of a run and of its receipts, in order of server id, read in batches.
+def published(
+    store: Store, run_id: str, *, until: datetime | None = None, servers: Sequence[ServerId] | None = None
+) -> Iterator[Published]:
+    """What may be shown of each server of a run, or of some, and of its receipts, by server id, read in batches.
+
+    A server that is asked for and was not in the run comes without records and receipts.
 
     With `until`, decisions about findings that were made later count as not made: a run's files stay those that its
     manifest names. A finding that was made private again is never shown, also not as of a moment when it was public.
     """
-    for batch in _batches(store.planned(run_id)):
+    for batch in _batches(store.planned(run_id) if servers is None else servers):
         yield from _published(store, run_id, batch, until)
 
 
