@@ -6,7 +6,6 @@ Every step may be called again at any time, by any process: it first drops what 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from evidence.model import Absent, Reason, Record, Run, Server, ServerId, Trigge
 from evidence.store import Progress, RunEvent, RunState, Stage
 from publish import snapshot
 from publish.press import Press
-from workers import findings, looking, pins, planning, quota_waits, receipts, retries, stages
+from workers import findings, looking, pins, planning, quota_waits, receipts, retries, run_ids, stages
 from workers.approvals import approvals
 from workers.breaking import Breaker, Unbroken
 from workers.cases import Cases
@@ -46,7 +45,7 @@ class NotPublishable(Exception):
 def start_run(ctx: Context, trigger: Trigger, options: RunOptions, *, run_id: str | None = None) -> Run:
     """Create a run pinned to the versions of this process, or return the run that already has this id."""
     run = Run(
-        id=run_id or f"{ctx.clock.wall():%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+        id=run_id or run_ids.run_id(ctx.clock.wall()),
         trigger=trigger,
         as_of=ctx.clock.now(),
         pins=ctx.pins,

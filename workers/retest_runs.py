@@ -6,7 +6,6 @@ Every step may come twice, from any process: states move once, and a server is l
 from __future__ import annotations
 
 import asyncio
-import secrets
 from datetime import timedelta
 from typing import Final
 
@@ -23,6 +22,7 @@ from workers.log import about
 from workers.options import RunOptions
 from workers.retest_outside import RetestOutside
 from workers.retesting import cards_of, ready_at
+from workers.run_ids import run_id
 from workers.stopping import Stopping, halt_when, never
 
 UNSCORED: Final = "the server could not be scored, which is our failure: the log says why"
@@ -91,9 +91,8 @@ async def run_one(ctx: Context, retest_id: str, stopping: Stopping = never) -> N
 def _admit(ctx: Context, retest: Retest) -> bool:
     """A run that is planned for a request that somebody else admitted meanwhile is cancelled: nobody works on it."""
     at = ctx.clock.wall()
-    run_id = f"{at:%Y%m%dT%H%M%SZ}-retest-{secrets.token_hex(4)}"
     options = RunOptions(registries=(), only=(retest.server,))
-    run = pipeline.start_run(ctx, Trigger.RETEST, options, run_id=run_id)
+    run = pipeline.start_run(ctx, Trigger.RETEST, options, run_id=run_id(at, "retest"))
     ctx.store.plan(run.id, [retest.server], at)
     if ctx.store.retests.admit(retest.id, run.id, at):
         ctx.log.info("retest_admitted", retest=retest.id, run=run.id, server=retest.server)

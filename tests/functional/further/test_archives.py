@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import resource
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -156,6 +157,8 @@ def _kill_readers(patch: pytest.MonkeyPatch, *, times: int) -> list[int]:
     def dying(self: reader._Process, message: dict[str, Any], handle: int) -> dict[str, Any]:
         if len(killed) < times:
             killed.append(1)
+            assert self._process is not None
+            self._process.send_signal(signal.SIGSTOP)  # or a reading might be over before its reader is killed
             threading.Timer(0.02, self.kill).start()
         return ask(self, message, handle)
 
