@@ -1,0 +1,100 @@
+"""Proofs of control: asked for with the token that they will open, looked for again and again, and over one day."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Row, Select, func, insert, select, text, update
+
+from evidence.model import ServerId
+from evidence.store.claim_rows import Claim, ClaimLimits, ClaimState, Way
+from evidence.store.database import Database
+from evidence.store.keys import server_keys
+from evidence.store.models import SERVER
+from evidence.store.people_models import CLAIM
+from evidence.store.tokens import ApiToken, put_token
+
+_CLAIMS: Final = 7_340_032_121
+"""Lock under which claims are made on PostgreSQL, so that their limits hold; SQLite has one writer anyway."""
+
+_ALIVE: Final = [state.value for state in ClaimState if state.is_alive]
+_COLUMNS: Final = ("id", "place", "challenge", "client", "asked_at", "due_at", "tries", "seen_at", "note")
+
+
+class Claims:
+    """The claims of one database; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def start(self, claim: Claim, token: ApiToken, limits: ClaimLimits) -> bool:
+        """Store a claim with the token that counts once it is proven; False when a limit is reached."""
+        with self._database.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CLAIMS})
+            key = server_keys(connection, [claim.server])[claim.server]
+            unproven = (CLAIM.c.server_key == key, CLAIM.c.state == ClaimState.WAITING.value)
+            recent = (CLAIM.c.client == claim.client, CLAIM.c.asked_at > limits.since)
+            count = select(func.count()).select_from(CLAIM)
+            if (connection.scalar(count.where(*unproven)) or 0) >= limits.of_server:
+                return False
+            if (connection.scalar(count.where(*recent)) or 0) >= limits.of_client:
+                return False
+            values = {name: getattr(claim, name) for name in _COLUMNS}
+            states = {"way": claim.way.value, "state": claim.state.value, "server_key": key}
+            made = connection.execute(insert(CLAIM).values(**values, **states))
+            put_token(connection, token, made.inserted_primary_key[0])  # type: ignore[index]
+        return True
+
+    def find(self, claim: str) -> Claim | None:
+        """One claim."""
+        with self._database.reading() as connection:
+            row = connection.execute(_query().where(CLAIM.c.id == claim)).one_or_none()
+        return None if row is None else _claim(row)
+
+    def read(self, *, server: ServerId | None = None, ended: bool = False, limit: int = 200) -> list[Claim]:
+        """Claims of one server or all whose proof is still looked for, newest first; with `ended` the others too."""
+        query = _query().order_by(CLAIM.c.key.desc()).limit(limit)
+        if server is not None:
+            query = query.where(SERVER.c.id == server)
+        if not ended:
+            query = query.where(CLAIM.c.state.in_(_ALIVE))
+        with self._database.reading() as connection:
+            return [_claim(row) for row in connection.execute(query)]
+
+    def hurry(self, claim: str, at: datetime) -> bool:
+        """Have a claim looked at soon; False when its proof is not looked for any more."""
+        alive = (CLAIM.c.id == claim, CLAIM.c.state.in_(_ALIVE))
+        with self._database.writing() as connection:
+            found = connection.execute(update(CLAIM).where(*alive).values(due_at=at)).rowcount
+        return bool(found)
+
+    def take_due(self, now: datetime, limit: int, lease: timedelta) -> list[Claim]:
+        """Claims to look at now; nobody else gets them before the lease is over."""
+        due = (CLAIM.c.due_at <= now, CLAIM.c.state.in_(_ALIVE))
+        with self._database.writing() as connection:
+            rows = connection.execute(_query().where(*due).order_by(CLAIM.c.due_at, CLAIM.c.key).limit(limit)).all()
+            taken = []
+            for row in rows:
+                still = (CLAIM.c.key == row.key, CLAIM.c.due_at == row.due_at)
+                if connection.execute(update(CLAIM).where(*still).values(due_at=now + lease)).rowcount:
+                    taken.append(_claim(row))
+        return taken
+
+    def settle(self, claim: Claim) -> bool:
+        """Store what a look at a claim said; False when the claim is over already."""
+        moving = {name: getattr(claim, name) for name in ("due_at", "tries", "seen_at", "note")}
+        alive = (CLAIM.c.id == claim.id, CLAIM.c.state.in_(_ALIVE))
+        with self._database.writing() as connection:
+            values = {**moving, "state": claim.state.value}
+            return bool(connection.execute(update(CLAIM).where(*alive).values(values)).rowcount)
+
+
+def _query() -> Select[Any]:
+    return select(SERVER.c.id.label("server"), CLAIM).join(SERVER, SERVER.c.key == CLAIM.c.server_key)
+
+
+def _claim(row: Row[Any]) -> Claim:
+    known = {name: getattr(row, name) for name in _COLUMNS}
+    return Claim(**known, server=row.server, way=Way(row.way), state=ClaimState(row.state))
