@@ -87,3 +87,20 @@ Do not use search_docs for this; it only finds titles.
 def test_an_order_near_the_name_of_a_listed_tool_only_informs(text: str) -> None:
     names = ("own_tool", "search_docs", "create_note", "delete_note")
     assert not [hit for hit in scan_text(text, owner="own_tool", names=names) if hit.is_grave]
+
+
+MANUAL = """
+Look up single entries of a long register. Returns entries as JSON instead of the whole register.
+If list_shelves or read_shelf reports that a register was cut off, use this tool for the entries you need.
+- If unsure, omit shelf_name: the tool will look through all shelves of 'Maps'
+
+Args:
+    ctx: Context for logging and errors
+    words: What to look for (all words must match)
+"""
+
+
+def test_a_manual_page_about_related_tools_only_informs() -> None:
+    hits = list(scan_text(MANUAL, owner="lookup", names=("lookup", "list_shelves", "read_shelf")))
+    assert {"alters-calls-of", "policy"} <= {hit.pattern for hit in hits}
+    assert not [hit for hit in hits if hit.is_grave]
