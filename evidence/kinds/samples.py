@@ -20,6 +20,7 @@ later one took on the same connection; a failure has neither.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ SERVER_ERROR: Final = "5xx"
 FAILURES: Final = (UNREACHABLE, TIMEOUT, TLS_ERROR, SERVER_ERROR)
 
 _TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
+_WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\dZ", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,10 +158,15 @@ def _sample(row: Json) -> Sample | None:
     if not isinstance(at, str) or not isinstance(failure, str) or (failure and failure not in FAILURES):
         return None
     try:
-        moment = datetime.strptime(at, _TIME).replace(tzinfo=UTC)
+        moment = _moment(at)
     except ValueError:
         return None
     return Sample(at=moment, failure=failure, cold_ms=_milliseconds(cold_ms), warm_ms=_milliseconds(warm_ms))
+
+
+def _moment(at: str) -> datetime:
+    """The time as `_TIME` reads it; what `_row` wrote is read without `strptime`, which takes twenty times as long."""
+    return datetime.fromisoformat(at) if _WRITTEN.fullmatch(at) else datetime.strptime(at, _TIME).replace(tzinfo=UTC)
 
 
 def _milliseconds(value: Json) -> float | None:

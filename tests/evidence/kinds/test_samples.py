@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from evidence.kinds.samples import (
     MOST,
@@ -23,6 +25,10 @@ from evidence.kinds.samples import (
 )
 
 NOW = datetime(2026, 11, 21, 3, tzinfo=UTC)
+
+_TIMES = st.datetimes().map(lambda at: f"{at:%Y-%m-%dT%H:%M:%SZ}")
+_NEARLY = st.from_regex(r"\A\d{1,5}-\d{1,2}-\d{1,2}[Tt ]?\d{1,3}:?\d{1,2}:\d{1,2}(\.\d+)?(Z|z|\+00:00)?\n?\Z")
+_MARRED = st.tuples(_TIMES, st.integers(0, 20), st.text(max_size=2)).map(lambda one: one[0][: one[1]] + one[2])
 
 
 def test_counts_of_a_window() -> None:
@@ -80,6 +86,22 @@ def test_an_observation_is_read_as_it_was_written() -> None:
 def test_rows_that_are_no_samples_are_left_out(row: Any) -> None:
     good: Any = ["2026-11-21T03:00:00Z", "", True, -4]
     assert read_samples({"samples": [row, good]}) == (Sample(at=NOW),)
+
+
+@given(st.one_of(_TIMES, _NEARLY, _MARRED, st.text()))
+@example("2026-11-21T24:00:00Z")
+@example("2026-02-30T00:00:00Z")
+@example("2026-11-21T23:59:60Z")
+@example("0000-01-01T00:00:00Z")
+@example("2026-1-2T3:4:5Z")
+@example("٢٠٢٦-11-21T03:00:00Z")
+@example("2026-11-21T03:00:00Z\n")
+def test_times_are_read_as_strptime_reads_them(stated: str) -> None:
+    try:
+        expected = [Sample(at=datetime.strptime(stated, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC))]
+    except ValueError:
+        expected = []
+    assert list(read_samples({"samples": [[stated, "", None, None]]})) == expected
 
 
 @pytest.mark.parametrize("observation", [{}, {"samples": "text"}, {"samples": {"a": 1}}])
