@@ -13,79 +13,38 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from hashlib import sha256
 from typing import Final
 
 from evidence.model import ServerId, Status
 from evidence.store import ClientLimit, Retest, RetestState, Store
-from publish.comparison import Comparison, compare
+from publish.comparison import compare
 from publish.disclosure import Shown, disclose, public_form
+from publish.site.desk import Accepted, Asker, Refused, Report, Standing, WhyRefused
 from scoring import receipt
 from scoring.scorecard import Scorecard
 from workers.opt_outs import opt_outs
 from workers.salt import secret_salt
 from workers.settings import Settings
 
+__all__ = [
+    "Accepted",
+    "Asker",
+    "Refused",
+    "Report",
+    "Standing",
+    "WhyRefused",
+    "asker",
+    "cards_of",
+    "cooldown",
+    "newest_run",
+    "ready_at",
+    "report",
+    "request",
+]
+
 DAY: Final = timedelta(days=1)
-
-
-class Standing(StrEnum):
-    """Who asks: anybody, somebody who has proven to control the server, or who runs this installation."""
-
-    ANYONE = "anyone"
-    OWNER = "owner"
-    OPERATOR = "operator"
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """Who asks, as a digest that leads back to nobody, and what they have proven."""
-
-    digest: str
-    standing: Standing = Standing.ANYONE
-
-    @property
-    def client(self) -> str:
-        """How it is stored."""
-        return f"{self.standing.value}:{self.digest}"
-
-
-class WhyRefused(StrEnum):
-    """Why there is no request."""
-
-    UNKNOWN_SERVER = "unknown_server"
-    OPTED_OUT = "opted_out"
-    TOO_MANY = "too_many"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
-    """The open request of a server; `again` when there was one already. It begins at `ready_at` at the earliest."""
-
-    retest: Retest
-    ready_at: datetime
-    again: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """No request was made; the message says why, and what to do."""
-
-    why: WhyRefused
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """How far a request has come. `comparisons` are there when it is done: one for each receipt of its run."""
-
-    retest: Retest
-    ready_at: datetime
-    comparisons: Sequence[Comparison] = ()
 
 
 def asker(settings: Settings, who: str, standing: Standing = Standing.ANYONE) -> Asker:

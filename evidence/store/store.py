@@ -13,12 +13,14 @@ from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
 from evidence.store import servers as known_servers
 from evidence.store.approvals import put_approval, read_approvals
+from evidence.store.board import Board
 from evidence.store.compacting import Compacting
 from evidence.store.database import Database
 from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.item_store import NOBODY_BEGINS, ItemStore
 from evidence.store.opt_outs import OptOuts
 from evidence.store.retests import Retests
+from evidence.store.revision import read_revision
 from evidence.store.rows import (
     Approval,
     Change,
@@ -47,6 +49,7 @@ class Store(RunStore, ItemStore):
         self.retests = Retests(database)
         self.opt_outs = OptOuts(database)
         self.compacting = Compacting(database)
+        self.board = Board(database)
 
     def migrate(self) -> None:
         """Create or upgrade the tables and copy what older ones hold; several processes may do so at once."""
@@ -59,6 +62,11 @@ class Store(RunStore, ItemStore):
     def close(self) -> None:
         """Close the connections."""
         self._database.close()
+
+    def revision(self) -> str:
+        """A text that changes with whatever the public may see; equal ones say that nothing has changed."""
+        with self._database.reading() as connection:
+            return read_revision(connection)
 
     def verify(self) -> list[str]:
         """Recompute every digest and follow every reference; what is wrong, or an empty list."""

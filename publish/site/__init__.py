@@ -1,0 +1,1 @@
+"""The site: pages for people and the app that serves them. Its templates also make the static report."""

@@ -1,0 +1,27 @@
+"""Forms are taken from pages of this site only."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from fastapi import Header
+from starlette.exceptions import HTTPException
+
+_OURS: Final = ("same-origin", "none")
+
+
+def same_origin(
+    host: Annotated[str, Header()] = "",
+    origin: Annotated[str, Header()] = "",
+    sec_fetch_site: Annotated[str, Header()] = "",
+) -> None:
+    """A dependency of routes that take forms: 403 for one that a browser sent from another site.
+
+    There are no cookies to abuse; this keeps strangers from spending a visitor's requests. What is no browser says
+    neither header, and may ask: its own address is what counts against it.
+    """
+    if sec_fetch_site and sec_fetch_site not in _OURS:
+        raise HTTPException(403)
+    if origin and not sec_fetch_site and urlsplit(origin).netloc != host:
+        raise HTTPException(403)

@@ -1,0 +1,108 @@
+"""The shape of a request: its size, its time, its slashes; and HEAD as a GET without a body."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from publish.site.errors import failure
+from publish.site.site import Site
+
+_BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
+
+
+class TooLarge(Exception):
+    """A body is longer than the site takes."""
+
+
+class TooSlow(Exception):
+    """A body did not arrive in time."""
+
+
+class Guard:
+    """Refuses what is too long or too slow, takes off slashes at the end of paths, and answers HEAD."""
+
+    def __init__(self, app: ASGIApp, site: Site) -> None:
+        self._app = app
+        self._site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        send = send if scope["method"] != "HEAD" else _bodiless(send)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        if scope["method"] == "HEAD":
+            scope["method"] = "GET"
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, self._bounded(receive), watched)
+        except (TooLarge, TooSlow) as error:
+            if started:
+                raise
+            status = 413 if isinstance(error, TooLarge) else 408
+            headers = {"connection": "close"}
+            await failure(self._site, scope["path"], status, headers=headers)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        limits, path = self._site.desk.limits, str(scope["path"])
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > limits.url:
+            return failure(self._site, path, 414)
+        if "\x00" in path:
+            return failure(self._site, path, 400)
+        length = Headers(scope=scope).get("content-length", "0")
+        if not length.isdecimal():
+            return failure(self._site, path, 400)
+        if int(length) > limits.body:
+            return failure(self._site, path, 413, headers={"connection": "close"})
+        if path != "/" and path.endswith("/") and scope["method"] in _BODILESS:
+            return Response(status_code=308, headers={"location": _without_slash(scope)})
+        return None
+
+    def _bounded(self, receive: Receive) -> Receive:
+        """The body of a request, as long as it is short and arrives in time."""
+        limits, taken, complete = self._site.desk.limits, 0, False
+
+        async def take() -> Message:
+            nonlocal taken, complete
+            if complete:  # what comes now is that the client has gone
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), limits.body_seconds)
+            except TimeoutError as error:
+                raise TooSlow from error
+            taken += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
+            if taken > limits.body:
+                raise TooLarge
+            return message
+
+        return take
+
+
+def _bodiless(send: Send) -> Send:
+    async def without(message: Message) -> None:
+        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+    return without
+
+
+def _without_slash(scope: Scope) -> str:
+    """The same address without slashes at its end, and with one at its beginning: two would name another host."""
+    raw = str(scope.get("raw_path") or scope["path"].encode(), "latin-1")
+    query = str(scope["query_string"], "latin-1")
+    return "/" + raw.strip("/\\") + (f"?{query}" if query else "")

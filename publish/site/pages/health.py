@@ -1,0 +1,28 @@
+"""`/healthz` says that the process runs, `/readyz` that its database answers."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import PlainTextResponse
+
+from evidence.store import NotMigrated, StoreUnavailable
+from publish.site.site import Site
+
+
+def routes(site: Site) -> APIRouter:
+    """Both; neither tells anything else."""
+    router = APIRouter()
+
+    @router.get("/healthz")
+    async def healthz() -> PlainTextResponse:
+        return PlainTextResponse("ok\n")
+
+    @router.get("/readyz")
+    def readyz() -> PlainTextResponse:
+        try:
+            site.store.revision()
+        except (StoreUnavailable, NotMigrated):
+            return PlainTextResponse("the database is away\n", 503)
+        return PlainTextResponse("ok\n")
+
+    return router

@@ -1,0 +1,75 @@
+"""The Site: what every page is made with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from fastapi import Request
+from jinja2 import Environment
+from starlette.responses import HTMLResponse, Response
+
+from evidence.model import Server
+from evidence.store import Store
+from publish.report import environment
+from publish.site.addresses import address_of
+from publish.site.assets import Assets
+from publish.site.desk import Asker, Desk, Standing
+
+PUBLIC: Final = "public, no-cache"
+"""Cache-Control of what is the same for everybody: it is kept here, and asked for again by its ETag."""
+
+PRIVATE: Final = "no-store"
+"""Cache-Control of everything else."""
+
+NOINDEX: Final = "noindex, nofollow"
+
+Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The store, the desk and the templates. `lifespans` are entered while the app runs."""
+
+    store: Store
+    desk: Desk
+    assets: Assets = field(default_factory=Assets)
+    jinja: Environment = field(default_factory=environment)
+    lifespans: list[Lifespan] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.jinja.globals |= {"asset": self.assets.url, "operator": self.desk.operator}
+
+    def page(
+        self,
+        template: str,
+        *,
+        here: str = "",
+        status: int = 200,
+        index: bool = True,
+        keep: bool = True,
+        **values: Any,
+    ) -> Response:
+        """A page. `here` is its entry of the navigation; `index` lets search engines list it.
+
+        `keep` says that it is the same for everybody until something is published, disclosed, disputed or asked for.
+        """
+        body = self.jinja.get_template(template).render(here=here, index=index, **values)
+        headers = {"cache-control": PUBLIC if keep and status == 200 else PRIVATE}
+        if not index:
+            headers["x-robots-tag"] = NOINDEX
+        return HTMLResponse(body, status, headers)
+
+    def absolute(self, path: str) -> str:
+        """The address of a path as the world sees it; nothing that a request says is in it."""
+        return self.desk.base_url + path
+
+    def is_hidden(self, server: Server) -> bool:
+        """Whether a server has opted out: it is as unknown as one that never was."""
+        return self.desk.opted_out(server) is not None
+
+    def client(self, request: Request, standing: Standing = Standing.ANYONE) -> Asker:
+        """Who sent a request, as a digest that leads back to nobody."""
+        return self.desk.client(address_of(request.scope, self.desk.limits.proxies), standing)

@@ -1,0 +1,133 @@
+"""The site as a process: `uvicorn --factory workers.web:create_app`, or `hallmark web`. It contacts nobody."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from functools import cached_property
+from threading import Lock
+
+from sqlalchemy.engine import make_url
+from starlette.types import ASGIApp
+
+from crawler.opting_out import OptOutList
+from evidence.model import Server, ServerId
+from evidence.store import Store, open_store
+from publish.site.app import create_app as create_site
+from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
+from workers import log, retesting
+from workers.clock import Clock, clock_at
+from workers.opt_outs import opt_outs
+from workers.settings import Settings
+from workers.web_watch import Watch
+
+OPT_OUT_SECONDS = 1.0
+"""How long a list of those who opted out is used before it is read again."""
+
+_KIB = 1024
+
+
+class Counter:
+    """The Desk of a site: its settings, its clock, and re-tests as rows."""
+
+    def __init__(self, settings: Settings, store: Store, clock: Clock) -> None:
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+        self._hidden: tuple[float, OptOutList] | None = None
+        self._lock = Lock()
+
+    @property
+    def base_url(self) -> str:
+        """As set."""
+        return self._settings.web_url
+
+    @cached_property
+    def limits(self) -> Limits:
+        """As set."""
+        mine = self._settings
+        return Limits(
+            rate=mine.web_rate,
+            burst=mine.web_burst,
+            body=mine.web_body * _KIB,
+            cache=mine.web_cache * _KIB * _KIB,
+            fresh=mine.web_fresh,
+            hsts=mine.web_hsts,
+            proxies=tuple(mine.web_proxies),
+        )
+
+    @cached_property
+    def operator(self) -> Operator:
+        """Who crawls, in the words that servers hear."""
+        return Operator(contact_url=self._settings.contact_url, user_agent=self._settings.user_agent)
+
+    def now(self) -> datetime:
+        """The clock's date."""
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        """The clock's seconds."""
+        return self._clock.monotonic()
+
+    @property
+    def datasets(self) -> str:
+        """As set."""
+        return str(getattr(self._settings, "datasets", ""))
+
+    def opted_out(self, server: Server) -> str | None:
+        """By the settings' file and the table."""
+        found = self._opt_outs().why(server)
+        return None if found is None else found.detail
+
+    def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:
+        """A salted digest."""
+        return retesting.asker(self._settings, address, standing)
+
+    def ask_retest(self, server: ServerId, who: Asker) -> Accepted | Refused:
+        """A row, which a beat step admits."""
+        return retesting.request(self._store, self._settings, self.now(), server, who)
+
+    def retest(self, retest: str) -> Report | None:
+        """In its public form."""
+        return retesting.report(self._store, self._settings, retest)
+
+    def retests(self, server: ServerId, limit: int = 20) -> Sequence[Report]:
+        """Rows, newest first."""
+        found = self._store.retests.newest(limit, server)
+        return [Report(retest=one, ready_at=retesting.ready_at(self._settings, one)) for one in found]
+
+    def _opt_outs(self) -> OptOutList:
+        with self._lock:
+            now = self.monotonic()
+            if self._hidden is None or now - self._hidden[0] >= OPT_OUT_SECONDS:
+                self._hidden = (now, opt_outs(self._settings, self._store))
+            return self._hidden[1]
+
+
+def create_app(settings: Settings | None = None, clock: Clock | None = None) -> ASGIApp:
+    """The app of these settings, by default those of the environment. It migrates nothing."""
+    mine = settings or Settings()
+    time = clock or clock_at(mine.clock)
+    store = open_store(_url(mine))
+    app = create_site(store, Counter(mine, store, time))
+    inner = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(_: object) -> AsyncIterator[None]:
+        log.configure(mine.log_level, mine.log_format)
+        async with inner(app):
+            yield
+        store.close()
+
+    app.router.lifespan_context = lifespan
+    return Watch(app, time, mine.web_metrics)
+
+
+def _url(settings: Settings) -> str:
+    """The store's address; on PostgreSQL with a bound for every query."""
+    url = make_url(settings.store_url)
+    if url.get_backend_name() == "sqlite" or not settings.web_query_time:
+        return settings.store_url
+    bound = f"-c statement_timeout={int(settings.web_query_time.total_seconds() * 1000)}"
+    return url.update_query_dict({"options": bound}).render_as_string(hide_password=False)
