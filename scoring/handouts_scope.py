@@ -53,7 +53,8 @@ def skipped(wanted: type[Scope], body: bytes) -> tuple[Skipped, ...]:
     seen = Handouts.parse(body)
     left = [Skipped(at, handed.why or "cut") for at, handed in _placed(wanted, seen) if handed.why or not handed.whole]
     if wanted is ReadResource and seen.unread:
-        left.append(Skipped("resources", f"{seen.unread} more"))
+        # Not at "resources": that is the list, which was read to its end.
+        left.append(Skipped(handouts.KIND, f"{seen.unread} more resources"))
     if wanted is ToolResult and seen.untried:
         left.append(Skipped("results", seen.untried))
     return tuple(left)

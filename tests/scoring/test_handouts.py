@@ -99,7 +99,7 @@ def test_what_was_left_out_is_said() -> None:
     assert resource.skipped == (
         Skipped("resources/note:~1~1a/text", "code -32002"),
         Skipped("resources/note:~1~1b/text", "cut"),
-        Skipped("resources", "7 more"),
+        Skipped("handouts", "7 more resources"),
     )
     assert (result.checked, result.skipped) == (0, (Skipped("results", "write_only"),))
 
@@ -119,6 +119,12 @@ def test_a_deeper_look_does_not_move_a_score() -> None:
     read = handed_out(results=[{"tool": "get_note", "text": "fine"}])
 
     assert ADAPTIVE_1.score(assessed(read)).score == ADAPTIVE_1.score(assessed(None)).score
+
+
+def test_resources_that_were_not_read_do_not_make_their_list_a_partial_one() -> None:
+    unread = handed_out(resources=[{"uri": "note://a", "text": "Hello."}], unread=2)
+
+    assert not [caveat for caveat in ADAPTIVE_1.score(assessed(unread)).caveats if "could not be listed" in caveat]
 
 
 def test_two_resources_of_one_address_are_two_places() -> None:
