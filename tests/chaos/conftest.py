@@ -15,6 +15,7 @@ from tests.functional.processes import Embedded, comparable
 from tests.servers.postgres import PostgresServer, postgres_server
 
 DISK = "size=1g,mode=755"
+PATIENCE = 1_200.0
 
 
 @contextmanager
@@ -45,5 +46,5 @@ def undisturbed_night(home: Path, registry: str) -> bytes:
     """The comparable export of an embedded run over the world."""
     registries = f'[{{"name": "local", "url": "{registry}"}}]'
     embedded = Embedded(home, "local", {"HALLMARK_REGISTRIES": registries, "HALLMARK_IN_FLIGHT": "200"})
-    assert embedded.finish()["ok"], embedded.log()
+    assert embedded.finish(PATIENCE)["ok"], embedded.log()
     return comparable(embedded.url)

@@ -72,10 +72,10 @@ class Embedded:
         assert first == "started\n", self.log()
         return process
 
-    def finish(self) -> dict[str, Any]:
-        """Run to the end, and what the run says of itself."""
+    def finish(self, patience: float = PATIENCE) -> dict[str, Any]:
+        """Run to the end, within so many seconds, and what the run says of itself."""
         process = self.start()
-        said, _ = process.communicate(timeout=PATIENCE)
+        said, _ = process.communicate(timeout=patience)
         assert process.returncode == 0, self.log()
         facts: dict[str, Any] = json.loads(said.splitlines()[-1])
         return facts
