@@ -47,6 +47,15 @@ _MEANINGS: Final = {
     State.NOT_TESTABLE: "It could not be opened. The reasons are below; none of them is a zero.",
 }
 
+_NO_LINKS: Final[Mapping[str, object]] = {
+    "rule_page": lambda rule: "",
+    "receipt_page": lambda card: "",
+    "disputed": {},
+    "disputes_page": "",
+    "dispute_form": "",
+}
+"""Where a receipt leads to on the site; a report has no such pages."""
+
 
 class FolderTaken(Exception):
     """The folder holds something that is not a report; the message is for people."""
@@ -81,9 +90,10 @@ def write_report(store: Store, run_id: str, folder: Path, *, naming: Naming | No
     if stored is None:
         raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
     _prepare(folder)
-    site = _Site(stored.run, folder, naming or Naming.from_catalogue())
+    named = naming or Naming.from_catalogue()
+    site = _Site(stored.run, folder, named)
     for server in published(store, run_id):
-        site.add(server, site.first_main([receipt.decode(card.body) for card in server.cards]))
+        site.add(server, ordered([receipt.decode(card.body) for card in server.cards], named.main))
     site.finish()
     for asset in ASSETS:
         shutil.copyfile(_SITE / asset, folder / asset)
@@ -99,12 +109,6 @@ class _Site:
         self._rubrics: dict[tuple[str, int], Rubric] = {}
         self._jinja = environment()
         self._jinja.globals |= {"run": run, "first_table": FIRST, "versions": tuple(sorted(run.pins.items()))}
-
-    def first_main(self, cards: Sequence[Scorecard]) -> list[Scorecard]:
-        """Receipts in the order of display: the newest version of each rubric, the default one first; then the rest."""
-        latest = newest(cards)
-        main = self._naming.main
-        return sorted(cards, key=lambda it: (it.version < latest[it.rubric], it.rubric != main, it.rubric, -it.version))
 
     def add(self, server: Published, cards: Sequence[Scorecard]) -> None:
         """Count a server and write its page."""
@@ -210,6 +214,12 @@ class _Site:
         (self._folder / name).write_text(page, encoding="utf-8", newline="\n")
 
 
+def ordered(cards: Sequence[Scorecard], main: str) -> list[Scorecard]:
+    """Receipts in the order of display: the newest version of each rubric, the main one first; then the rest."""
+    latest = newest(cards)
+    return sorted(cards, key=lambda it: (it.version < latest[it.rubric], it.rubric != main, it.rubric, -it.version))
+
+
 def newest(cards: Sequence[Scorecard]) -> Mapping[str, int]:
     """The newest version of each rubric among receipts."""
     return {card.rubric: card.version for card in sorted(cards, key=lambda card: card.version)}
@@ -238,6 +248,7 @@ def environment() -> Environment:
     jinja.tests["thin"] = is_thin
     jinja.globals["withheld"] = WITHHELD
     jinja.globals["has_lines"] = lambda card: next(all_lines(card), None) is not None
+    jinja.globals |= _NO_LINKS
     return jinja
 
 
