@@ -49,8 +49,33 @@ def about(dossier: Dossier, *, comparable: bool = False) -> dict[str, Any]:
     server = dossier.server
     return {
         "server": {"id": server.id, "ref": server.ref, "name": server.name, "seen_in": sorted(server.seen_in)},
-        "records": {kind: _record(record, comparable) for kind, record in sorted(dossier.records.items())},
+        "records": {kind: described(record, comparable=comparable) for kind, record in sorted(dossier.records.items())},
     }
+
+
+def described(record: Record, *, comparable: bool = False) -> dict[str, Any]:
+    """A record without its body as JSON values; the comparable form has neither clock time nor observation."""
+    content = record.content
+    absent = {"reason": content.reason.value, "detail": content.detail} if isinstance(content, Absent) else None
+    row: dict[str, Any] = {
+        "schema": record.schema,
+        "collector": record.collector,
+        "collector_version": record.collector_version,
+        "digest": content.digest,
+        "canonical": None if isinstance(content, Absent) else content.canonical,
+        "absent": absent,
+    }
+    if not comparable:
+        row["observed_at"] = record.observed_at.isoformat()
+        row["observation"] = dict(record.observation)
+    return row
+
+
+def masked(document: bytes) -> bytes:
+    """A JSON document without secrets, the same bytes when there is none; texts that it repeats are looked at once."""
+    said: set[str] = set()
+    _gather(json.loads(document), said)
+    return document if are_clean(said) else scrub_body(document)
 
 
 class _Sheet:
@@ -127,23 +152,6 @@ def _member(body: bytes) -> bytes:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
-def _record(record: Record, comparable: bool) -> dict[str, Any]:
-    content = record.content
-    absent = {"reason": content.reason.value, "detail": content.detail} if isinstance(content, Absent) else None
-    row: dict[str, Any] = {
-        "schema": record.schema,
-        "collector": record.collector,
-        "collector_version": record.collector_version,
-        "digest": content.digest,
-        "canonical": None if isinstance(content, Absent) else content.canonical,
-        "absent": absent,
-    }
-    if not comparable:
-        row["observed_at"] = record.observed_at.isoformat()
-        row["observation"] = dict(record.observation)
-    return row
 
 
 def _columns(form: Form) -> list[Column]:

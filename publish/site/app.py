@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from fastapi import APIRouter, FastAPI
 
 from evidence.store import Store
+from publish.api.app import BASE, create_api
 from publish.site import errors
 from publish.site.desk import Desk
 from publish.site.guard import Guard
@@ -47,6 +48,7 @@ def create_app(store: Store, desk: Desk) -> FastAPI:
     )
     for routes in ROUTES:
         app.include_router(routes(site), include_in_schema=False)
+    app.mount(BASE, create_api(site))
     errors.handle(app, site)
     app.add_middleware(Kept, site=site)
     app.add_middleware(Rates, site=site)

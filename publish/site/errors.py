@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
+from publish.api.problem import answer
 from publish.site.headers import secured
 from publish.site.site import Site
 
@@ -40,7 +41,7 @@ _WORDS: Final[Mapping[int, tuple[str, str]]] = {
 def failure(site: Site, path: str, status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> Response:
     """The answer to a request that failed: `detail` says what was expected and found, in place of the usual words."""
     if path.startswith("/api/"):
-        return _problem(status, detail, headers)
+        return answer(status, detail, headers)
     title, usual = _WORDS.get(status, (HTTPStatus(status).phrase, ""))
     page = site.page(
         "error.html.j2", status=status, index=False, keep=False, title=title, words=detail or usual, number=status
@@ -76,7 +77,3 @@ def handle(app: FastAPI, site: Site) -> None:
     app.add_exception_handler(NotMigrated, away)
     app.add_exception_handler(StoreError, failed)
     app.add_exception_handler(Exception, failed)
-
-
-def _problem(status: int, detail: str, headers: Mapping[str, str] | None) -> Response:
-    return Response(detail, status, headers, "text/plain")

@@ -9,6 +9,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from publish.api.strictness import accepts_json
 from publish.site.errors import failure
 from publish.site.site import Site
 
@@ -62,13 +63,14 @@ class Guard:
         limits, path = self._site.desk.limits, str(scope["path"])
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > limits.url:
             return failure(self._site, path, 414)
-        if "\x00" in path:
-            return failure(self._site, path, 400)
-        length = Headers(scope=scope).get("content-length", "0")
-        if not length.isdecimal():
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        if "\x00" in path or not length.isdecimal():
             return failure(self._site, path, 400)
         if int(length) > limits.body:
             return failure(self._site, path, 413, headers={"connection": "close"})
+        if path.startswith("/api/") and not accepts_json(headers.get("accept", "")):
+            return failure(self._site, path, 406)
         if path != "/" and path.endswith("/") and scope["method"] in _BODILESS:
             return Response(status_code=308, headers={"location": _without_slash(scope)})
         return None

@@ -1,0 +1,122 @@
+"""The API as an application of its own, mounted at /api/v1: its operations, its OpenAPI document, its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from evidence.store import NotMigrated, StoreError, StoreUnavailable
+from publish.api import badges, diff, evidence, health, history, rubrics, rules, runs, scorecards, servers
+from publish.api.problem import GUIDE, Problem, ProblemDocument, answer, problems
+from publish.api.strictness import invalid, only_known_parameters
+from publish.site.site import Site
+
+BASE: Final = "/api/v1"
+VERSION: Final = "1.0"
+"""Version of the API. Members and operations may be added to it; what is there keeps its meaning."""
+
+RETRY_SECONDS: Final = 5
+
+Routes: TypeAlias = Callable[[Site], APIRouter]
+
+NOUNS: Final[tuple[Routes, ...]] = (
+    *(servers.routes, scorecards.routes, evidence.routes, history.routes, diff.routes, badges.routes),
+    *(runs.routes, rules.routes, rubrics.routes, health.routes),
+)
+
+EVERYWHERE: Final = problems("invalid-request", "not-acceptable", "too-many-requests", "internal-error", "unavailable")
+"""What any operation may answer."""
+
+_ABOUT: Final = f"""What Hallmark publishes, as JSON.
+
+Scores are decimals as strings, so that nothing is rounded. What was not measured is an object with `not_measured` and
+the reason; it is never 0. Times are ISO 8601 in UTC. Names, descriptions and evidence are the words of strangers: show
+them as text. Errors are problem documents (RFC 9457) of the types at {GUIDE}. Answers have an ETag, and `If-None-Match`
+saves their transfer. Whoever wants everything takes a dataset."""
+
+
+def create_api(site: Site) -> FastAPI:
+    """The application below /api/v1."""
+    api = FastAPI(
+        title="Hallmark API",
+        version=VERSION,
+        description=_ABOUT,
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        servers=[{"url": BASE}],
+        root_path_in_servers=False,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        dependencies=[Depends(only_known_parameters)],
+        responses=EVERYWHERE,
+    )
+    for routes in NOUNS:
+        api.include_router(routes(site))
+    _describe_problems(api)
+    _handle(api)
+    return api
+
+
+def _describe_problems(api: FastAPI) -> None:
+    """Put the schema that every error refers to into the document."""
+    made = api.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = made()
+        if ProblemDocument.__name__ in document.get("components", {}).get("schemas", {}):
+            return document
+        schema = TypeAdapter(ProblemDocument).json_schema(ref_template="#/components/schemas/{model}")
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas |= schema.pop("$defs", {}) | {ProblemDocument.__name__: schema}
+        return document
+
+    api.openapi = openapi  # type: ignore[method-assign]
+
+
+def _handle(api: FastAPI) -> None:
+    """Answer every failure with a problem document."""
+
+    def told(_: Request, error: Exception) -> Response:
+        assert isinstance(error, Problem)
+        return error.answer()
+
+    def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return answer(error.status_code, _words(request, error), error.headers)
+
+    def unreadable(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return invalid(error)
+
+    def away(_: Request, __: Exception) -> Response:
+        again = {"Retry-After": str(RETRY_SECONDS)}
+        return answer(503, f"The database does not answer. Ask again in {RETRY_SECONDS} seconds.", again)
+
+    def failed(_: Request, __: Exception) -> Response:
+        return answer(500, "The request could not be answered because of a mistake of ours. It is logged.")
+
+    api.add_exception_handler(Problem, told)
+    api.add_exception_handler(HTTPException, refused)
+    api.add_exception_handler(RequestValidationError, unreadable)
+    api.add_exception_handler(StoreUnavailable, away)
+    api.add_exception_handler(NotMigrated, away)
+    api.add_exception_handler(StoreError, failed)
+    api.add_exception_handler(Exception, failed)
+
+
+def _words(request: Request, error: HTTPException) -> str:
+    """What a failure of the framework means here."""
+    match error.status_code:
+        case 404:
+            return f"Found no operation at this path; {BASE}/openapi.json lists those that there are."
+        case 405:
+            allowed = (error.headers or {}).get("Allow", "GET")
+            return f"Expected one of {allowed}, found {request.method}."
+        case _:
+            return str(error.detail)

@@ -1,0 +1,110 @@
+"""Badges: which ones a server has, what each needs and what the server has of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import Field, with_config
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from publish import gate
+from publish.api.answers import json_answer, plain
+from publish.api.problem import problems
+from publish.api.shapes import STRICT, Exact, NotMeasured, RunKey, ServerKey
+from publish.api.visible import OF_SERVER, ServerPath, public_form, visible_server
+from publish.gate import Award, Criterion
+from publish.site.site import Site
+
+_UNSEEN = {"not_measured": "nothing_to_count"}
+
+
+@with_config(STRICT)
+class Needed(TypedDict):
+    """One number that is needed, and what the server has of it."""
+
+    id: str
+    title: str
+    unit: Annotated[str, Field(description="share (0 to 1), of 10, of 100, or count.", examples=["share"])]
+    needs: Exact
+    has: Annotated[
+        Exact | NotMeasured, Field(description="What evidence guarantees; what was not seen counts nothing.")
+    ]
+    met: bool
+    detail: str
+
+
+@with_config(STRICT)
+class Badge(TypedDict):
+    """The gate to search engines, or a badge."""
+
+    id: Annotated[str, Field(examples=["lab-tested"])]
+    title: Annotated[str, Field(examples=["Lab Tested"])]
+    meaning: str
+    awarded: bool
+    criteria: list[Needed]
+    image: Annotated[str | None, Field(description="Address of its SVG; the gate has none.")]
+
+
+@with_config(STRICT)
+class Badges(TypedDict):
+    """The gate and the badges of a server in its newest run."""
+
+    server: ServerKey
+    run: RunKey
+    requirements: Annotated[int, Field(description="Version of all requirements together.")]
+    gate: Badge
+    badges: list[Badge]
+
+
+def routes(site: Site) -> APIRouter:
+    """The operation about badges."""
+    router = APIRouter(tags=["badges"])
+
+    @router.get(
+        "/servers/{server}/badges", operation_id="listBadges", summary="The badges of a server",
+        response_model=Badges, responses=problems(*OF_SERVER),
+    )  # fmt: skip
+    def list_badges(server: ServerPath) -> Response:
+        """Every badge, awarded or not, with each number that it needs."""
+        listed = visible_server(site, server)
+        row, shown = public_form(site, server, listed.run)
+        judged = gate.judge(shown, controlled=gate.VENDOR_VERIFIED in listed.badges)
+        images = {award.id: site.absolute(f"/badges/{server}/{award.id}.svg") for award in judged.badges}
+        return json_answer(
+            {
+                "server": server,
+                "run": row.run.id,
+                "requirements": judged.version,
+                "gate": _badge(judged.gate, listed.gate, None),
+                "badges": [_badge(award, award.id in listed.badges, images[award.id]) for award in judged.badges],
+            },
+            keep=True,
+        )
+
+    return router
+
+
+def _badge(award: Award, awarded: bool, image: str | None) -> dict[str, Any]:
+    return {
+        "id": award.id,
+        "title": award.title,
+        "meaning": award.meaning,
+        "awarded": awarded,
+        "criteria": [_needed(criterion) for criterion in award.criteria],
+        "image": image,
+    }
+
+
+def _needed(criterion: Criterion) -> dict[str, Any]:
+    requirement = criterion.requirement
+    return {
+        "id": requirement.id,
+        "title": requirement.title,
+        "unit": requirement.unit,
+        "needs": plain(requirement.needs),
+        "has": _UNSEEN if criterion.has is None else plain(criterion.has),
+        "met": criterion.met,
+        "detail": criterion.detail,
+    }

@@ -1,0 +1,143 @@
+"""Rubrics: every version of every methodology, with criteria, weights, grades, and what we settled."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import Field, with_config
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from publish.api.answers import json_answer, plain
+from publish.api.problem import found_text, problem, problems
+from publish.api.rules import Citation, citation
+from publish.api.scorecards import RubricPath, VersionPath
+from publish.api.shapes import STRICT, Exact
+from publish.site.site import Site
+from scoring import catalogue
+from scoring.rubric import Dimension as DeclaredDimension
+from scoring.rubric import Rubric as Declared
+
+
+@with_config(STRICT)
+class RubricItem(TypedDict):
+    """A version of a methodology in short."""
+
+    id: Annotated[str, Field(examples=["adaptive"])]
+    version: Annotated[int, Field(description="Ours. Every version keeps running.", examples=[1])]
+    source_version: Annotated[str, Field(description="Version of the publication that it follows.", examples=["2.1"])]
+    title: str
+    summary: str
+    source: Annotated[str, Field(description="Address of the publication.")]
+    default: Annotated[bool, Field(description="It is what is shown first.")]
+    newest: Annotated[bool, Field(description="There is no newer version of it.")]
+
+
+@with_config(STRICT)
+class RubricComponent(TypedDict):
+    """One part of a dimension: its weight among its siblings, and the rules that decide about it."""
+
+    name: str
+    title: str
+    weight: Exact
+    rules: list[str]
+
+
+@with_config(STRICT)
+class RubricDimension(TypedDict):
+    """One weighted part of a score."""
+
+    name: str
+    title: str
+    weight: Exact
+    components: list[RubricComponent]
+
+
+@with_config(STRICT)
+class Band(TypedDict):
+    """A grade, and the least score that has it."""
+
+    grade: str
+    least: Exact
+
+
+@with_config(STRICT)
+class Rubric(RubricItem):
+    """A version of a methodology as it is declared."""
+
+    dimensions: Annotated[list[RubricDimension], Field(description="Empty where a score is not made of dimensions.")]
+    criteria: list[Citation]
+    bands: Annotated[list[Band], Field(description="Empty where there are no grades.")]
+    settled: Annotated[list[str], Field(description="What the publication leaves open and we settled; deviations.")]
+
+
+@with_config(STRICT)
+class RubricList(TypedDict):
+    """Every version of every methodology."""
+
+    rubrics: list[RubricItem]
+
+
+def routes(site: Site) -> APIRouter:
+    """The operations about methodologies."""
+    router = APIRouter(tags=["rules and methodologies"])
+
+    @router.get("/rubrics", operation_id="listRubrics", summary="All methodologies", response_model=RubricList)
+    def list_rubrics() -> Response:
+        """Every version of every methodology in short."""
+        return json_answer({"rubrics": [_item(rubric) for rubric in catalogue.rubrics()]}, keep=True)
+
+    @router.get(
+        "/rubrics/{rubric}@{version}", operation_id="getRubric", summary="One methodology",
+        response_model=Rubric, responses=problems("unknown-rubric"),
+    )  # fmt: skip
+    def get_rubric(rubric: RubricPath, version: VersionPath) -> Response:
+        """A version of a methodology with everything that its scores are made from."""
+        try:
+            return json_answer(_whole(catalogue.rubric(rubric, version)), keep=True)
+        except LookupError as error:
+            detail = f"Found no rubric {found_text(rubric)}@{version}; /api/v1/rubrics lists them."
+            raise problem("unknown-rubric", detail) from error
+
+    return router
+
+
+def _item(rubric: Declared) -> dict[str, Any]:
+    return {
+        "id": rubric.id,
+        "version": rubric.version,
+        "source_version": rubric.source_version,
+        "title": rubric.title,
+        "summary": rubric.summary,
+        "source": rubric.source,
+        "default": rubric.default,
+        "newest": catalogue.rubric(rubric.id) is rubric,
+    }
+
+
+def _whole(rubric: Declared) -> dict[str, Any]:
+    return _item(rubric) | {
+        "dimensions": [_dimension(part) for part in rubric.dimensions],
+        "criteria": [citation(rubric, criterion) for criterion in rubric.criteria],
+        "bands": [{"grade": grade, "least": plain(Decimal(least))} for least, grade in rubric.bands],
+        "settled": list(rubric.settled),
+    }
+
+
+def _dimension(part: DeclaredDimension) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "title": part.title,
+        "weight": plain(part.weight),
+        "components": [
+            {
+                "name": component.name,
+                "title": component.title,
+                "weight": plain(component.weight),
+                "rules": sorted({criterion.rule for criterion in component.criteria}),
+            }
+            for component in part.components
+        ],
+    }

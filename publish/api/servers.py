@@ -1,0 +1,167 @@
+"""Servers: found, filtered and sorted, page by page; and one of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field, with_config
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from evidence.store import BadCursor, UnknownRubric
+from evidence.store.board_rows import BoardPage, Listed, ListedScore
+from publish.api.answers import json_answer, masked, moment, plain
+from publish.api.problem import problem, problems
+from publish.api.search import Search
+from publish.api.shapes import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
+from publish.api.visible import ServerPath, visible_server
+from publish.site.site import Site
+
+_UNREAD: Final = "list_not_read"
+
+
+@with_config(STRICT)
+class Score(TypedDict):
+    """What one version of a methodology says of a server in the end; the scorecard has every line."""
+
+    rubric: Annotated[str, Field(examples=["adaptive"])]
+    version: Annotated[int, Field(examples=[1])]
+    score: Result
+    grade: Annotated[str | None, Field(description="Null where there is none.", examples=["B"])]
+    floor: Annotated[
+        Exact | None, Field(description="The score if all that is unmeasured counted nothing; ranks go by it.")
+    ]
+    ceiling: Annotated[Exact | None, Field(description="With all that is unmeasured in full.")]
+    coverage: Annotated[Exact, Field(description="Share of the base weight that was measured, 0 to 1.")]
+    thin: Annotated[bool, Field(description="It rests on too little to be compared with others.")]
+
+
+@with_config(STRICT)
+class ServerItem(TypedDict):
+    """A server as it was in its newest run."""
+
+    id: ServerKey
+    name: Annotated[
+        str, Field(description="Its name in the registry: a stranger's words.", examples=["com.example/notes"])
+    ]
+    ref: Annotated[
+        str, Field(description="Canonical reference: an address, or a package.", examples=["npm:@example/notes"])
+    ]
+    repository: Annotated[
+        str | None, Field(description="The repository that its entry names; null when it names none.")
+    ]
+    ecosystem: Annotated[str, Field(description="`remote`, or where its package is from.", examples=["npm"])]
+    registries: Annotated[list[str], Field(description="Registries that list it.")]
+    run: RunKey
+    as_of: Time
+    state: Annotated[Literal["measured", "partial", "not_testable"], Field(description="How much of it was seen.")]
+    reason: Annotated[str | None, Field(description="Why it could not be opened; null when it could.")]
+    tools: Annotated[int | NotMeasured, Field(description="How many tools it lists, if its list could be read.")]
+    indexed: Annotated[bool, Field(description="It has passed the quality gate, so that search engines may list it.")]
+    badges: Annotated[list[str], Field(description="The badges that it has.")]
+    scores: Annotated[list[Score], Field(description="One for each version of each methodology.")]
+    page: Annotated[str, Field(description="Address of its page for people.")]
+
+
+@with_config(STRICT)
+class ServerList(TypedDict):
+    """One page of servers. Follow `next`, or the header `Link`, until it is null."""
+
+    run: Annotated[str | None, Field(description="The newest published run; null before there is one.")]
+    total: Annotated[int | None, Field(description="How many there are; null where counting would take too long.")]
+    at_least: Annotated[int, Field(description="There are this many or more.")]
+    servers: list[ServerItem]
+    next: Annotated[str | None, Field(description="Give it as `after` for the page after this one.")]
+    previous: Annotated[str | None, Field(description="Give it as `after` for the page before this one.")]
+
+
+def routes(site: Site) -> APIRouter:
+    """The operations about servers."""
+    router = APIRouter(tags=["servers"])
+
+    @router.get(
+        "/servers", operation_id="listServers", summary="List and find servers",
+        response_model=ServerList, responses=problems("unknown-rubric"),
+    )  # fmt: skip
+    def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
+        """Servers as they were in their newest runs, with their scores. A filter that is not given lets all pass.
+
+        Pages follow each other by `next`, and are those of one run: nothing is left out or comes twice.
+        """
+        try:
+            page = site.store.board.page(search.query, after=search.after, limit=search.limit)
+        except BadCursor as error:
+            wrong = {"where": "after", "expected": "`next` or `previous` of a page of the same filters"}
+            raise problem("invalid-request", f"The cursor is none of this list: {error}", errors=[wrong]) from error
+        except UnknownRubric as error:
+            raise problem("unknown-rubric", f"{error}. /api/v1/rubrics lists them.") from error
+        return json_answer(_page(site, page), headers=_links(site, request, page), keep=True)
+
+    @router.get(
+        "/servers/{server}", operation_id="getServer", summary="One server",
+        response_model=ServerItem, responses=problems("unknown-server"),
+    )  # fmt: skip
+    def get_server(server: ServerPath) -> Response:
+        """A server as it was in its newest run, with the end of each scorecard."""
+        return json_answer(item(site, visible_server(site, server)), keep=True)
+
+    return router
+
+
+def item(site: Site, listed: Listed) -> dict[str, Any]:
+    """A listed server as a ServerItem."""
+    server = listed.server
+    return {
+        "id": server.id,
+        "name": masked(server.name),
+        "ref": masked(server.ref),
+        "repository": masked(server.repository) if server.repository else None,
+        "ecosystem": listed.ecosystem,
+        "registries": list(listed.registries),
+        "run": listed.run,
+        "as_of": moment(listed.as_of),
+        "state": listed.state,
+        "reason": listed.reason,
+        "tools": {"not_measured": listed.reason or _UNREAD} if listed.tools is None else listed.tools,
+        "indexed": listed.gate,
+        "badges": list(listed.badges),
+        "scores": [_score(score) for score in listed.scores],
+        "page": site.absolute(f"/servers/{server.id}"),
+    }
+
+
+def _score(score: ListedScore) -> dict[str, Any]:
+    return {
+        "rubric": score.rubric,
+        "version": score.version,
+        "score": {"not_measured": score.not_measured} if score.score is None else plain(score.score),
+        "grade": score.grade,
+        "floor": None if score.floor is None else plain(score.floor),
+        "ceiling": None if score.ceiling is None else plain(score.ceiling),
+        "coverage": plain(score.coverage),
+        "thin": score.thin,
+    }
+
+
+def _page(site: Site, page: BoardPage) -> dict[str, Any]:
+    return {
+        "run": page.run,
+        "total": page.total,
+        "at_least": page.counted if page.total is None else page.total,
+        "servers": [item(site, listed) for listed in page.servers if not site.is_hidden(listed.server)],
+        "next": page.after,
+        "previous": page.before,
+    }
+
+
+def _links(site: Site, request: Request, page: BoardPage) -> dict[str, str]:
+    """The header that leads to the pages around this one (RFC 8288)."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "after"]
+    found = [
+        f'<{site.absolute("/api/v1/servers")}?{urlencode([*kept, ("after", cursor)])}>; rel="{relation}"'
+        for relation, cursor in (("next", page.after), ("prev", page.before))
+        if cursor is not None
+    ]
+    return {"Link": ", ".join(found)} if found else {}
