@@ -1,6 +1,8 @@
 """Versioned evidence on SQLite or PostgreSQL. Callers see pure values only; the tables stay inside this package."""
 
+from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed, ListedScore
 from evidence.store.errors import (
+    BadCursor,
     CorruptBlob,
     IllegalRunChange,
     IllegalTransition,
@@ -9,6 +11,7 @@ from evidence.store.errors import (
     StoreUnavailable,
     UnknownFinding,
     UnknownRetest,
+    UnknownRubric,
     UnknownRun,
     UnknownServer,
 )
@@ -37,6 +40,9 @@ from evidence.store.store import Store, open_store
 __all__ = [
     "PARTS",
     "Approval",
+    "BadCursor",
+    "BoardPage",
+    "BoardQuery",
     "Change",
     "ClientLimit",
     "CorruptBlob",
@@ -44,8 +50,11 @@ __all__ = [
     "Failure",
     "FindingRow",
     "FindingState",
+    "HistoryPoint",
     "IllegalRunChange",
     "IllegalTransition",
+    "Listed",
+    "ListedScore",
     "NotMigrated",
     "OptOut",
     "OptOutScope",
@@ -64,6 +73,7 @@ __all__ = [
     "StoredCard",
     "UnknownFinding",
     "UnknownRetest",
+    "UnknownRubric",
     "UnknownRun",
     "UnknownServer",
     "Walk",

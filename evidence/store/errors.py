@@ -41,3 +41,11 @@ class IllegalTransition(StoreError):
 
 class IllegalRunChange(StoreError):
     """A run cannot go from the state that it is in to the one asked for; the message says what can be done."""
+
+
+class BadCursor(StoreError):
+    """What should say where a page begins does not, or belongs to a list in another order."""
+
+
+class UnknownRubric(StoreError):
+    """No server is listed with a score of this version of this rubric."""

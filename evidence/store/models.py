@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field
 
+from evidence.store import board_models as _board  # noqa: F401 - its tables are in METADATA as well
 from evidence.store.columns import Moment, Words
 from evidence.store.evidence_models import BLOB  # whose module declares the other half of the tables
 from evidence.store.tables import Tables, table_of

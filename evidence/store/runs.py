@@ -47,6 +47,12 @@ def list_runs(connection: Connection, limit: int, triggers: Collection[Trigger])
     return [_run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()).limit(limit))]
 
 
+def list_published(connection: Connection) -> list[RunRow]:
+    """Published runs, newest first. A re-test is not one: it is done, and about a single server."""
+    query = select(RUN).where(RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
+    return [_run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
+
+
 def unfinished_runs(connection: Connection, trigger: Trigger) -> list[RunRow]:
     """Every run of a trigger that is not final, newest first."""
     query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))

@@ -24,7 +24,7 @@ def servers_by_key(connection: Connection, ids: Sequence[ServerId]) -> dict[int,
     found: dict[int, Server] = {}
     for batch in batches(ids):
         rows = connection.execute(select(SERVER).where(SERVER.c.id.in_(batch)))
-        found |= {row.key: _server(row) for row in rows}
+        found |= {row.key: server_of(row) for row in rows}
     return found
 
 
@@ -34,7 +34,7 @@ def active_servers(connection: Connection, registries: Sequence[str] | None) -> 
     if registries is not None:
         refs = refs.where(SERVER_REF.c.registry.in_(registries))
     query = select(SERVER).where(SERVER.c.key.in_(refs)).order_by(SERVER.c.id)
-    return [_server(row) for row in connection.execute(query)]
+    return [server_of(row) for row in connection.execute(query)]
 
 
 def search(connection: Connection, text: str, limit: int) -> list[Server]:
@@ -44,7 +44,7 @@ def search(connection: Connection, text: str, limit: int) -> list[Server]:
     if not rows:
         similar = or_(*(_contains(connection, column, text) for column in (SERVER.c.ref, SERVER.c.name)))
         rows = connection.execute(select(SERVER).where(similar).order_by(SERVER.c.id).limit(limit)).all()
-    return [_server(row) for row in rows]
+    return [server_of(row) for row in rows]
 
 
 def find_refs(connection: Connection, servers: Sequence[ServerId]) -> dict[ServerId, list[ServerRef]]:
@@ -75,7 +75,8 @@ def _possible_ids(text: str) -> list[ServerId]:
         return [text]
 
 
-def _server(row: Row[tuple[object, ...]]) -> Server:
+def server_of(row: Row[tuple[object, ...]]) -> Server:
+    """The server of a row with the columns of its table."""
     return Server(
         ref=row.ref,
         name=row.name,

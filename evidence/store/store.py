@@ -13,9 +13,12 @@ from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
 from evidence.store import servers as known_servers
 from evidence.store.approvals import put_approval, read_approvals
+from evidence.store.audit import Audit
 from evidence.store.board import Board
+from evidence.store.claims import Claims
 from evidence.store.compacting import Compacting
 from evidence.store.database import Database
+from evidence.store.disputes import Disputes
 from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.item_store import NOBODY_BEGINS, ItemStore
 from evidence.store.opt_outs import OptOuts
@@ -33,7 +36,9 @@ from evidence.store.rows import (
     Walk,
 )
 from evidence.store.run_store import RunStore
+from evidence.store.tokens import ApiTokens
 from evidence.store.unchanged import read_changes
+from evidence.store.webhooks import Webhooks
 
 
 def open_store(url: str) -> Store:
@@ -50,6 +55,11 @@ class Store(RunStore, ItemStore):
         self.opt_outs = OptOuts(database)
         self.compacting = Compacting(database)
         self.board = Board(database)
+        self.disputes = Disputes(database)
+        self.claims = Claims(database)
+        self.tokens = ApiTokens(database)
+        self.webhooks = Webhooks(database)
+        self.audit = Audit(database)
 
     def migrate(self) -> None:
         """Create or upgrade the tables and copy what older ones hold; several processes may do so at once."""

@@ -1,0 +1,122 @@
+"""The board: lists, the dashboard's numbers and histories of what was published, fast at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from sqlalchemy import Connection, func, select
+
+from evidence.canonical import Json
+from evidence.model import ServerId
+from evidence.store import board_hiding, board_reading, board_writing
+from evidence.store.board_history import read_history
+from evidence.store.board_models import BOARD, BOARD_HIDDEN
+from evidence.store.board_reading import Edition
+from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed
+from evidence.store.database import Database
+from evidence.store.mapping import to_object
+from evidence.store.models import DISCLOSURE, OPT_OUT, RETEST, RUN
+from evidence.store.retests import RetestState
+from evidence.store.rows import RunRow
+from evidence.store.runs import list_published
+
+MOST: Final = 200
+"""Servers on one page at most."""
+
+_CHANGES: Final = select(
+    select(func.max(DISCLOSURE.c.key)).scalar_subquery(),
+    select(func.max(OPT_OUT.c.key)).scalar_subquery(),
+    select(func.count(OPT_OUT.c.revoked_at)).scalar_subquery(),
+    select(func.count()).select_from(BOARD_HIDDEN).scalar_subquery(),
+    select(func.sum(BOARD_HIDDEN.c.server_key)).scalar_subquery(),
+    select(func.max(RETEST.c.key)).scalar_subquery(),
+    select(func.count()).where(RETEST.c.state == RetestState.WAITING.value).scalar_subquery(),
+    select(func.count()).where(RETEST.c.state == RetestState.RUNNING.value).scalar_subquery(),
+)
+"""Numbers of which one differs after every change of what is shown, beside the edition."""
+
+
+class Board:
+    """The board of one database. Everything on it may be shown to anybody: whoever puts it there sees to that."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._edition: Edition | None = None
+
+    def put(self, run: str, rows: Iterable[Listed], front: Callable[[], bytes]) -> bool:
+        """Show the servers of a run instead of those shown now, all at once; False where a newer run's stay.
+
+        They come in the order of their ids; `front` is asked for the dashboard's numbers when all of them were read.
+        May be repeated, interrupted, and done by several processes at once.
+        """
+        return board_writing.put(self._database, run, rows, front)
+
+    def page(self, query: BoardQuery, after: str | None = None, limit: int = 50) -> BoardPage:
+        """A page of a list from a cursor on; raise BadCursor or UnknownRubric. Empty when nothing was published."""
+        with self._database.reading() as connection:
+            edition = self._shown(connection)
+            if edition is None:
+                return BoardPage()
+            return board_reading.read_page(connection, edition, query, after, max(1, min(limit, MOST)))
+
+    def find(self, server: ServerId) -> Listed | None:
+        """One server; None when it is not shown: unknown, withheld, or it asked not to be looked at."""
+        with self._database.reading() as connection:
+            edition = self._shown(connection)
+            return None if edition is None else board_reading.find_listed(connection, edition, server)
+
+    def front(self, run: str | None = None) -> tuple[str, dict[str, Json]] | None:
+        """The dashboard's numbers of a run, or of the newest: its id, and what `put` was given. None without any."""
+        with self._database.reading() as connection:
+            query = select(RUN.c.id, BOARD.c.front).join(RUN, RUN.c.key == BOARD.c.run_key).where(BOARD.c.ready)
+            if run is not None:
+                query = query.where(RUN.c.id == run)
+            row = connection.execute(query.order_by(RUN.c.id.desc(), BOARD.c.key.desc()).limit(1)).first()
+            return None if row is None else (row[0], to_object(row[1]))
+
+    def rubrics(self) -> tuple[tuple[str, int], ...]:
+        """The rubric versions that servers shown are scored with, sorted."""
+        with self._database.reading() as connection:
+            edition = self._shown(connection)
+            return () if edition is None else tuple(sorted(edition.rubrics))
+
+    def newest(self) -> str | None:
+        """The run that is shown, None when nothing was published."""
+        with self._database.reading() as connection:
+            edition = self._shown(connection)
+            return None if edition is None else edition.run
+
+    def runs(self) -> tuple[RunRow, ...]:
+        """The published runs, re-tests left out, newest first."""
+        with self._database.reading() as connection:
+            return tuple(list_published(connection))
+
+    def history(self, server: ServerId, rubric: str | None = None) -> tuple[HistoryPoint, ...]:
+        """What published runs and finished re-tests said of a server, oldest first; () where `find` says None."""
+        with self._database.reading() as connection:
+            edition = self._shown(connection)
+            if edition is None or board_reading.find_listed(connection, edition, server) is None:
+                return ()
+            return read_history(connection, server, rubric)
+
+    def hide(self, servers: Iterable[ServerId]) -> None:
+        """Let exactly these servers be hidden from now on; those that are not stored are nobody's concern."""
+        with self._database.writing() as connection:
+            board_hiding.hide(connection, servers)
+
+    def revision(self) -> str:
+        """A text that is another one whenever something shown may have changed, whoever changed it."""
+        with self._database.reading() as connection:
+            shown = board_writing.shown_edition(connection)
+            counts = connection.execute(_CHANGES).one()
+        return "-".join(str(number or 0) for number in (shown, *counts))
+
+    def _shown(self, connection: Connection) -> Edition | None:
+        key = board_writing.shown_edition(connection)
+        if key is None:
+            return None
+        known = self._edition  # that of another thread is as good
+        if known is None or known.key != key:
+            self._edition = known = board_reading.read_edition(connection, key)
+        return known

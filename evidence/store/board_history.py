@@ -1,0 +1,65 @@
+"""What nights said of one server, read from the receipts themselves: a look at one key for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any, Final
+
+from sqlalchemy import Connection, select
+
+from evidence.model import ServerId, Trigger
+from evidence.store.board_rows import HistoryPoint
+from evidence.store.bulk import batches
+from evidence.store.evidence_models import RECEIPT, SCORING
+from evidence.store.mapping import from_json
+from evidence.store.models import RUN, SERVER
+from evidence.store.packing import unpack_numbers
+from evidence.store.rows import RunState
+
+_TOLD: Final = (RunState.PUBLISHED.value, RunState.DONE.value)
+"""Nights and local runs that were published, and re-tests that were finished."""
+
+
+def read_history(connection: Connection, server: ServerId, rubric: str | None) -> tuple[HistoryPoint, ...]:
+    """Every verdict on a server in published runs and finished re-tests, oldest first; of one rubric or all."""
+    query = (
+        select(RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.pins, SCORING.c.receipts)
+        .join(SCORING, SCORING.c.run_key == RUN.c.key)
+        .join(SERVER, SERVER.c.key == SCORING.c.server_key)
+        .where(SERVER.c.id == server, RUN.c.state.in_(_TOLD))
+    )
+    runs = connection.execute(query.order_by(RUN.c.id)).all()
+    verdicts = _verdicts(connection, {key for run in runs for key in unpack_numbers(run.receipts)}, rubric)
+    return tuple(
+        _point(run, verdict)
+        for run in runs
+        for verdict in sorted(
+            (verdicts[key] for key in unpack_numbers(run.receipts) if key in verdicts),
+            key=lambda row: (row.rubric, row.version),
+        )
+    )
+
+
+def _verdicts(connection: Connection, keys: set[int], rubric: str | None) -> Mapping[int, Any]:
+    of = RECEIPT.c
+    query = select(of.key, of.rubric, of.version, of.score, of.grade)
+    if rubric is not None:
+        query = query.where(of.rubric == rubric)
+    rows = (row for batch in batches(sorted(keys)) for row in connection.execute(query.where(of.key.in_(batch))))
+    return {row.key: row for row in rows}
+
+
+def _point(run: Any, verdict: Any) -> HistoryPoint:
+    return HistoryPoint(
+        run=run.id,
+        as_of=run.as_of,
+        trigger=Trigger(run.trigger),
+        rubric=verdict.rubric,
+        version=verdict.version,
+        score=None if verdict.score is None else Decimal(verdict.score),
+        grade=verdict.grade,
+        pins=sha256(run.pins.encode("ascii")).hexdigest(),
+        pinned=from_json(run.pins),
+    )

@@ -1,0 +1,101 @@
+"""The tables of the board: what lists and the dashboard show of the newest published run. All of it can be made again.
+
+Rows are written under an edition that nobody reads before it is complete. `place` is a server's number within an
+edition, in the order of server ids, and breaks every tie.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, SmallInteger
+from sqlalchemy import Boolean as Bool
+from sqlmodel import Field
+
+from evidence.store.columns import Moment, Words
+from evidence.store.tables import Tables, table_of
+
+
+class BoardTable(Tables, table=True):
+    """One edition: the run that it shows and the dashboard's numbers, which stay when the rows of it are gone.
+
+    `rubrics` and `kinds` are ASCII JSON: the rubric versions in the order of their numbers, and every combination of
+    what servers are filtered by, each with the number of servers.
+    """
+
+    __tablename__ = "board"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), nullable=False, index=True))
+    ready: bool = Field(sa_column=Column(Bool, nullable=False))
+    servers: int = Field(sa_column=Column(Integer, nullable=False))
+    rubrics: str = Field(sa_column=Column(Words, nullable=False))
+    kinds: str = Field(sa_column=Column(Words, nullable=False))
+    front: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class BoardServerTable(Tables, table=True):
+    """One server of an edition; `name` is the beginning of its name as it is sorted, `body` JSON of the rest."""
+
+    __tablename__ = "board_server"
+
+    edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False))
+    name: str = Field(sa_column=Column(Words, nullable=False))
+    seen: datetime = Field(sa_column=Column(Moment, nullable=False))
+    kind: int = Field(sa_column=Column(Integer, nullable=False))
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+    __table_args__ = (
+        Index("ix_board_server_server_key_edition", "server_key", "edition"),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class BoardOrderTable(Tables, table=True):
+    """Where a server stands in one order: by name, by date, or by a rubric version, whose grade and score it has."""
+
+    __tablename__ = "board_order"
+
+    edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    sort: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    rank: int = Field(sa_column=Column(BigInteger, nullable=False))
+    kind: int = Field(sa_column=Column(Integer, nullable=False))
+    grade: str | None = Field(sa_column=Column(Words))
+    score: int | None = Field(sa_column=Column(Integer))
+
+    # All that filters look at, so that a list is read from the index alone.
+    __table_args__ = (
+        Index("ix_board_order_walk", "edition", "sort", "rank", "place", "kind", "grade", "score"),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class BoardWordTable(Tables, table=True):
+    """A word of the name or reference of a server."""
+
+    __tablename__ = "board_word"
+
+    edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    word: str = Field(sa_column=Column(Words, primary_key=True))
+    place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
+class BoardHiddenTable(Tables, table=True):
+    """A server that asked, since the run, not to be looked at: no list and no page shows it."""
+
+    __tablename__ = "board_hidden"
+
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True, autoincrement=False))
+
+
+BOARD = table_of(BoardTable)
+BOARD_SERVER = table_of(BoardServerTable)
+BOARD_ORDER = table_of(BoardOrderTable)
+BOARD_WORD = table_of(BoardWordTable)
+BOARD_HIDDEN = table_of(BoardHiddenTable)

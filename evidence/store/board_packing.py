@@ -1,0 +1,121 @@
+"""One listed server as its row: what of it is not in the table of servers, and what it is filtered by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import orjson
+
+from evidence.model import Server
+from evidence.store.board_rows import BoardQuery, Listed, ListedScore
+
+Kind: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...]]
+"""State, reason, ecosystem, registries and badges: all servers that are alike in these are one kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Every kind of an edition, and how many servers there are of each."""
+
+    counted: tuple[tuple[Kind, int], ...]
+
+    def matching(self, query: BoardQuery) -> dict[int, int] | None:
+        """Numbers of the kinds that a question is about, with their servers; None when it is about all of them."""
+        if not any((query.state, query.reason, query.ecosystem, query.registry, query.badge)):
+            return None
+        return {number: count for number, (kind, count) in enumerate(self.counted) if _matches(kind, query)}
+
+    def to_json(self) -> str:
+        """As a column holds them."""
+        return orjson.dumps(self.counted).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> Kinds:
+        """What `to_json` wrote."""
+        return cls(
+            tuple(
+                ((state, reason, ecosystem, tuple(registries), tuple(badges)), count)
+                for (state, reason, ecosystem, registries, badges), count in orjson.loads(text)
+            )
+        )
+
+
+def kind_of(listed: Listed) -> Kind:
+    """What a server is filtered by."""
+    return listed.state, listed.reason, listed.ecosystem, listed.registries, listed.badges
+
+
+def pack(listed: Listed) -> bytes:
+    """Everything that is neither in the table of servers nor in a column."""
+    return orjson.dumps(
+        [*kind_of(listed), listed.tools, listed.gate, [_packed_score(score) for score in listed.scores]],
+    )
+
+
+def unpack(body: bytes, server: Server, run: str, seen: datetime) -> Listed:
+    """The server that was packed."""
+    state, reason, ecosystem, registries, badges, tools, gate, scores = orjson.loads(body)
+    return Listed(
+        server=server,
+        run=run,
+        as_of=seen,
+        state=state,
+        reason=reason,
+        ecosystem=ecosystem,
+        registries=tuple(registries),
+        tools=tools,
+        gate=gate,
+        badges=tuple(badges),
+        scores=tuple(map(_score, scores)),
+    )
+
+
+def _matches(kind: Kind, query: BoardQuery) -> bool:
+    state, reason, ecosystem, registries, badges = kind
+    return (
+        query.state in {None, state}
+        and query.reason in {None, reason}
+        and query.ecosystem in {None, ecosystem}
+        and (query.registry is None or query.registry in registries)
+        and (query.badge is None or query.badge in badges)
+    )
+
+
+def _packed_score(score: ListedScore) -> list[Any]:
+    return [
+        score.rubric,
+        score.version,
+        _text(score.score),
+        score.grade,
+        _text(score.floor),
+        _text(score.ceiling),
+        str(score.coverage),
+        score.thin,
+        score.not_measured,
+    ]
+
+
+def _score(packed: list[Any]) -> ListedScore:
+    rubric, version, score, grade, floor, ceiling, coverage, thin, not_measured = packed
+    return ListedScore(
+        rubric=rubric,
+        version=version,
+        score=_number(score),
+        grade=grade,
+        floor=_number(floor),
+        ceiling=_number(ceiling),
+        coverage=Decimal(coverage),
+        thin=thin,
+        not_measured=not_measured,
+    )
+
+
+def _text(number: Decimal | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _number(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)

@@ -1,0 +1,181 @@
+"""Reads the edition of the board that is shown: a page of a list, one server, the dashboard's numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, and_, func, literal, select, tuple_
+
+from evidence.model import ServerId
+from evidence.store.board_models import BOARD, BOARD_HIDDEN, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.board_packing import Kinds, unpack
+from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, Spot, in_parts, read_cursor
+from evidence.store.board_rows import BoardPage, BoardQuery, Listed
+from evidence.store.board_words import after_all, wanted_words
+from evidence.store.errors import UnknownRubric
+from evidence.store.mapping import from_json
+from evidence.store.models import RUN, SERVER
+from evidence.store.servers import server_of
+
+COUNTED: Final = 1_000
+"""Servers that are counted one by one; of more it is only said that there are more."""
+
+Conditions: TypeAlias = list[ColumnElement[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What is read once of an edition, since nothing of it ever changes."""
+
+    key: int
+    run: str
+    servers: int
+    rubrics: tuple[tuple[str, int], ...]
+    kinds: Kinds
+
+    def sort(self, query: BoardQuery) -> int:
+        """The number of the order of a question."""
+        match query.sort:
+            case "name":
+                return BY_NAME
+            case "seen":
+                return BY_DATE
+            case _:
+                return self.rubric(query)
+
+    def rubric(self, query: BoardQuery) -> int:
+        """The number of the order of a question's rubric; raise UnknownRubric."""
+        versions = {version: number for number, (rubric, version) in enumerate(self.rubrics) if rubric == query.rubric}
+        if not versions or (query.version is not None and query.version not in versions):
+            names = ", ".join(f"{rubric}@{version}" for rubric, version in sorted(self.rubrics)) or "none"
+            raise UnknownRubric(f"expected one of the rubrics that servers are scored with: {names}")
+        return FIRST_RUBRIC + versions[max(versions) if query.version is None else query.version]
+
+
+def read_edition(connection: Connection, key: int) -> Edition:
+    """The head of an edition."""
+    query = select(BOARD.c.servers, BOARD.c.rubrics, BOARD.c.kinds, RUN.c.id)
+    row = connection.execute(query.join(RUN, RUN.c.key == BOARD.c.run_key).where(BOARD.c.key == key)).one()
+    rubrics = tuple((rubric, version) for rubric, version in from_json(row.rubrics))
+    return Edition(key, row.id, row.servers, rubrics, Kinds.from_json(row.kinds))
+
+
+def read_page(connection: Connection, edition: Edition, query: BoardQuery, cursor: str | None, limit: int) -> BoardPage:
+    """A page of a list; raise BadCursor or UnknownRubric."""
+    sort = edition.sort(query)
+    spot = None if cursor is None else read_cursor(cursor, sort)
+    where = _conditions(connection, edition, query)
+    rows = _rows(connection, edition, sort, where, spot, reverse=query.reverse, limit=limit + 1)
+    more, rows = len(rows) > limit, rows[:limit]
+    backwards = spot is not None and spot.backwards
+    if backwards:
+        rows.reverse()
+    has_later, has_earlier = (True, more) if backwards else (more, spot is not None)
+    total, counted = _count(connection, edition, query, where)
+    return BoardPage(
+        servers=tuple(_listed(edition, row) for row in rows),
+        after=Spot(sort, rows[-1].rank, rows[-1].place).cursor if rows and has_later else None,
+        before=Spot(sort, rows[0].rank, rows[0].place, backwards=True).cursor if rows and has_earlier else None,
+        total=total,
+        counted=counted,
+        run=edition.run,
+    )
+
+
+def find_listed(connection: Connection, edition: Edition, server: ServerId) -> Listed | None:
+    """One server of an edition, unless it is hidden."""
+    shown = BOARD_SERVER.c.server_key.not_in(select(BOARD_HIDDEN.c.server_key))
+    row = connection.execute(_servers(edition).where(SERVER.c.id == server, shown)).first()
+    return None if row is None else _listed(edition, row)
+
+
+def _servers(edition: Edition) -> Select[Any]:
+    columns = (BOARD_SERVER.c.place, BOARD_SERVER.c.seen, BOARD_SERVER.c.body)
+    query = select(SERVER, *columns).join(BOARD_SERVER, BOARD_SERVER.c.server_key == SERVER.c.key)
+    return query.where(BOARD_SERVER.c.edition == edition.key)
+
+
+def _listed(edition: Edition, row: Row[Any]) -> Listed:
+    return unpack(row.body, server_of(row), edition.run, row.seen)
+
+
+def _conditions(connection: Connection, edition: Edition, query: BoardQuery) -> Conditions:
+    """What rows of an order are about servers that a question is about."""
+    order = BOARD_ORDER.c
+    found: Conditions = []
+    if (kinds := edition.kinds.matching(query)) is not None:
+        found.append(order.kind.in_(sorted(kinds)))
+    found += [order.place.in_(_with_word(edition, word)) for word in wanted_words(query.text)]
+    if query.grade is not None or query.least is not None:
+        found.append(_scored(edition, query, order))
+    if connection.scalar(select(BOARD_HIDDEN.c.server_key).limit(1)) is not None:
+        found.append(order.place.not_in(_hidden(edition)))
+    return found
+
+
+def _scored(edition: Edition, query: BoardQuery, order: Any) -> ColumnElement[bool]:
+    """Servers with a grade and at least so many points, by the question's rubric, whatever they are sorted by."""
+    rubric = edition.rubric(query)
+    of_rubric = order if query.sort == "rank" else BOARD_ORDER.alias("scored").c
+    conditions: Conditions = [of_rubric.edition == edition.key, of_rubric.sort == rubric]
+    if query.grade is not None:
+        conditions.append(of_rubric.grade == query.grade)
+    if query.least is not None:
+        conditions.append(of_rubric.score >= in_parts(query.least))
+    return and_(*conditions) if of_rubric is order else order.place.in_(select(of_rubric.place).where(*conditions))
+
+
+def _with_word(edition: Edition, word: str) -> Select[tuple[int]]:
+    of = BOARD_WORD.c
+    return select(of.place).where(of.edition == edition.key, of.word >= word, of.word < after_all(word))
+
+
+def _hidden(edition: Edition) -> Select[tuple[int]]:
+    query = select(BOARD_SERVER.c.place).join(BOARD_HIDDEN, BOARD_HIDDEN.c.server_key == BOARD_SERVER.c.server_key)
+    return query.where(BOARD_SERVER.c.edition == edition.key)
+
+
+def _rows(
+    connection: Connection,
+    edition: Edition,
+    sort: int,
+    where: Conditions,
+    spot: Spot | None,
+    *,
+    reverse: bool,
+    limit: int,
+) -> list[Row[Any]]:
+    """Rows of an order from a spot on, in the direction of reading."""
+    order = BOARD_ORDER.c
+    spotted = select(order.rank, order.place).where(order.edition == edition.key, order.sort == sort, *where)
+    down = reverse != (spot is not None and spot.backwards)
+    if spot is not None:
+        here, there = tuple_(order.rank, order.place), tuple_(literal(spot.rank, BigInteger), literal(spot.place))
+        spotted = spotted.where(here < there if down else here > there)
+    keys = (order.rank, order.place)
+    page = spotted.order_by(*(key.desc() if down else key for key in keys)).limit(limit).subquery("page")
+    query = _servers(edition).add_columns(page.c.rank).join(page, page.c.place == BOARD_SERVER.c.place)
+    ordered = query.order_by(*(key.desc() if down else key for key in (page.c.rank, page.c.place)))
+    return list(connection.execute(ordered).all())
+
+
+def _count(connection: Connection, edition: Edition, query: BoardQuery, where: Conditions) -> tuple[int | None, int]:
+    """How many servers a question is about: exactly if that is known or few, and otherwise None and a lower bound."""
+    if _is_about_kinds(query):
+        kinds = edition.kinds.matching(query)
+        shown = edition.servers if kinds is None else sum(kinds.values())
+        hidden = select(BOARD_SERVER.c.kind, func.count()).where(
+            BOARD_SERVER.c.edition == edition.key, BOARD_SERVER.c.server_key.in_(select(BOARD_HIDDEN.c.server_key))
+        )
+        gone = connection.execute(hidden.group_by(BOARD_SERVER.c.kind))
+        exact = shown - sum(count for kind, count in gone if kinds is None or kind in kinds)
+        return exact, exact
+    order = BOARD_ORDER.c
+    some = select(order.place).where(order.edition == edition.key, order.sort == edition.sort(query), *where)
+    counted = connection.scalar(select(func.count()).select_from(some.limit(COUNTED + 1).subquery())) or 0
+    return (counted, counted) if counted <= COUNTED else (None, COUNTED)
+
+
+def _is_about_kinds(query: BoardQuery) -> bool:
+    return not wanted_words(query.text) and query.grade is None and query.least is None

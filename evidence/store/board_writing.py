@@ -1,0 +1,188 @@
+"""Writes an edition of the board: in batches, each a short transaction, under a number that nobody reads yet.
+
+The last transaction shows it and drops what nobody reads any more. Whoever is killed in the middle leaves an edition
+that is never shown, and that the next publication drops; of two who publish at once, both write a whole edition.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, func, insert, literal, select, text, update
+
+from evidence.store import bulk
+from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.board_packing import Kind, Kinds, kind_of, pack
+from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, UNRANKED, in_parts, rank_of, rank_of_date
+from evidence.store.board_rows import Listed
+from evidence.store.board_words import words_of
+from evidence.store.database import Database
+from evidence.store.keys import run_key, server_keys
+from evidence.store.mapping import to_json
+from evidence.store.models import RUN
+
+BATCH: Final = 500
+_NAME: Final = 100
+"""Characters of a name that are sorted by."""
+
+_BOARD: Final = 7_340_032_121
+"""Lock under which editions are shown on PostgreSQL; SQLite has one writer anyway."""
+
+_ROWS: Final = (BOARD_SERVER, BOARD_ORDER, BOARD_WORD)
+_SERVER_COLUMNS: Final = ("edition", "place", "server_key", "name", "seen", "kind", "body")
+_ORDER_COLUMNS: Final = ("edition", "sort", "place", "rank", "kind", "grade", "score")
+_WORD_COLUMNS: Final = ("edition", "word", "place")
+
+
+class Outrun(Exception):
+    """Another publication has shown a newer edition and dropped the one that is being written."""
+
+
+@dataclass
+class Counts:
+    """What is known of an edition once all of it was written: small, however many servers there are."""
+
+    servers: int = 0
+    kinds: dict[Kind, int] = field(default_factory=dict)
+    alike: Counter[int] = field(default_factory=Counter)
+    rubrics: dict[tuple[str, int], int] = field(default_factory=dict)
+    scored: Counter[int] = field(default_factory=Counter)
+
+    def kind(self, listed: Listed) -> int:
+        """Count a server among its kind, whose number this is."""
+        number = self.kinds.setdefault(kind_of(listed), len(self.kinds))
+        self.alike[number] += 1
+        return number
+
+    def sort(self, rubric: str, version: int) -> int:
+        """Count a score; the number of its order."""
+        number = self.rubrics.setdefault((rubric, version), FIRST_RUBRIC + len(self.rubrics))
+        self.scored[number] += 1
+        return number
+
+
+def put(database: Database, run: str, rows: Iterable[Listed], front: Callable[[], bytes]) -> bool:
+    """Show these servers, which come in the order of their ids, instead of those shown now; whether they are.
+
+    They are not where those of a newer run are. `front` is asked for when all rows were read, and is kept either way.
+    """
+    with database.writing() as connection:
+        edition = _begin(connection, run)
+    counts = Counts()
+    try:
+        remaining = iter(rows)
+        while batch := list(islice(remaining, BATCH)):
+            with database.writing() as connection:
+                _hold(connection, edition)
+                _write(connection, edition, batch, counts)
+        told = front()
+        with database.writing() as connection:
+            return _show(connection, edition, counts, told)
+    except Outrun:
+        return False
+
+
+def _begin(connection: Connection, run: str) -> int:
+    values = {"run_key": run_key(connection, run), "ready": False, "servers": 0}
+    texts = {"rubrics": "[]", "kinds": "[]", "front": b""}
+    made = connection.execute(insert(BOARD).values(values | texts).returning(BOARD.c.key))
+    return int(made.scalar_one())
+
+
+def _hold(connection: Connection, edition: int) -> None:
+    """Keep an edition from being dropped in this transaction; raise Outrun when it was already."""
+    held = select(BOARD.c.key).where(BOARD.c.key == edition).with_for_update(read=True, key_share=True)
+    if connection.execute(held).first() is None:
+        raise Outrun
+
+
+def _write(connection: Connection, edition: int, batch: Sequence[Listed], counts: Counts) -> None:
+    keys = server_keys(connection, [listed.server.id for listed in batch])
+    servers: list[bulk.Row] = []
+    orders: list[bulk.Row] = []
+    words: list[bulk.Row] = []
+    for listed in batch:
+        place, kind = counts.servers, counts.kind(listed)
+        counts.servers += 1
+        server = listed.server
+        name = server.name[:_NAME].casefold()[:_NAME]
+        servers.append((edition, place, keys[server.id], name, listed.as_of, kind, pack(listed)))
+        orders.append((edition, BY_DATE, place, rank_of_date(listed.as_of), kind, None, None))
+        for score in listed.scores:
+            points = None if score.score is None else in_parts(score.score)
+            sort = counts.sort(score.rubric, score.version)
+            orders.append((edition, sort, place, rank_of(score), kind, score.grade, points))
+        words += [(edition, word, place) for word in words_of(server.name, server.ref)]
+    bulk.insert(connection, BOARD_SERVER, _SERVER_COLUMNS, servers, unique=("edition", "place"))
+    bulk.insert(connection, BOARD_ORDER, _ORDER_COLUMNS, orders, unique=("edition", "sort", "place"))
+    bulk.insert(connection, BOARD_WORD, _WORD_COLUMNS, words, unique=_WORD_COLUMNS)
+
+
+def _show(connection: Connection, edition: int, counts: Counts, front: bytes) -> bool:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _BOARD})
+    _hold(connection, edition)
+    before = shown_edition(connection)
+    _order_by_name(connection, edition)
+    for sort in counts.rubrics.values():
+        if counts.scored[sort] < counts.servers:
+            _order_the_rest(connection, edition, sort)
+    kinds = Kinds(tuple((kind, counts.alike[number]) for kind, number in counts.kinds.items()))
+    values = {
+        "ready": True,
+        "servers": counts.servers,
+        "rubrics": to_json(list(counts.rubrics)),
+        "kinds": kinds.to_json(),
+        "front": front,
+    }
+    connection.execute(update(BOARD).where(BOARD.c.key == edition).values(values))
+    shown = shown_edition(connection)
+    _drop_others(connection, edition, {shown, before} if shown == edition else {shown})
+    if connection.dialect.name == "postgresql":
+        # Otherwise the planner takes the new edition for an empty one until autovacuum comes by.
+        for table in _ROWS:
+            connection.execute(text(f"ANALYZE {table.name}"))
+    return shown == edition
+
+
+def shown_edition(connection: Connection) -> int | None:
+    """The edition that is read: that of the newest run, and of one run's the one made last."""
+    newest = select(BOARD.c.key).join(RUN, RUN.c.key == BOARD.c.run_key).where(BOARD.c.ready)
+    key: int | None = connection.scalar(newest.order_by(RUN.c.id.desc(), BOARD.c.key.desc()).limit(1))
+    return key
+
+
+def _order_by_name(connection: Connection, edition: int) -> None:
+    server = BOARD_SERVER.c
+    number = func.row_number().over(order_by=(server.name, server.place))
+    numbered = select(server.edition, literal(BY_NAME), server.place, number, server.kind)
+    connection.execute(_order_from(numbered.where(server.edition == edition)))
+
+
+def _order_the_rest(connection: Connection, edition: int, sort: int) -> None:
+    """Servers of which a rubric version says nothing come last in its order."""
+    server, order = BOARD_SERVER.c, BOARD_ORDER.c
+    ranked = select(order.place).where(order.edition == edition, order.sort == sort, order.place == server.place)
+    rest = select(server.edition, literal(sort), server.place, literal(UNRANKED, order.rank.type), server.kind)
+    connection.execute(_order_from(rest.where(server.edition == edition, ~ranked.correlate(BOARD_SERVER).exists())))
+
+
+def _order_from(rows: Any) -> Any:
+    return insert(BOARD_ORDER).from_select(["edition", "sort", "place", "rank", "kind"], rows)
+
+
+def _drop_others(connection: Connection, edition: int, kept: set[int | None]) -> None:
+    """Drop the rows of earlier editions that nobody reads, unfinished ones altogether, and all but the last of a run.
+
+    The edition shown before stays until the next one: whoever reads it just now finds what it looks for.
+    """
+    run = select(BOARD.c.run_key).where(BOARD.c.key == edition).scalar_subquery()
+    others = list(connection.scalars(select(BOARD.c.key).where(BOARD.c.key <= edition, BOARD.c.key.not_in(kept))))
+    replaced = BOARD.c.key.in_(others) & (~BOARD.c.ready | ((BOARD.c.run_key == run) & (BOARD.c.key != edition)))
+    connection.execute(delete(BOARD).where(replaced))
+    for table in _ROWS:
+        connection.execute(delete(table).where(table.c.edition.in_(others)))

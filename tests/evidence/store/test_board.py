@@ -1,0 +1,225 @@
+"""Lists of the board: every order and filter, walked page by page, gives exactly what sorting everything gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from evidence.store import BadCursor, BoardPage, BoardQuery, Listed, Store, UnknownRubric
+from evidence.store.board_rows import ORDERS
+from scoring import standing
+from tests.evidence.store.board_samples import RUN, make_listed, make_many, make_server, show
+
+
+def walk(store: Store, query: BoardQuery, limit: int) -> Iterator[BoardPage]:
+    page = store.board.page(query, limit=limit)
+    yield page
+    while page.after is not None:
+        page = store.board.page(query, page.after, limit)
+        yield page
+
+
+def order_of(query: BoardQuery) -> Callable[[Listed], Any]:
+    """The key by which Python sorts as the board does, from the published rule of ranks."""
+
+    def rank(listed: Listed) -> Any:
+        score = listed.score(query.rubric, 2 if query.rubric == "lint" and query.version is None else query.version)
+        if score is None:
+            return (1,)
+        floor = score.floor if score.floor is not None else Decimal(0)
+        return (0, standing.key(floor=floor, coverage=score.coverage, score=score.score, server=""))
+
+    match query.sort:
+        case "name":
+            return lambda listed: listed.server.name[:100].casefold()
+        case "seen":
+            return lambda listed: -listed.as_of.timestamp()
+    return rank
+
+
+def expected(rows: Sequence[Listed], query: BoardQuery) -> list[str]:
+    ordered = sorted(rows, key=lambda one: (order_of(query)(one), one.server.id), reverse=query.reverse)
+    return [one.server.id for one in ordered]
+
+
+def ids(pages: Sequence[BoardPage]) -> list[str]:
+    return [one.server.id for page in pages for one in page.servers]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("sort", ORDERS)
+@pytest.mark.parametrize("rubric", ["adaptive@1", "lint@1", "lint"])
+def test_pages_together_are_the_sorted_whole(store: Store, sort: Any, rubric: str, reverse: bool) -> None:
+    rows = make_many(83)
+    assert show(store, rows)
+    name, _, version = rubric.partition("@")
+    query = BoardQuery(sort=sort, rubric=name, version=int(version) if version else None, reverse=reverse)
+    whole = expected(rows, query)
+    for limit in (1, 7, 83, 200):
+        pages = list(walk(store, query, limit))
+        assert ids(pages) == whole
+        assert {page.total for page in pages} == {83}
+    middle = pages[0] if len(pages) == 1 else pages[1]
+    assert middle.run == RUN
+
+
+def test_pages_can_be_walked_back(store: Store) -> None:
+    show(store, make_many(30))
+    pages = list(walk(store, BoardQuery(), 7))
+    assert pages[0].before is None
+    for earlier, later in pairwise(pages):
+        back = store.board.page(BoardQuery(), later.before, 7)
+        assert back.servers == earlier.servers
+        assert (back.before is None) == (earlier is pages[0])
+        assert store.board.page(BoardQuery(), back.after, 7).servers == later.servers
+    assert pages[-1].after is None
+
+
+def test_what_was_listed_comes_back_whole(store: Store) -> None:
+    rows = make_many(20)
+    show(store, rows)
+    assert sorted(store.board.page(BoardQuery()).servers, key=lambda one: one.server.id) == rows
+    assert [store.board.find(one.server.id) for one in rows] == rows
+    assert store.board.find("srv_nobody") is None
+
+
+FILTERS: Sequence[tuple[BoardQuery, Callable[[Listed], bool]]] = [
+    (BoardQuery(state="measured"), lambda one: one.state == "measured"),
+    (BoardQuery(reason="unreachable"), lambda one: one.reason == "unreachable"),
+    (BoardQuery(ecosystem="npm"), lambda one: one.ecosystem == "npm"),
+    (BoardQuery(registry="starter"), lambda one: "starter" in one.registries),
+    (BoardQuery(badge="lab_tested"), lambda one: "lab_tested" in one.badges),
+    (BoardQuery(state="measured", badge="lab_tested"), lambda one: one.state == "measured" and bool(one.badges)),
+    (BoardQuery(state="nonsense"), lambda one: False),
+    (BoardQuery(grade="A"), lambda one: (score := one.score("adaptive")) is not None and score.grade == "A"),
+    (
+        BoardQuery(least=Decimal("70.01"), sort="name", rubric="lint", version=1),
+        lambda one: (score := one.score("lint", 1)) is not None and (score.score or 0) >= Decimal("70.01"),
+    ),
+    (BoardQuery(text="weath"), lambda one: "weather" in f"{one.server.name} {one.server.ref}"),
+    (BoardQuery(text="FILE git"), lambda one: all(word in _words(one) for word in ("files", "github"))),
+    (BoardQuery(text="grösse"), lambda one: "größe" in _words(one)),
+    (BoardQuery(text="天"), lambda one: "天気" in _words(one)),
+    (BoardQuery(text="eather"), lambda one: False),
+    (BoardQuery(text="-- ' ; %_"), lambda one: True),
+]
+
+
+def _words(one: Listed) -> str:
+    return f"{one.server.name} {one.server.ref}".lower()
+
+
+@pytest.mark.parametrize(("query", "is_shown"), FILTERS, ids=[str(number) for number in range(len(FILTERS))])
+def test_a_filter_shows_those_and_counts_them(
+    store: Store, query: BoardQuery, is_shown: Callable[[Listed], bool]
+) -> None:
+    rows = make_many(90)
+    show(store, rows)
+    whole = expected([one for one in rows if is_shown(one)], query)
+    pages = list(walk(store, query, 10))
+    assert ids(pages) == whole
+    assert {page.total for page in pages} == {len(whole)}
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "x", "a-2-1", "a-2-1-1-1", "a-2--1-1", "a-99999-1-1", f"a-2-{10**18 * 9 + 10**18}-1",
+               "a-2-9999999999999999999-1", "a-2-1-9999999999", "a-0-1-1", "\x00", "a-２-1-1", "a-2-1-1\n", "' OR 1=1"]
+)  # fmt: skip
+def test_a_cursor_of_garbage_is_named(store: Store, cursor: str) -> None:
+    show(store, make_many(3))
+    with pytest.raises(BadCursor):
+        store.board.page(BoardQuery(), cursor)
+
+
+def test_a_cursor_at_the_edge_of_numbers_is_an_empty_page(store: Store) -> None:
+    show(store, make_many(3))
+    assert store.board.page(BoardQuery(), f"a-2-{2**63 - 1}-{2**31 - 1}").servers == ()
+    assert len(store.board.page(BoardQuery(), "a-2-0-0").servers) == 3
+
+
+def test_a_rubric_that_nobody_is_scored_with_is_named(store: Store) -> None:
+    show(store, make_many(3))
+    for query in (BoardQuery(rubric="nonsense"), BoardQuery(rubric="lint", version=9)):
+        with pytest.raises(UnknownRubric, match="lint@2"):
+            store.board.page(query)
+    assert store.board.page(BoardQuery(rubric="nonsense", sort="name")).total == 3
+    assert store.board.rubrics() == (("adaptive", 1), ("lint", 1), ("lint", 2))
+
+
+def test_names_of_any_kind_are_listed_and_found(store: Store) -> None:
+    names = ["a" * 1_000_000, "\x00\ud800 nul", "\u202eltr", "</script>", "\x1b[31mred", "", "ﬁle ǅ", "x " * 50_000]
+    chance = random.Random(3)
+    rows = [make_listed(make_server(f"npm:{number}", name), chance) for number, name in enumerate(names)]
+    rows.sort(key=lambda one: one.server.id)
+    show(store, rows)
+    for sort in ORDERS:
+        assert {one.server.name for one in store.board.page(BoardQuery(sort=sort)).servers} == set(names)
+    for text, name in {
+        "file": "ﬁle ǅ",
+        "script": "</script>",
+        "a" * 2_000: "a" * 1_000_000,
+        "31mr": "\x1b[31mred",
+    }.items():
+        assert [one.server.name for one in store.board.page(BoardQuery(text=text)).servers] == [name]
+    assert store.board.page(BoardQuery(text="\x00\ud800 %")).total == len(names)
+    assert store.board.page(BoardQuery(state="\x00", registry="\ud800")).total == 0
+    assert store.board.page(BoardQuery(grade="\x00")).total == 0
+
+
+def test_many_are_said_to_be_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidence.store.board_reading.COUNTED", 10)
+    show(store, make_many(40))
+    page = store.board.page(BoardQuery(text="io"))
+    assert (page.total, page.counted, len(page.servers)) == (None, 10, 40)
+    assert store.board.page(BoardQuery()).total == 40
+
+
+def test_an_empty_board_says_so(store: Store) -> None:
+    assert store.board.page(BoardQuery()) == BoardPage()
+    assert store.board.find("srv_x") is None
+    assert (store.board.newest(), store.board.front(), store.board.rubrics()) == (None, None, ())
+    assert store.board.history("srv_x") == ()
+
+
+def test_servers_that_asked_not_to_be_looked_at_vanish_at_once(store: Store) -> None:
+    rows = make_many(12)
+    show(store, rows)
+    before = store.board.revision()
+    gone, other = rows[3].server.id, rows[7].server.id
+    store.board.hide([gone, "srv_unknown"])
+    assert gone not in ids([store.board.page(BoardQuery())])
+    assert store.board.page(BoardQuery()).total == 11
+    assert (
+        store.board.page(BoardQuery(state=rows[3].state)).total == sum(one.state == rows[3].state for one in rows) - 1
+    )
+    assert store.board.find(gone) is None
+    assert store.board.revision() != before
+    second = store.board.revision()
+    store.board.hide([other])
+    assert store.board.find(gone) == rows[3]
+    assert store.board.find(other) is None
+    assert store.board.revision() not in {before, second}
+    store.board.hide([])
+    assert store.board.page(BoardQuery()).total == 12
+
+
+def test_a_page_is_never_longer_than_the_most(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidence.store.board.MOST", 5)
+    show(store, make_many(9))
+    assert len(store.board.page(BoardQuery(), limit=1_000_000).servers) == 5
+    assert len(store.board.page(BoardQuery(), limit=-1).servers) == 1
+
+
+def test_a_server_without_any_score_comes_last_and_is_listed_in_every_order(store: Store) -> None:
+    rows = [one for one in make_many(20) if len(one.scores) == 3]
+    rows[1] = replace(rows[1], scores=())
+    show(store, rows)
+    assert store.board.page(BoardQuery()).servers[-1] == rows[1]
+    for sort in ORDERS:
+        assert rows[1] in store.board.page(BoardQuery(sort=sort)).servers
