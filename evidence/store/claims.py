@@ -63,6 +63,10 @@ class Claims:
         with self._database.reading() as connection:
             return [_claim(row) for row in connection.execute(query)]
 
+    def controlled(self, server: ServerId) -> bool:
+        """Whether somebody's control of a server is proven now."""
+        return any(claim.state is ClaimState.PROVEN for claim in self.read(server=server))
+
     def hurry(self, claim: str, at: datetime) -> bool:
         """Have a claim looked at soon; False when its proof is not looked for any more."""
         alive = (CLAIM.c.id == claim, CLAIM.c.state.in_(_ALIVE))

@@ -1,4 +1,4 @@
-"""Disputes of lines: filed within limits, decided one step at a time with a trail, and counted for the site's cache."""
+"""Disputes of lines: filed within limits, decided one step at a time with a trail."""
 
 from __future__ import annotations
 
@@ -86,13 +86,6 @@ class Disputes:
         with self._database.reading() as connection:
             rows = connection.execute(query.where(DISPUTE.c.id == dispute).order_by(DISPUTE_ACT.c.key))
             return [_decision(row) for row in rows]
-
-    def revision(self) -> str:
-        """Another text whenever a dispute was filed or decided: what pages that show disputes are kept under."""
-        newest = select(func.max(DISPUTE.c.key), select(func.max(DISPUTE_ACT.c.key)).scalar_subquery())
-        with self._database.reading() as connection:
-            filed, decided = connection.execute(newest).one()
-        return f"{filed or 0}-{decided or 0}"
 
 
 def _file(connection: Connection, dispute: Dispute, limits: DisputeLimits) -> Dispute | DisputesFull:

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select, text, update
 
+from evidence.store.audit import Act, put_act
 from evidence.store.database import Database
 from evidence.store.models import OPT_OUT
 
@@ -42,15 +43,17 @@ class OptOuts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, entry: OptOut) -> bool:
-        """Store an entry; False when one of the same scope and value is in force."""
+    def add(self, entry: OptOut, act: Act | None = None) -> bool:
+        """Store an entry, with `act` in the trail; False when one of the same scope and value is in force."""
         with self._database.writing() as connection:
-            return add_opt_out(connection, entry)
+            return _noted(connection, add_opt_out(connection, entry), act)
 
-    def revoke(self, scope: OptOutScope, value: str, *, at: datetime, who: str, note: str = "") -> bool:
+    def revoke(
+        self, scope: OptOutScope, value: str, *, at: datetime, who: str, note: str = "", act: Act | None = None
+    ) -> bool:
         """End an entry, which stays with who ended it and why; False when none was in force."""
         with self._database.writing() as connection:
-            return revoke_opt_out(connection, scope, value, at=at, who=who, note=note)
+            return _noted(connection, revoke_opt_out(connection, scope, value, at=at, who=who, note=note), act)
 
     def read(self, *, revoked: bool = False) -> list[OptOut]:
         """The entries in force, oldest first; with `revoked` also those that were ended."""
@@ -100,3 +103,9 @@ def read_opt_outs(connection: Connection, *, revoked: bool) -> list[OptOut]:
 
 def _is_same(one: OptOut, other: OptOut) -> bool:
     return (one.scope, one.value) == (other.scope, other.value)
+
+
+def _noted(connection: Connection, changed: bool, act: Act | None) -> bool:
+    if changed and act is not None:
+        put_act(connection, act)
+    return changed

@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, ScalarSelect, func, select
 
 from evidence.store.models import DISCLOSURE, OPT_OUT, RETEST, SNAPSHOT
+from evidence.store.people_models import DISPUTE, DISPUTE_ACT
 from evidence.store.retests import RetestState
 
 
@@ -27,10 +28,12 @@ _PARTS: Final = (
     _retests(RetestState.RUNNING),
     _newest(OPT_OUT.c.key),
     select(func.count(OPT_OUT.c.revoked_at)).scalar_subquery(),
+    _newest(DISPUTE.c.key),
+    _newest(DISPUTE_ACT.c.key),
 )
 """Each is answered from an index or from a table of few rows: this is asked once a second."""
 
 
 def read_revision(connection: Connection) -> str:
-    """The revision of what is published, disclosed, asked for and opted out of. Equal texts: nothing has changed."""
+    """The revision of what is published, disclosed, disputed, asked for, opted out of. Equal: nothing has changed."""
     return "/".join(str(part) for part in connection.execute(select(*_PARTS)).one())

@@ -1,0 +1,1 @@
+"""What people may do: dispute a line, prove control, hold a token, be told of changes. Rows only, no network."""

@@ -1,0 +1,59 @@
+"""The lines that anybody may talk about: those of the newest receipts of a server, as everybody reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.model import ServerId
+from evidence.store import RetestState, Store
+from evidence.store.dispute_rows import DisputedLine
+from publish.dataset import published
+from publish.disclosure import WITHHELD
+from publish.overview import all_lines
+from scoring import receipt
+from scoring.remedy import ROUNDING
+
+_NO_FAULT: Final = frozenset({WITHHELD, ROUNDING})
+
+
+def disputable(store: Store, server: ServerId, *, rubric: str, cites: str, at: str) -> DisputedLine | None:
+    """The line of the newest public receipts that cites this at this place; None when there is none.
+
+    A line that is withheld cannot be found by what it would cite: whoever guesses learns nothing.
+    """
+    if cites in _NO_FAULT:
+        return None
+    for run in newest_runs(store, server):
+        for line in _lines(store, server, run, rubric):
+            if (line.cites, line.at) == (cites, at):
+                return line
+    return None
+
+
+def newest_runs(store: Store, server: ServerId) -> Iterator[str]:
+    """The runs whose receipts of a server are shown: its newest re-test if that is newer, and the published night."""
+    newest = store.board.newest()
+    done = [one.run for one in store.retests.newest(20, server) if one.state is RetestState.DONE and one.run]
+    if done and (newest is None or done[0] > newest):
+        yield done[0]
+    if newest is not None:
+        yield newest
+
+
+def _lines(store: Store, server: ServerId, run: str, rubric: str) -> Iterator[DisputedLine]:
+    """Newest versions first: the fault is the same under all of them."""
+    for shown in published(store, run, servers=[server]):
+        cards = [receipt.decode(card.body) for card in shown.cards if card.rubric == rubric]
+        for card in sorted(cards, key=lambda card: -card.version):
+            for line in all_lines(card):
+                yield DisputedLine(
+                    server=server,
+                    run=run,
+                    rubric=card.rubric,
+                    version=card.version,
+                    cites=line.cites,
+                    at=line.at,
+                    why=line.why,
+                    rule=line.rule,
+                )
