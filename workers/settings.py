@@ -14,6 +14,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from workers.fleet_settings import FleetSettings
 from workers.night_settings import Duration
+from workers.people_settings import PeopleSettings
 from workers.visit_settings import VisitSettings
 from workers.web_settings import WebSettings
 
@@ -59,7 +60,7 @@ def _xdg(name: str, fallback: str) -> Path:
     return Path(value) if Path(value).is_absolute() else Path.home() / fallback
 
 
-class Settings(WebSettings, VisitSettings, FleetSettings):
+class Settings(PeopleSettings, WebSettings, VisitSettings, FleetSettings):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)

@@ -14,9 +14,10 @@ from starlette.types import ASGIApp
 from crawler.opting_out import OptOutList
 from evidence.model import Server, ServerId
 from evidence.store import Store, open_store
+from publish.people.limits import PeopleLimits
 from publish.site.app import create_app as create_site
 from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
-from workers import log, retesting
+from workers import log, people, retesting
 from workers.clock import Clock, clock_at
 from workers.opt_outs import opt_outs
 from workers.settings import Settings
@@ -61,6 +62,15 @@ class Counter:
     def operator(self) -> Operator:
         """Who crawls, in the words that servers hear."""
         return Operator(contact_url=self._settings.contact_url, user_agent=self._settings.user_agent)
+
+    @cached_property
+    def people(self) -> PeopleLimits:
+        """As set."""
+        return people.limits(self._settings)
+
+    def sealed(self, purpose: str) -> bytes:
+        """From the installation's salt."""
+        return people.sealed(self._settings, purpose)
 
     def now(self) -> datetime:
         """The clock's date."""

@@ -17,6 +17,7 @@ from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Liste
 from evidence.store.database import Database
 from evidence.store.mapping import to_object
 from evidence.store.models import DISCLOSURE, OPT_OUT, RETEST, RUN
+from evidence.store.people_models import DISPUTE, DISPUTE_ACT
 from evidence.store.retests import RetestState
 from evidence.store.rows import RunRow
 from evidence.store.runs import list_published
@@ -31,6 +32,8 @@ _CHANGES: Final = select(
     select(func.count()).select_from(BOARD_HIDDEN).scalar_subquery(),
     select(func.sum(BOARD_HIDDEN.c.server_key)).scalar_subquery(),
     select(func.max(RETEST.c.key)).scalar_subquery(),
+    select(func.max(DISPUTE.c.key)).scalar_subquery(),
+    select(func.max(DISPUTE_ACT.c.key)).scalar_subquery(),
     select(func.count()).where(RETEST.c.state == RetestState.WAITING.value).scalar_subquery(),
     select(func.count()).where(RETEST.c.state == RetestState.RUNNING.value).scalar_subquery(),
 )

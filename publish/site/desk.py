@@ -12,6 +12,7 @@ from typing import Protocol
 from evidence.model import Server, ServerId
 from evidence.store import Retest
 from publish.comparison import Comparison
+from publish.people.limits import PeopleLimits
 
 
 class Standing(StrEnum):
@@ -108,6 +109,15 @@ class Desk(Protocol):
     @property
     def operator(self) -> Operator:
         """Who runs the site."""
+        ...
+
+    @property
+    def people(self) -> PeopleLimits:
+        """How much one client may dispute and claim."""
+        ...
+
+    def sealed(self, purpose: str) -> bytes:
+        """A key of this installation for a purpose, 32 bytes: what follows from it need not be stored."""
         ...
 
     def now(self) -> datetime:

@@ -123,9 +123,9 @@ def test_of_two_who_decide_at_once_the_second_is_told(store: Store, line: Disput
 
 
 def test_the_revision_moves_with_every_change(store: Store, line: DisputedLine) -> None:
-    seen = [store.revision()]
+    seen = [store.board.revision()]
     store.disputes.file(dispute(line), LIMITS)
-    seen.append(store.revision())
+    seen.append(store.board.revision())
     store.disputes.decide("dsp_1", decision(DisputeState.OPEN, shown=True), act("dispute.show"))
-    seen.append(store.revision())
+    seen.append(store.board.revision())
     assert len(set(seen)) == 3

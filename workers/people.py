@@ -1,0 +1,31 @@
+"""What the settings say of people, in the words of `publish.people`."""
+
+from __future__ import annotations
+
+import hmac
+from hashlib import sha256
+from typing import Final
+
+from publish.people.limits import PeopleLimits
+from workers.salt import secret_salt
+from workers.settings import Settings
+
+_PURPOSE: Final = b"hallmark/sealed/"
+
+
+def limits(settings: Settings) -> PeopleLimits:
+    """How much one client, one server and one line may be talked about."""
+    return PeopleLimits(
+        disputes_of_client=settings.disputes_per_client,
+        disputes_of_server=settings.disputes_per_server,
+        claims_of_client=settings.claims_per_client,
+        claim_time=settings.claim_time,
+        webhooks_of_server=settings.webhooks_per_server,
+        plain_http=settings.allow_private,
+    )
+
+
+def sealed(settings: Settings, purpose: str) -> bytes:
+    """A key of this installation for a purpose, the same on every machine that has its salt."""
+    salt = secret_salt(settings.home, settings.secret_salt.get_secret_value())
+    return hmac.digest(salt, _PURPOSE + purpose.encode(), sha256)
