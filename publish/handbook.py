@@ -1,6 +1,6 @@
 """The handbook: pages about rules, rubrics and evidence, and the published schemas, written from their declarations.
 
-python -m publish.handbook --write docs    writes docs/rules, docs/rubrics, docs/evidence and docs/schemas
+python -m publish.handbook --write docs    writes docs/rules, docs/rubrics, docs/evidence, docs/schemas and guide/api.md
 python -m publish.handbook --check docs    exit status 1 when they are not what would be written
 """
 
@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from publish.api.guide import document, guide
 from publish.check_pages import check_page
 from publish.evidence_pages import evidence_pages
 from publish.rubric_pages import parameters, rubric_page, value_text
@@ -41,7 +42,9 @@ def pages() -> dict[str, str]:
         "rubrics/README.md": _page(_rubrics_index()),
         **{f"rubrics/{name}.md": _page(rubric_page(members)) for name, members in rubrics.items()},
         **{f"evidence/{name}": _page(lines, "evidence/ and scoring/") for name, lines in evidence_pages()},
+        "guide/api.md": _page(guide(), "publish/api/"),
         "schemas/scan.json": json.dumps(SCHEMA, indent=2) + "\n",
+        "schemas/openapi.json": json.dumps(document(), indent=2) + "\n",
     }
 
 

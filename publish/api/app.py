@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
 from publish.api import badges, diff, evidence, health, history, rubrics, rules, runs, scorecards, servers
-from publish.api.problem import GUIDE, Problem, ProblemDocument, answer, problems
+from publish.api.document import completed
+from publish.api.problem import GUIDE, Problem, answer, problems
 from publish.api.strictness import invalid, only_known_parameters
 from publish.site.site import Site
 
@@ -58,23 +59,18 @@ def create_api(site: Site) -> FastAPI:
     )
     for routes in NOUNS:
         api.include_router(routes(site))
-    _describe_problems(api)
+    _complete(api)
     _handle(api)
     return api
 
 
-def _describe_problems(api: FastAPI) -> None:
-    """Put the schema that every error refers to into the document."""
+def _complete(api: FastAPI) -> None:
+    """Let the OpenAPI document be whole, and made once."""
     made = api.openapi
 
+    @cache
     def openapi() -> dict[str, Any]:
-        document = made()
-        if ProblemDocument.__name__ in document.get("components", {}).get("schemas", {}):
-            return document
-        schema = TypeAdapter(ProblemDocument).json_schema(ref_template="#/components/schemas/{model}")
-        schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        schemas |= schema.pop("$defs", {}) | {ProblemDocument.__name__: schema}
-        return document
+        return completed(made())
 
     api.openapi = openapi  # type: ignore[method-assign]
 

@@ -9,13 +9,14 @@ from typing import Final, TypeAlias
 from fastapi import APIRouter, FastAPI
 
 from evidence.store import Store
+from publish.api import guide
 from publish.api.app import BASE, create_api
 from publish.site import errors
 from publish.site.desk import Desk
 from publish.site.guard import Guard
 from publish.site.headers import Headers
 from publish.site.kept import Kept
-from publish.site.pages import about, dashboard, health, indexes, servers, static
+from publish.site.pages import about, badges, dashboard, health, indexes, mcp, servers, static
 from publish.site.rates import Rates
 from publish.site.site import Site
 
@@ -28,6 +29,9 @@ ROUTES: Final[tuple[Routes, ...]] = (
     servers.routes,
     indexes.routes,
     about.routes,
+    guide.routes,
+    badges.routes,
+    mcp.routes,
 )
 """The modules of routes, in the order in which they are asked."""
 

@@ -1,0 +1,261 @@
+"""Disputes: of one line of a receipt, with a reason; decided by an operator, whose token says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any, Final, TypeAlias
+
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import BaseModel, ConfigDict, Field, with_config
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from evidence.store import IllegalTransition, Store
+from evidence.store.dispute_rows import Dispute as Stored
+from publish.api.answers import bytes_answer, encoded, moment
+from publish.api.bearer import MAY_LACK, check_scope, decider, presenting, requiring
+from publish.api.problem import problem, problems
+from publish.api.shapes import RUBRIC_ID, STRICT, RunKey, ServerKey, Time
+from publish.api.visible import ServerPath, visible_server
+from publish.forms import masked
+from publish.people import disputing
+from publish.people.disputes_view import DisputeView, dispute_view, disputes_of
+from publish.people.disputing import Filed, Filer, NotDecided, WhyNotFiled, Words
+from publish.people.limits import LONGEST_ANSWER, LONGEST_CONTACT, LONGEST_REASON, SHORTEST_REASON
+from publish.people.tokens import ADMIN_DISPUTES, Bearer
+from publish.site.site import Site
+
+AGAIN_SECONDS: Final = 3600
+
+DisputePath: TypeAlias = Annotated[
+    str, Path(pattern=r"^dsp_[0-9a-f]{16}$", description="Id of a dispute.", examples=["dsp_0123456789abcdef"])
+]
+
+
+@with_config(STRICT)
+class DisputeItem(TypedDict):
+    """A dispute of one line. The words of its reason are a stranger's."""
+
+    id: Annotated[str, Field(examples=["dsp_0123456789abcdef"])]
+    server: ServerKey
+    run: RunKey
+    rubric: Annotated[str, Field(examples=["lint"])]
+    version: Annotated[int, Field(examples=[2])]
+    cites: Annotated[str, Field(description="The published id on the line.", examples=["LLM-001"])]
+    at: Annotated[str, Field(description="The place on the line.", examples=["tools/search"])]
+    rule: Annotated[str | None, Field(description="The rule behind the line.")]
+    state: Annotated[str, Field(description="open, accepted or rejected.", examples=["open"])]
+    by_maintainer: Annotated[bool, Field(description="By whoever has proven to control the server.")]
+    filed_at: Time
+    decided_at: Annotated[Time | None, Field(description="Null while it is open.")]
+    reason: Annotated[str | None, Field(description="Null until an operator has looked at the words.")]
+    answer: Annotated[str | None, Field(description="The operator's, once it is decided.")]
+
+
+@with_config(STRICT)
+class DisputeList(TypedDict):
+    """The disputes of a server, newest first."""
+
+    disputes: list[DisputeItem]
+
+
+class NewDispute(BaseModel):
+    """Which line of the newest receipts is wrong, and why."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rubric: Annotated[str, Field(pattern=RUBRIC_ID, description="The methodology.", examples=["lint"])]
+    cites: Annotated[str, Field(max_length=200, description="The id on the line.", examples=["LLM-001"])]
+    at: Annotated[str, Field(max_length=4000, description="The place on the line.", examples=["tools/search"])] = ""
+    reason: Annotated[
+        str,
+        Field(
+            min_length=SHORTEST_REASON,
+            max_length=LONGEST_REASON,
+            description="What is wrong about it. Everybody reads it once an operator has looked.",
+            examples=["The description names its four states; the rule reads the first sentence only."],
+        ),
+    ]
+    contact: Annotated[
+        str, Field(max_length=LONGEST_CONTACT, description="For the operator only; never shown.", examples=[""])
+    ] = ""
+
+
+class Deciding(BaseModel):
+    """What an operator says. The answer is for everybody, the note for the trail."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answer: Annotated[str, Field(max_length=LONGEST_ANSWER, examples=["The rule reads all sentences since 3."])] = ""
+    note: Annotated[str, Field(max_length=LONGEST_ANSWER, examples=["see the change of today"])] = ""
+
+
+class Verdict(StrEnum):
+    """What may be decided about a dispute."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    REOPEN = "reopen"
+    SHOW = "show"
+    HIDE = "hide"
+    DROP = "drop"
+
+
+def routes(site: Site) -> APIRouter:
+    """The operations about disputes."""
+    router = APIRouter(tags=["disputes"])
+    present, require = presenting(site), requiring(site)
+
+    @router.post(
+        "/servers/{server}/disputes", operation_id="fileDispute", summary="Dispute a line", status_code=201,
+        response_model=DisputeItem,
+        responses={
+            200: {"model": DisputeItem, "description": "You dispute this line already: this is what you said."},
+            **problems("unknown-server", "unknown", "unauthorized"),
+        },
+    )  # fmt: skip
+    def file_dispute(
+        request: Request, server: ServerPath, new: NewDispute, bearer: Annotated[Bearer | None, Depends(present)]
+    ) -> Response:
+        """That it is disputed is shown at once, beside the line; your words once an operator has looked at them.
+
+        With a token of whoever controls the server it is marked as from its maintainer.
+        """
+        visible_server(site, server)
+        owns = bearer is not None and bearer.owns(server)
+        client = site.client(request).client if bearer is None else bearer.token.id
+        words = Words(server=server, **new.model_dump())
+        asked = disputing.dispute(site.store, site.desk.people, site.desk.now(), words, Filer(client=client, owns=owns))
+        if not isinstance(asked, Filed):
+            raise _not_filed(asked)
+        headers = {"Location": f"/api/v1/disputes/{asked.dispute.id}"}
+        return _told(_shown(site.store, asked.dispute.id), status=200 if asked.again else 201, headers=headers)
+
+    @router.get(
+        "/servers/{server}/disputes", operation_id="listDisputes", summary="Disputes of a server",
+        response_model=DisputeList, responses=problems("unknown-server"),
+    )  # fmt: skip
+    def list_disputes(server: ServerPath) -> Response:
+        """Open and decided ones, at most 200, newest first."""
+        visible_server(site, server)
+        return bytes_answer(masked(encoded({"disputes": [_item(one) for one in disputes_of(site.store, server)]})))
+
+    @router.get(
+        "/disputes/{dispute}", operation_id="getDispute", summary="One dispute",
+        response_model=DisputeItem, responses=problems("unknown"),
+    )  # fmt: skip
+    def get_dispute(dispute: DisputePath) -> Response:
+        """As everybody may know of it."""
+        view = _shown(site.store, dispute)
+        visible_server(site, view.server)
+        return _told(view)
+
+    @router.post(
+        "/disputes/{dispute}/{verdict}", operation_id="decideDispute", summary="Decide about a dispute",
+        status_code=204, responses=problems("unknown", "conflict", *MAY_LACK),
+    )  # fmt: skip
+    def decide_dispute(
+        dispute: DisputePath, verdict: Verdict, said: Deciding, bearer: Annotated[Bearer, Depends(require)]
+    ) -> Response:
+        """Accept it (a false alarm), reject it with an answer, reopen it, let its words be read or not, or drop it.
+
+        Needs a token with the scope admin:disputes. Every decision is in the audit trail.
+        """
+        check_scope(bearer, ADMIN_DISPUTES)
+        known = site.store.disputes.find(dispute)
+        if known is None:
+            raise _unknown()
+        try:
+            _VERDICTS[verdict](site.store, known, bearer, said, site)
+        except NotDecided as error:
+            raise problem("conflict", str(error)) from error
+        except IllegalTransition as error:
+            raise problem("conflict", str(error)) from error
+        return Response(status_code=204)
+
+    return router
+
+
+Decide: TypeAlias = Callable[[Store, Stored, Bearer, Deciding, Site], Stored]
+
+
+def _accept(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
+    return disputing.accept(store, known, decider(by), at=site.desk.now(), answer=said.answer, note=said.note)
+
+
+def _reject(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
+    return disputing.reject(store, known, decider(by), at=site.desk.now(), answer=said.answer, note=said.note)
+
+
+def _reopen(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
+    return disputing.reopen(store, known, decider(by), at=site.desk.now(), note=said.note)
+
+
+def _drop(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
+    return disputing.drop(store, known, decider(by), at=site.desk.now(), note=said.note)
+
+
+def _show(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
+    return disputing.show(store, known, decider(by), at=site.desk.now(), note=said.note)
+
+
+def _hide(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
+    return disputing.show(store, known, decider(by), at=site.desk.now(), shown=False, note=said.note)
+
+
+_VERDICTS: Final[dict[Verdict, Decide]] = {
+    Verdict.ACCEPT: _accept,
+    Verdict.REJECT: _reject,
+    Verdict.REOPEN: _reopen,
+    Verdict.SHOW: _show,
+    Verdict.HIDE: _hide,
+    Verdict.DROP: _drop,
+}
+
+
+def _not_filed(asked: disputing.NotFiled) -> Exception:
+    match asked.why:
+        case WhyNotFiled.TOO_MANY:
+            return problem("too-many-requests", asked.message, headers={"Retry-After": str(AGAIN_SECONDS)})
+        case WhyNotFiled.UNKNOWN_LINE:
+            return problem("unknown", asked.message)
+        case _:
+            where = "contact" if asked.why is WhyNotFiled.UNFIT_CONTACT else "reason"
+            return problem("invalid-request", asked.message, errors=[{"where": where, "expected": asked.message}])
+
+
+def _shown(store: Store, dispute: str) -> DisputeView:
+    found = dispute_view(store, dispute)
+    if found is None:
+        raise _unknown()
+    return found
+
+
+def _unknown() -> Exception:
+    return problem(
+        "unknown", "There is no dispute with this id; /api/v1/servers/{id}/disputes lists those of a server."
+    )
+
+
+def _told(view: DisputeView, **how: Any) -> Response:
+    return bytes_answer(masked(encoded(_item(view))), **how)
+
+
+def _item(one: DisputeView) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "server": one.server,
+        "run": one.run,
+        "rubric": one.rubric,
+        "version": one.version,
+        "cites": one.cites,
+        "at": one.at,
+        "rule": one.rule,
+        "state": one.state,
+        "by_maintainer": one.by_maintainer,
+        "filed_at": moment(one.filed_at),
+        "decided_at": None if one.decided_at is None else moment(one.decided_at),
+        "reason": one.reason,
+        "answer": one.answer,
+    }

@@ -1,0 +1,82 @@
+"""The API for people: the page /api, and the same as a page of the documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, cast
+
+from fastapi import APIRouter
+from markupsafe import Markup, escape
+from starlette.responses import Response
+
+from publish.api.app import create_api
+from publish.api.outline import Operation, Outline, Subject, outline
+from publish.api.problem import GUIDE
+from publish.server_view import Prose
+from publish.site.site import Site
+
+_CODE: Final = re.compile(r"`([^`]+)`")
+
+
+def routes(site: Site) -> APIRouter:
+    """The page that lists all operations and every type of problem."""
+    router = APIRouter()
+
+    @router.get(GUIDE)
+    def api() -> Response:
+        return site.page("api.html.j2", here="api", api=described(), coded=coded, prose=Prose)
+
+    return router
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, which is the same for every site."""
+    return create_api(cast("Site", None)).openapi()  # operations keep their site until somebody asks
+
+
+@cache
+def described() -> Outline:
+    """The outline of the document."""
+    return outline(document())
+
+
+def coded(text: str) -> Markup:
+    """Text of ours with what stands between backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped before
+
+
+def guide() -> Iterator[str]:
+    """The lines of the page of the documentation."""
+    api = described()
+    yield from (f"# {api.title}", "", api.about, "")
+    yield f"Below `{api.base}`. The same as a document for machines: [openapi.json](../schemas/openapi.json)."
+    for subject in api.subjects:
+        yield from _subject(subject)
+    yield from ("", "## Problems", "")
+    yield f"The `type` of a problem is `{GUIDE}#` and one of these."
+    yield from ("", "| type | status | meaning |", "|---|---|---|")
+    yield from (f"| `{name}` | {kind.status} | {kind.title}. {kind.meaning} |" for name, kind in api.problems.items())
+
+
+def _subject(subject: Subject) -> Iterator[str]:
+    yield from ("", f"## {subject.name[:1].upper()}{subject.name[1:]}")
+    for operation in subject.operations:
+        yield from ("", f"### {operation.summary}", "", f"`{operation.method} {operation.path}`", "")
+        yield from _operation(operation)
+
+
+def _operation(operation: Operation) -> Iterator[str]:
+    if operation.meaning:
+        yield operation.meaning
+    if operation.needs_token:
+        yield from ("", "Needs a token.")
+    if operation.parameters:
+        yield from ("", "| parameter | in | takes | default | meaning |", "|---|---|---|---|---|")
+    for one in operation.parameters:
+        yield f"| `{one.name}` | {one.where} | {one.takes} | {one.default} | {one.meaning} |"
+    for title, example in (("What is sent:", operation.body), ("An answer:", operation.example)):
+        if example:
+            yield from ("", title, "", "```json", example, "```")

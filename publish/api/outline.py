@@ -1,0 +1,133 @@
+"""What the OpenAPI document says, laid out for people: operations by subject, with parameters, answers and examples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from publish.api.problem import KINDS, Kind
+
+_JSON: Final = "application/json"
+_LONGEST: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter; `takes` says which values, in words."""
+
+    name: str
+    where: str
+    takes: str
+    default: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation. `example` is of its answer, `body` of what is sent to it; empty where there is none."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    meaning: str
+    parameters: tuple[Parameter, ...]
+    problems: tuple[str, ...]
+    needs_token: bool
+    body: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The operations about one thing."""
+
+    name: str
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The whole API."""
+
+    title: str
+    version: str
+    about: str
+    base: str
+    subjects: tuple[Subject, ...]
+    problems: Mapping[str, Kind]
+
+
+def outline(document: Mapping[str, Any]) -> Outline:
+    """The outline of a completed OpenAPI document."""
+    found: dict[str, list[Operation]] = {}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            found.setdefault(operation["tags"][0], []).append(_operation(method, path, operation))
+    info = document["info"]
+    return Outline(
+        title=info["title"],
+        version=info["version"],
+        about=info["description"],
+        base=document["servers"][0]["url"],
+        subjects=tuple(Subject(name, tuple(operations)) for name, operations in found.items()),
+        problems=KINDS,
+    )
+
+
+def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Operation:
+    answers = operation["responses"]
+    good: Mapping[str, Any] = next((answer for status, answer in answers.items() if status.startswith("2")), {})
+    return Operation(
+        id=operation["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=operation["summary"],
+        meaning=" ".join(operation.get("description", "").split()),
+        parameters=tuple(map(_parameter, operation.get("parameters", []))),
+        problems=tuple(_problems(answers)),
+        needs_token=bool(operation.get("security")),
+        body=_example(operation.get("requestBody", {})),
+        example=_example(good),
+    )
+
+
+def _parameter(parameter: Mapping[str, Any]) -> Parameter:
+    schema = parameter["schema"]
+    default = schema.get("default")
+    return Parameter(
+        name=parameter["name"],
+        where=parameter["in"],
+        takes=_takes(schema),
+        default="required" if parameter.get("required") else "" if default is None else json.dumps(default).strip('"'),
+        meaning=parameter.get("description", ""),
+    )
+
+
+def _takes(schema: Mapping[str, Any]) -> str:
+    """Which values a parameter takes."""
+    kinds = [part for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
+    kind = kinds[0]
+    if "$ref" in kind:
+        return str(kind["$ref"]).rpartition("/")[2]
+    if "enum" in kind:
+        return ", ".join(map(str, kind["enum"]))
+    if "minimum" in kind and "maximum" in kind:
+        return f"{kind['minimum']} to {kind['maximum']}"
+    return str(kind.get("type", "string"))
+
+
+def _problems(answers: Mapping[str, Any]) -> Iterator[str]:
+    for answer in answers.values():
+        for content in answer.get("content", {}).values():
+            yield from content.get("examples", {})
+
+
+def _example(answer: Mapping[str, Any]) -> str:
+    content = answer.get("content", {}).get(_JSON, {})
+    if "example" not in content:
+        return ""
+    text = json.dumps(content["example"], indent=2)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rpartition(chr(10))[0]}\n  …"
