@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection, func, select
 
 from evidence.canonical import Json
 from evidence.model import ServerId
-from evidence.store import board_hiding, board_reading, board_writing
+from evidence.store import board_hiding, board_reading
 from evidence.store.board_history import read_history
 from evidence.store.board_models import BOARD, BOARD_HIDDEN
 from evidence.store.board_reading import Edition
 from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed
+from evidence.store.board_shown import is_told, shown_edition
+from evidence.store.board_writing import Posting
 from evidence.store.database import Database
 from evidence.store.mapping import to_object
 from evidence.store.models import DISCLOSURE, OPT_OUT, RETEST, RUN
@@ -47,13 +50,20 @@ class Board:
         self._database = database
         self._edition: Edition | None = None
 
-    def put(self, run: str, rows: Iterable[Listed], front: Callable[[], bytes]) -> bool:
-        """Show the servers of a run instead of those shown now, all at once; False where a newer run's stay.
+    def posting(self, run: str) -> Posting:
+        """A new edition, of a run: see `put`, for callers that are handed the servers one by one."""
+        return Posting(self._database, run)
+
+    def put(self, run: str, rows: Iterable[Listed], front: Callable[[], bytes]) -> None:
+        """Show the servers of a run instead of those shown now, all at once: as soon as the run is published.
 
         They come in the order of their ids; `front` is asked for the dashboard's numbers when all of them were read.
-        May be repeated, interrupted, and done by several processes at once.
+        Those of a newer run stay. May be repeated, interrupted, and done by several processes at once.
         """
-        return board_writing.put(self._database, run, rows, front)
+        posting = self.posting(run)
+        for listed in rows:
+            posting.add(listed)
+        posting.finish(front())
 
     def page(self, query: BoardQuery, after: str | None = None, limit: int = 50) -> BoardPage:
         """A page of a list from a cursor on; raise BadCursor or UnknownRubric. Empty when nothing was published."""
@@ -69,10 +79,16 @@ class Board:
             edition = self._shown(connection)
             return None if edition is None else board_reading.find_listed(connection, edition, server)
 
+    def indexed(self, prefix: str = "srv_") -> list[tuple[ServerId, datetime]]:
+        """Id and date of servers whose pages may be indexed and whose ids begin so, in the order of ids."""
+        with self._database.reading() as connection:
+            edition = self._shown(connection)
+            return [] if edition is None else board_reading.read_indexed(connection, edition, prefix)
+
     def front(self, run: str | None = None) -> tuple[str, dict[str, Json]] | None:
         """The dashboard's numbers of a run, or of the newest: its id, and what `put` was given. None without any."""
         with self._database.reading() as connection:
-            query = select(RUN.c.id, BOARD.c.front).join(RUN, RUN.c.key == BOARD.c.run_key).where(BOARD.c.ready)
+            query = select(RUN.c.id, BOARD.c.front).join(RUN, RUN.c.key == BOARD.c.run_key).where(is_told())
             if run is not None:
                 query = query.where(RUN.c.id == run)
             row = connection.execute(query.order_by(RUN.c.id.desc(), BOARD.c.key.desc()).limit(1)).first()
@@ -111,12 +127,12 @@ class Board:
     def revision(self) -> str:
         """A text that is another one whenever something shown may have changed, whoever changed it."""
         with self._database.reading() as connection:
-            shown = board_writing.shown_edition(connection)
+            shown = shown_edition(connection)
             counts = connection.execute(_CHANGES).one()
         return "-".join(str(number or 0) for number in (shown, *counts))
 
     def _shown(self, connection: Connection) -> Edition | None:
-        key = board_writing.shown_edition(connection)
+        key = shown_edition(connection)
         if key is None:
             return None
         known = self._edition  # that of another thread is as good

@@ -12,8 +12,8 @@ import orjson
 from evidence.model import Server
 from evidence.store.board_rows import BoardQuery, Listed, ListedScore
 
-Kind: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...]]
-"""State, reason, ecosystem, registries and badges: all servers that are alike in these are one kind."""
+Kind: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...], bool]
+"""State, reason, ecosystem, registries, badges and gate: all servers that are alike in these are one kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ class Kinds:
             return None
         return {number: count for number, (kind, count) in enumerate(self.counted) if _matches(kind, query)}
 
+    def gated(self) -> list[int]:
+        """Numbers of the kinds whose pages may be indexed."""
+        return [number for number, ((*_, gate), _) in enumerate(self.counted) if gate]
+
     def to_json(self) -> str:
         """As a column holds them."""
         return orjson.dumps(self.counted).decode()
@@ -37,27 +41,25 @@ class Kinds:
         """What `to_json` wrote."""
         return cls(
             tuple(
-                ((state, reason, ecosystem, tuple(registries), tuple(badges)), count)
-                for (state, reason, ecosystem, registries, badges), count in orjson.loads(text)
+                ((state, reason, ecosystem, tuple(registries), tuple(badges), gate), count)
+                for (state, reason, ecosystem, registries, badges, gate), count in orjson.loads(text)
             )
         )
 
 
 def kind_of(listed: Listed) -> Kind:
     """What a server is filtered by."""
-    return listed.state, listed.reason, listed.ecosystem, listed.registries, listed.badges
+    return listed.state, listed.reason, listed.ecosystem, listed.registries, listed.badges, listed.gate
 
 
 def pack(listed: Listed) -> bytes:
     """Everything that is neither in the table of servers nor in a column."""
-    return orjson.dumps(
-        [*kind_of(listed), listed.tools, listed.gate, [_packed_score(score) for score in listed.scores]],
-    )
+    return orjson.dumps([*kind_of(listed), listed.tools, [_packed_score(score) for score in listed.scores]])
 
 
 def unpack(body: bytes, server: Server, run: str, seen: datetime) -> Listed:
     """The server that was packed."""
-    state, reason, ecosystem, registries, badges, tools, gate, scores = orjson.loads(body)
+    state, reason, ecosystem, registries, badges, gate, tools, scores = orjson.loads(body)
     return Listed(
         server=server,
         run=run,
@@ -74,7 +76,7 @@ def unpack(body: bytes, server: Server, run: str, seen: datetime) -> Listed:
 
 
 def _matches(kind: Kind, query: BoardQuery) -> bool:
-    state, reason, ecosystem, registries, badges = kind
+    state, reason, ecosystem, registries, badges, _ = kind
     return (
         query.state in {None, state}
         and query.reason in {None, reason}

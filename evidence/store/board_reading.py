@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, and_, func, literal, select, tuple_
@@ -88,6 +89,16 @@ def find_listed(connection: Connection, edition: Edition, server: ServerId) -> L
     shown = BOARD_SERVER.c.server_key.not_in(select(BOARD_HIDDEN.c.server_key))
     row = connection.execute(_servers(edition).where(SERVER.c.id == server, shown)).first()
     return None if row is None else _listed(edition, row)
+
+
+def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[tuple[ServerId, datetime]]:
+    """Id and date of servers whose pages may be indexed and whose ids begin so, in the order of ids."""
+    server = BOARD_SERVER.c
+    query = select(SERVER.c.id, server.seen).join(BOARD_SERVER, server.server_key == SERVER.c.key)
+    begins = (SERVER.c.id >= prefix, SERVER.c.id < after_all(prefix))
+    gated = (server.edition == edition.key, server.kind.in_(edition.kinds.gated()))
+    shown = server.server_key.not_in(select(BOARD_HIDDEN.c.server_key))
+    return [(row.id, row.seen) for row in connection.execute(query.where(*begins, *gated, shown).order_by(SERVER.c.id))]
 
 
 def _servers(edition: Edition) -> Select[Any]:

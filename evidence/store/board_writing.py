@@ -1,15 +1,15 @@
 """Writes an edition of the board: in batches, each a short transaction, under a number that nobody reads yet.
 
-The last transaction shows it and drops what nobody reads any more. Whoever is killed in the middle leaves an edition
-that is never shown, and that the next publication drops; of two who publish at once, both write a whole edition.
+The last one says that it is complete, and drops what nobody reads any more. It is shown from the moment on at which its
+run is published. Whoever is killed in the middle leaves an edition that is never shown, and that a later one drops; of
+two who publish at once, both write a whole edition.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import Connection, delete, func, insert, literal, select, text, update
@@ -19,6 +19,7 @@ from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_
 from evidence.store.board_packing import Kind, Kinds, kind_of, pack
 from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, UNRANKED, in_parts, rank_of, rank_of_date
 from evidence.store.board_rows import Listed
+from evidence.store.board_shown import is_published, shown_edition
 from evidence.store.board_words import words_of
 from evidence.store.database import Database
 from evidence.store.keys import run_key, server_keys
@@ -39,7 +40,48 @@ _WORD_COLUMNS: Final = ("edition", "word", "place")
 
 
 class Outrun(Exception):
-    """Another publication has shown a newer edition and dropped the one that is being written."""
+    """Another publication has finished a newer edition and dropped the one that is being written."""
+
+
+class Posting:
+    """One edition while it is written: `add` servers in the order of their ids, then `finish`.
+
+    When somebody else finishes a later one meanwhile, the rest of this one is not written: it would not be read.
+    """
+
+    def __init__(self, database: Database, run: str) -> None:
+        self._database = database
+        self._counts = Counts()
+        self._waiting: list[Listed] = []
+        self._outrun = False
+        with database.writing() as connection:
+            self._edition = _begin(connection, run)
+
+    def add(self, listed: Listed) -> None:
+        """Write a server, in batches."""
+        self._waiting.append(listed)
+        if len(self._waiting) == BATCH:
+            self._flush()
+
+    def finish(self, front: bytes) -> None:
+        """Complete the edition, with the dashboard's numbers: a JSON object."""
+        self._flush()
+        self._unless_outrun(lambda connection: _complete(connection, self._edition, self._counts, front))
+
+    def _flush(self) -> None:
+        batch, self._waiting = self._waiting, []
+        if batch:
+            self._unless_outrun(lambda connection: _write(connection, self._edition, batch, self._counts))
+
+    def _unless_outrun(self, write: Callable[[Connection], None]) -> None:
+        if self._outrun:
+            return
+        try:
+            with self._database.writing() as connection:
+                _hold(connection, self._edition)
+                write(connection)
+        except Outrun:
+            self._outrun = True
 
 
 @dataclass
@@ -63,27 +105,6 @@ class Counts:
         number = self.rubrics.setdefault((rubric, version), FIRST_RUBRIC + len(self.rubrics))
         self.scored[number] += 1
         return number
-
-
-def put(database: Database, run: str, rows: Iterable[Listed], front: Callable[[], bytes]) -> bool:
-    """Show these servers, which come in the order of their ids, instead of those shown now; whether they are.
-
-    They are not where those of a newer run are. `front` is asked for when all rows were read, and is kept either way.
-    """
-    with database.writing() as connection:
-        edition = _begin(connection, run)
-    counts = Counts()
-    try:
-        remaining = iter(rows)
-        while batch := list(islice(remaining, BATCH)):
-            with database.writing() as connection:
-                _hold(connection, edition)
-                _write(connection, edition, batch, counts)
-        told = front()
-        with database.writing() as connection:
-            return _show(connection, edition, counts, told)
-    except Outrun:
-        return False
 
 
 def _begin(connection: Connection, run: str) -> int:
@@ -122,11 +143,9 @@ def _write(connection: Connection, edition: int, batch: Sequence[Listed], counts
     bulk.insert(connection, BOARD_WORD, _WORD_COLUMNS, words, unique=_WORD_COLUMNS)
 
 
-def _show(connection: Connection, edition: int, counts: Counts, front: bytes) -> bool:
+def _complete(connection: Connection, edition: int, counts: Counts, front: bytes) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _BOARD})
-    _hold(connection, edition)
-    before = shown_edition(connection)
     _order_by_name(connection, edition)
     for sort in counts.rubrics.values():
         if counts.scored[sort] < counts.servers:
@@ -139,21 +158,15 @@ def _show(connection: Connection, edition: int, counts: Counts, front: bytes) ->
         "kinds": kinds.to_json(),
         "front": front,
     }
+    before = shown_edition(connection)
     connection.execute(update(BOARD).where(BOARD.c.key == edition).values(values))
-    shown = shown_edition(connection)
-    _drop_others(connection, edition, {shown, before} if shown == edition else {shown})
+    after = shown_edition(connection)
+    coming = edition if not is_published(connection, edition) else None
+    _drop_others(connection, edition, {before, after, coming} - {None})
     if connection.dialect.name == "postgresql":
         # Otherwise the planner takes the new edition for an empty one until autovacuum comes by.
         for table in _ROWS:
             connection.execute(text(f"ANALYZE {table.name}"))
-    return shown == edition
-
-
-def shown_edition(connection: Connection) -> int | None:
-    """The edition that is read: that of the newest run, and of one run's the one made last."""
-    newest = select(BOARD.c.key).join(RUN, RUN.c.key == BOARD.c.run_key).where(BOARD.c.ready)
-    key: int | None = connection.scalar(newest.order_by(RUN.c.id.desc(), BOARD.c.key.desc()).limit(1))
-    return key
 
 
 def _order_by_name(connection: Connection, edition: int) -> None:
@@ -176,13 +189,15 @@ def _order_from(rows: Any) -> Any:
 
 
 def _drop_others(connection: Connection, edition: int, kept: set[int | None]) -> None:
-    """Drop the rows of earlier editions that nobody reads, unfinished ones altogether, and all but the last of a run.
+    """Drop the rows of earlier editions that nobody reads, and those altogether that are unfinished or of the same run.
 
-    The edition shown before stays until the next one: whoever reads it just now finds what it looks for.
+    That which was shown until now stays until the next one: whoever reads it just now finds what it looks for. Those of
+    a newer run may still be written.
     """
-    run = select(BOARD.c.run_key).where(BOARD.c.key == edition).scalar_subquery()
-    others = list(connection.scalars(select(BOARD.c.key).where(BOARD.c.key <= edition, BOARD.c.key.not_in(kept))))
-    replaced = BOARD.c.key.in_(others) & (~BOARD.c.ready | ((BOARD.c.run_key == run) & (BOARD.c.key != edition)))
+    at = connection.execute(select(BOARD.c.run_key, RUN.c.id).join(RUN).where(BOARD.c.key == edition)).one()
+    earlier = (BOARD.c.key <= edition, BOARD.c.key.not_in(kept), RUN.c.id <= at.id)
+    others = list(connection.scalars(select(BOARD.c.key).join(RUN).where(*earlier)))
+    replaced = BOARD.c.key.in_(others) & (~BOARD.c.ready | ((BOARD.c.run_key == at.run_key) & (BOARD.c.key != edition)))
     connection.execute(delete(BOARD).where(replaced))
     for table in _ROWS:
         connection.execute(delete(table).where(table.c.edition.in_(others)))

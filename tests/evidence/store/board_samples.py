@@ -89,10 +89,10 @@ def know(store: Store, servers: Iterable[Server], run: str = RUN, state: RunStat
         store.set_state(run, state, AS_OF)
 
 
-def show(store: Store, rows: Sequence[Listed], run: str = RUN, front: bytes = b"{}") -> bool:
+def show(store: Store, rows: Sequence[Listed], run: str = RUN, front: bytes = b"{}") -> None:
     """Put servers on the board, with their run."""
     know(store, [one.server for one in rows], run)
-    return store.board.put(run, rows, lambda: front)
+    store.board.put(run, rows, lambda: front)
 
 
 def _ref(server: Server, registry: str) -> ServerRef:

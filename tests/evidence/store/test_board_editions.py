@@ -1,0 +1,209 @@
+"""A publication replaces the board all at once, whoever is interrupted, late, or doing the same beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import func, select
+
+from evidence.model import Run, Trigger
+from evidence.store import BoardQuery, Listed, RunState, Store, open_store
+from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.database import Database
+from tests.evidence.store.board_samples import RUN, know, make_many, show
+from tests.evidence.store.build import AS_OF, card
+
+LATER = "20261123T030000Z-1"
+OLDER = "20261121T030000Z-1"
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    opened = Database(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidence.store.board_writing.BATCH", 4)
+
+
+def shown(store: Store) -> list[Listed]:
+    """All that is on the board, through a page as anybody reads it."""
+    return sorted(store.board.page(BoardQuery(), limit=200).servers, key=lambda one: one.server.id)
+
+
+def editions(database: Database) -> dict[str, set[int]]:
+    """By table, the editions of which rows are stored."""
+    with database.reading() as connection:
+        tables = (BOARD_SERVER, BOARD_ORDER, BOARD_WORD)
+        return {one.name: set(connection.scalars(select(one.c.edition).distinct())) for one in tables}
+
+
+def heads(database: Database) -> int:
+    with database.reading() as connection:
+        return connection.scalar(select(func.count()).select_from(BOARD)) or 0
+
+
+def test_a_newer_run_replaces_the_older_one(store: Store) -> None:
+    old, new = make_many(9), make_many(12, seed=2, run=LATER)
+    show(store, old, front=b'{"of":"old"}')
+    revision = store.board.revision()
+    show(store, new, LATER, b'{"of":"new"}')
+    assert shown(store) == new
+    assert store.board.newest() == LATER
+    assert store.board.front() == (LATER, {"of": "new"})
+    assert store.board.front(RUN) == (RUN, {"of": "old"})
+    assert store.board.front("nonsense") is None
+    assert store.board.revision() != revision
+
+
+def test_an_older_run_that_comes_late_stays_behind(store: Store, database: Database) -> None:
+    new = make_many(9)
+    show(store, new)
+    before = editions(database)
+    show(store, make_many(5, seed=2, run=OLDER), OLDER, b'{"of":"old"}')
+    assert shown(store) == new
+    assert store.board.front(OLDER) == (OLDER, {"of": "old"})
+    assert editions(database) == before
+
+
+def test_an_edition_is_shown_from_the_moment_on_at_which_its_run_is_published(store: Store) -> None:
+    old, new = make_many(9), make_many(12, seed=2, run=LATER)
+    show(store, old)
+    know(store, [one.server for one in new], LATER, RunState.PLANNED)
+    store.board.put(LATER, new, lambda: b'{"of":"new"}')
+    assert shown(store) == old
+    assert store.board.front(LATER) is None
+    revision = store.board.revision()
+    assert store.publish(LATER, b"{}", AS_OF)
+    assert shown(store) == new
+    assert store.board.revision() != revision
+
+
+def test_the_same_run_again_changes_nothing_and_leaves_nothing_behind(store: Store, database: Database) -> None:
+    rows = make_many(9)
+    for _ in range(4):
+        show(store, rows)
+    assert shown(store) == rows
+    assert heads(database) == 2  # that which is shown, and the one before it, which somebody may just be reading
+    assert {len(found) for found in editions(database).values()} == {2}
+
+
+class Killed(BaseException):
+    """Ends a process in the middle."""
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_process_that_is_killed_in_the_middle_shows_nothing_and_is_tidied_up_after(
+    store: Store, database: Database
+) -> None:
+    old, new = make_many(9), make_many(12, seed=2, run=LATER)
+    show(store, old)
+
+    def dying() -> Iterator[Listed]:
+        yield from new[:10]
+        raise Killed
+
+    know(store, [one.server for one in new], LATER)
+    with pytest.raises(Killed):
+        store.board.put(LATER, dying(), lambda: b"{}")
+    assert shown(store) == old
+    assert store.board.newest() == RUN
+    store.board.put(LATER, new, lambda: b"{}")
+    assert shown(store) == new
+    assert {len(found) for found in editions(database).values()} == {2}
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_two_who_publish_at_once_show_one_whole_board(store: Store, url: str, database: Database) -> None:
+    rows = make_many(30)
+    know(store, [one.server for one in rows])
+    other = open_store(url)
+    first, second = store.board.posting(RUN), other.board.posting(RUN)
+    for listed in rows[:20]:
+        first.add(listed)
+        second.add(listed)
+    for listed in rows[20:]:
+        second.add(listed)
+    second.finish(b'{"of":"second"}')
+    assert shown(store) == rows
+    for listed in rows[20:]:
+        first.add(listed)  # what is dropped under it is not written again
+    first.finish(b'{"of":"first"}')
+    assert shown(store) == rows
+    assert store.board.front() == (RUN, {"of": "second"})
+    assert [len(found) for found in editions(database).values()] == [1, 1, 1]
+    other.close()
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_an_older_run_does_not_stop_a_newer_one_that_is_being_written(store: Store) -> None:
+    old, new = make_many(9), make_many(12, seed=2, run=LATER)
+    know(store, [one.server for one in new], LATER, RunState.PLANNED)
+    coming = store.board.posting(LATER)
+    for listed in new[:8]:
+        coming.add(listed)
+    show(store, old)
+    for listed in new[8:]:
+        coming.add(listed)
+    coming.finish(b"{}")
+    assert shown(store) == old
+    store.publish(LATER, b"{}", AS_OF)
+    assert shown(store) == new
+
+
+def test_cursors_of_the_board_before_lead_on(store: Store) -> None:
+    show(store, make_many(20))
+    cursor = store.board.page(BoardQuery(), limit=10).after
+    new = make_many(20, run=LATER)
+    show(store, new, LATER)
+    assert store.board.page(BoardQuery(), cursor, 10).run == LATER
+    assert len(store.board.page(BoardQuery(), cursor, 10).servers) == 10
+
+
+def test_servers_for_search_engines_are_those_that_pass_the_gate(store: Store) -> None:
+    rows = make_many(40)
+    show(store, rows)
+    gated = [(one.server.id, one.as_of) for one in rows if one.gate]
+    assert store.board.indexed() == gated
+    prefix = gated[0][0][:5]
+    assert store.board.indexed(prefix) == [one for one in gated if one[0].startswith(prefix)]
+    store.board.hide([gated[0][0]])
+    assert store.board.indexed() == gated[1:]
+    assert store.board.indexed("%") == []
+
+
+def test_history_is_what_published_runs_and_finished_retests_said(store: Store) -> None:
+    rows = make_many(2)
+    server = rows[0].server.id
+    retest = "20261122T090000Z-retest"
+    store.add_run(Run(id=retest, trigger=Trigger.RETEST, as_of=AS_OF, pins={"code": "2"}))
+    ends = {
+        OLDER: ("70", RunState.PUBLISHED),
+        "20261121T090000Z-1": ("10", RunState.WITHHELD),
+        RUN: ("80", RunState.PUBLISHED),
+        retest: ("90", RunState.DONE),
+        LATER: ("5", RunState.PLANNED),
+    }
+    for run, (score, state) in ends.items():
+        know(store, [one.server for one in rows], run, None)
+        store.plan(run, [server], AS_OF)
+        cards = [card(server, "lint", 1, score), card(server, "adaptive", 1, None)]
+        store.put_scorecards(run, cards, done=[server], at=AS_OF)
+        store.set_state(run, state, AS_OF)
+    assert store.board.history(server) == ()  # nothing is listed yet
+    store.board.put(RUN, rows, lambda: b"{}")
+    points = store.board.history(server, "lint")
+    assert [(str(point.score), point.grade) for point in points] == [("70", "B"), ("80", "B"), ("90", "B")]
+    assert [point.trigger for point in points] == [Trigger.NIGHTLY, Trigger.NIGHTLY, Trigger.RETEST]
+    assert points[0].pins == points[1].pins != points[2].pins
+    assert points[2].pinned == {"code": "2"}
+    everything = store.board.history(server)
+    assert [point.rubric for point in everything] == ["adaptive", "lint"] * 3
+    assert everything[0].score is None
+    assert [run.run.id for run in store.board.runs()] == [RUN, OLDER]
+    store.board.hide([server])
+    assert store.board.history(server) == ()
