@@ -6,6 +6,7 @@ import asyncio
 from typing import Final
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,15 +14,8 @@ from publish.api.strictness import accepts_json
 from publish.site.errors import failure
 from publish.site.site import Site
 
+_CLOSE: Final = {"connection": "close"}
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
-
-
-class TooLarge(Exception):
-    """A body is longer than the site takes."""
-
-
-class TooSlow(Exception):
-    """A body did not arrive in time."""
 
 
 class Guard:
@@ -43,21 +37,7 @@ class Guard:
             return
         if scope["method"] == "HEAD":
             scope["method"] = "GET"
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self._app(scope, self._bounded(receive), watched)
-        except (TooLarge, TooSlow) as error:
-            if started:
-                raise
-            status = 413 if isinstance(error, TooLarge) else 408
-            headers = {"connection": "close"}
-            await failure(self._site, scope["path"], status, headers=headers)(scope, receive, send)
+        await self._app(scope, self._bounded(receive), send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         limits, path = self._site.desk.limits, str(scope["path"])
@@ -68,7 +48,7 @@ class Guard:
         if "\x00" in path or not length.isdecimal():
             return failure(self._site, path, 400)
         if int(length) > limits.body:
-            return failure(self._site, path, 413, headers={"connection": "close"})
+            return failure(self._site, path, 413, headers=_CLOSE)
         if path.startswith("/api/") and not accepts_json(headers.get("accept", "")):
             return failure(self._site, path, 406)
         if path != "/" and path.endswith("/") and scope["method"] in _BODILESS:
@@ -76,7 +56,7 @@ class Guard:
         return None
 
     def _bounded(self, receive: Receive) -> Receive:
-        """The body of a request, as long as it is short and arrives in time."""
+        """The body of a request, as long as it is short and arrives in time; else HTTPException where it is read."""
         limits, taken, complete = self._site.desk.limits, 0, False
 
         async def take() -> Message:
@@ -86,11 +66,11 @@ class Guard:
             try:
                 message = await asyncio.wait_for(receive(), limits.body_seconds)
             except TimeoutError as error:
-                raise TooSlow from error
+                raise HTTPException(408, headers=_CLOSE) from error
             taken += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if taken > limits.body:
-                raise TooLarge
+                raise HTTPException(413, headers=_CLOSE)
             return message
 
         return take

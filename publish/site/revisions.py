@@ -41,6 +41,8 @@ class Revisions:
 
     async def _ask(self) -> str:
         try:
-            return await to_thread.run_sync(self._site.store.revision)
+            shown = await to_thread.run_sync(self._site.store.board.revision)
         except (StoreUnavailable, NotMigrated):
             return self._known
+        # What is old says so, so a copy does not outlive a day.
+        return f"{shown} {self._site.desk.now():%Y%m%d}"

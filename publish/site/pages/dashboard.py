@@ -1,12 +1,170 @@
-"""To be written."""
+"""`/`: the Quality Dashboard, as the newest run was published."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from evidence.model import Reason
+from evidence.store import Store
+from publish.advice import advice
+from publish.figures import bars
+from publish.site import plots
+from publish.site.numbers import Numbers
 from publish.site.site import Site
+from scoring import catalogue
+
+STATES: Final = ("measured", "partial", "not_testable")
+RANGES: Final = tuple(f"{start}–{start + 9 if start < 90 else 100}" for start in range(0, 100, 10))
+SHARES: Final = tuple(f"{start}–{start + 10} %" for start in range(0, 100, 10))
+SHOWN_FAILURES: Final = 12
+MEANINGS: Final = {
+    "measured": "All lists that it declares were read to the end.",
+    "partial": "It answered, but a list failed or was longer than the probe reads.",
+    "not_testable": "It could not be opened. The reasons are below; none of them is a zero.",
+}
 
 
 def routes(site: Site) -> APIRouter:
-    """None yet."""
-    return APIRouter()
+    """The page."""
+    router = APIRouter()
+
+    @router.get("/")
+    def dashboard() -> Response:
+        numbers = Numbers.read(site.store)
+        return site.page(
+            "dashboard.html.j2", here="dashboard", canonical=site.absolute("/"), **_values(site.store, numbers)
+        )
+
+    return router
+
+
+def _values(store: Store, numbers: Numbers) -> dict[str, Any]:
+    if numbers.run is None:
+        return {"run": None}
+    stored = store.run(numbers.run)
+    values = numbers.values
+    rubrics = [_rubric(one) for one in numbers.rows("rubrics")]
+    return {
+        "run": stored.run if stored else None,
+        "total": values["servers"],
+        "states": _states(values["states"]),
+        "state_line": plots.pieces({name: values["states"].get(name, 0) for name in STATES}),
+        "reasons": list(_reasons(numbers.rows("reasons"))),
+        "main": rubrics[0] if rubrics else None,
+        "others": rubrics[1:],
+        "movers": _movers(values.get("movers")),
+        "groups": [
+            ("Registries", "registry", _groups(numbers.rows("registries"))),
+            ("Ecosystems", "ecosystem", _groups(numbers.rows("ecosystems"))),
+        ],
+    }
+
+
+def _states(counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    whole = sum(counts.values())
+    return [
+        {
+            "name": name,
+            "count": counts.get(name, 0),
+            "share": counts.get(name, 0) / whole if whole else 0.0,
+            "meaning": MEANINGS[name],
+        }
+        for name in STATES
+    ]
+
+
+def _reasons(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    most = max((one["servers"] for one in found), default=0)
+    for one in found:
+        told = advice(Reason(one["reason"]))
+        yield {
+            "name": one["reason"],
+            "count": one["servers"],
+            "length": plots.length(one["servers"], most),
+            "means": told.means,
+            "ours": told.ours,
+        }
+
+
+def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
+    known = next(
+        (each for each in catalogue.rubrics() if (each.id, each.version) == (one["rubric"], one["version"])), None
+    )
+    grades = one.get("grades", [])
+    failures = one.get("failures", [])[:SHOWN_FAILURES]
+    most = max((failure["servers"] for failure in failures), default=0)
+    return {
+        "id": one["rubric"],
+        "version": one["version"],
+        "key": f"{one['rubric']}-{one['version']}",
+        "title": known.title if known else one["rubric"],
+        "scored": one["scored"],
+        "thin": one["thin"],
+        "unscored": one["unscored"],
+        "median": plots.decimal(one.get("median")),
+        "bars": bars(one["bins"], RANGES),
+        "grades": grades,
+        "grade_bars": bars([each["servers"] for each in grades], [str(each["grade"]) for each in grades]),
+        "coverage": bars(one["coverage"], SHARES) if one.get("coverage") else (),
+        "dimensions": [_dimension(each) for each in one.get("dimensions", [])],
+        "failures": [_failure(each, most) for each in failures],
+    }
+
+
+def _dimension(one: Mapping[str, Any]) -> dict[str, Any]:
+    counts = {name: one.get(name, 0) for name in STATES}
+    return {"name": one["name"], "counts": counts, "line": plots.pieces(counts)}
+
+
+def _failure(one: Mapping[str, Any], most: int) -> dict[str, Any]:
+    rule = one.get("rule") or ""
+    titles = {known.id: known.title for known in catalogue.rules()}
+    return {
+        "cites": one["cites"],
+        "rule": rule,
+        "known": rule in titles,
+        "title": titles.get(rule) or one.get("example", ""),
+        "servers": one["servers"],
+        "times": one["times"],
+        "points": plots.decimal(one["points"]),
+        "length": plots.length(one["servers"], most),
+    }
+
+
+def _movers(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if not found or not found.get("since"):
+        return None
+    counts = {name: found.get(name, 0) for name in ("up", "same", "down")}
+    return {
+        **found,
+        "line": plots.pieces(counts),
+        "most": [_mover(one) for one in found.get("most", [])],
+    }
+
+
+def _mover(one: Mapping[str, Any]) -> dict[str, Any]:
+    before, after = plots.decimal(one.get("before")), plots.decimal(one.get("after"))
+    known = before is not None and after is not None
+    return {
+        **one,
+        "before": before,
+        "after": after,
+        "moved": after - before if before is not None and after is not None else None,
+        "span": plots.span(before, after) if known and before is not None and after is not None else None,
+    }
+
+
+def _groups(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            **one,
+            "line": plots.pieces({name: one.get(name, 0) for name in STATES}),
+            "strokes": plots.strokes(one.get("bins", [])),
+            "median": plots.decimal(one.get("median")),
+        }
+        for one in found
+    ]

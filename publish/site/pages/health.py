@@ -20,7 +20,7 @@ def routes(site: Site) -> APIRouter:
     @router.get("/readyz")
     def readyz() -> PlainTextResponse:
         try:
-            site.store.revision()
+            site.store.board.revision()
         except (StoreUnavailable, NotMigrated):
             return PlainTextResponse("the database is away\n", 503)
         return PlainTextResponse("ok\n")

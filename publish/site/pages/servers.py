@@ -1,12 +1,132 @@
-"""To be written."""
+"""`/servers`: search, filters and every order, one list for each address."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from evidence.store import BadCursor, UnknownRubric
+from publish import gate
+from publish.site.numbers import Numbers
+from publish.site.search import Search, search_of
 from publish.site.site import Site
+from scoring import catalogue
+
+ON_A_PAGE: Final = 50
+
+STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading that sorts. `sorted` is the value of `aria-sort`, empty when the list is in another order."""
+
+    title: str
+    href: str
+    sorted: str
+    numeric: bool = True
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A filter of the form: its name, its label, and what may be chosen, each a value and its words."""
+
+    name: str
+    label: str
+    chosen: str | None
+    options: Sequence[tuple[str, str]]
 
 
 def routes(site: Site) -> APIRouter:
-    """None yet."""
-    return APIRouter()
+    """The list."""
+    router = APIRouter()
+
+    @router.get("/servers")
+    def servers(request: Request) -> Response:
+        search = search_of(request.query_params)
+        if search.url != _asked(request):
+            return RedirectResponse(search.url, 303)
+        try:
+            page = site.store.board.page(search.query, after=search.after, limit=ON_A_PAGE)
+        except (BadCursor, UnknownRubric) as error:
+            raise HTTPException(400, f"{str(error).capitalize()}.") from error
+        numbers = Numbers.read(site.store)
+        rubrics = _rubrics(site)
+        return site.page(
+            "list.html.j2",
+            here="servers",
+            index=not search.is_filtered and search.after is None,
+            canonical=site.absolute(search.url),
+            search=search,
+            page=page,
+            shown=[listed for listed in page.servers if not site.is_hidden(listed.server)],
+            rubrics=rubrics,
+            columns=list(_columns(search, rubrics)),
+            choices=_choices(search, numbers),
+            titles={rubric.id: rubric.title for rubric in catalogue.rubrics()},
+            **_neighbours(search, page.before, page.after),
+        )
+
+    return router
+
+
+def _asked(request: Request) -> str:
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
+
+
+def _neighbours(search: Search, before: str | None, after: str | None) -> dict[str, Any]:
+    return {
+        "earlier": None if before is None else search.page(before),
+        "later": None if after is None else search.page(after),
+    }
+
+
+def _rubrics(site: Site) -> list[str]:
+    """Ids of the rubrics that servers are scored with, the default one first."""
+    main = next((rubric.id for rubric in catalogue.rubrics() if rubric.default), "")
+    return sorted({rubric for rubric, _ in site.store.board.rubrics()}, key=lambda rubric: (rubric != main, rubric))
+
+
+def _columns(search: Search, rubrics: Sequence[str]) -> Iterable[Column]:
+    query = search.query
+
+    def heading(title: str, order: str, rubric: str | None = None, *, numeric: bool = True) -> Column:
+        now = query.sort == order and rubric in {None, query.rubric}
+        down = numeric != query.reverse
+        direction = ("descending" if down else "ascending") if now else ""
+        return Column(title, search.sorted_by(order, rubric), direction, numeric)
+
+    yield heading("Server", "name", numeric=False)
+    for rubric in rubrics:
+        yield heading(rubric.replace("_", " "), "rank", rubric)
+    yield heading("Seen", "seen")
+
+
+def _choices(search: Search, numbers: Numbers) -> list[Choice]:
+    grades = numbers.grades(search.query.rubric)
+    chosen: list[tuple[str, str, Sequence[tuple[str, str]]]] = [
+        ("state", "Seen", STATES),
+        ("reason", "Why not", [(reason, reason.replace("_", " ")) for reason in numbers.names("reasons", "reason")]),
+        ("ecosystem", "Ecosystem", [(name, name) for name in numbers.names("ecosystems", "name")]),
+        ("registry", "Registry", [(name, name) for name in numbers.names("registries", "name")]),
+        ("grade", f"Grade ({search.query.rubric.replace('_', ' ')})", [(grade, grade) for grade in grades]),
+        ("badge", "Badge", [(name, name.replace("-", " ")) for name in gate.BADGES]),
+    ]
+    return [
+        Choice(name, label, search.value(name), _with_chosen(options, search.value(name)))
+        for name, label, options in chosen
+        if options or search.value(name)
+    ]
+
+
+def _with_chosen(options: Sequence[tuple[str, str]], chosen: str | None) -> Sequence[tuple[str, str]]:
+    """The options, and what an address asks for even if no server has it now."""
+    known = {value for value, _ in options}
+    return options if chosen is None or chosen in known else [*options, (chosen, chosen)]

@@ -1,0 +1,45 @@
+"""The dashboard's numbers as a run was published with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from evidence.store import Store
+
+_NONE: Final[Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What `publish.board.front` counted. `run` is None before anything is published."""
+
+    run: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, store: Store) -> Numbers:
+        """Those of the newest published run."""
+        found = store.board.front()
+        return cls() if found is None else cls(*found)
+
+    def rows(self, name: str) -> Sequence[Mapping[str, Any]]:
+        """A list of objects, empty when it is not there."""
+        found = self.values.get(name)
+        return found if isinstance(found, list) else ()
+
+    def names(self, name: str, member: str) -> list[str]:
+        """One text of each object of a list, sorted."""
+        return sorted(str(one[member]) for one in self.rows(name))
+
+    def grades(self, rubric: str) -> list[str]:
+        """The grades that servers have under a rubric, sorted."""
+        return next(
+            (
+                sorted(each["grade"] for each in one["grades"])
+                for one in self.rows("rubrics")
+                if one["rubric"] == rubric
+            ),
+            [],
+        )

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from evidence.store import Store
+from publish.site.app import create_app
+from publish.site.desk import Desk
+from tests.publish.site.desks import PlainDesk
+
+SiteOf = Callable[..., TestClient]
+
+
+@pytest.fixture
+def site_of() -> Iterator[SiteOf]:
+    """Clients of the whole app over a store; failures are answered as they would be, and not raised."""
+    opened: list[TestClient] = []
+
+    def open_site(store: Store, desk: Desk | None = None) -> TestClient:
+        app = create_app(store, desk or PlainDesk())
+        client = TestClient(app, raise_server_exceptions=False, follow_redirects=False)
+        opened.append(client)
+        return client.__enter__()
+
+    yield open_site
+    for client in opened:
+        client.__exit__(None, None, None)

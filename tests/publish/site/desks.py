@@ -1,0 +1,50 @@
+"""A plain Desk for tests: time stands still until it is moved, and nobody has opted out until it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from evidence.model import Server, ServerId
+from publish.people.limits import PeopleLimits
+from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing, WhyRefused
+
+NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+WHO = Operator(contact_url="https://who.example/crawler", user_agent="hallmark/test")
+
+
+@dataclass
+class PlainDesk:
+    base_url: str = "https://hallmark.example"
+    limits: Limits = field(default_factory=lambda: Limits(rate=0))
+    operator: Operator = WHO
+    datasets: str = ""
+    people: PeopleLimits = PeopleLimits()
+    seconds: float = 0.0
+    hidden: set[ServerId] = field(default_factory=set)
+
+    def sealed(self, purpose: str) -> bytes:
+        return sha256(purpose.encode()).digest()
+
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def opted_out(self, server: Server) -> str | None:
+        return "its owner asked" if server.id in self.hidden else None
+
+    def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:
+        return Asker(f"digest-of-{address}", standing)
+
+    def ask_retest(self, server: ServerId, who: Asker) -> Accepted | Refused:
+        return Refused(why=WhyRefused.UNKNOWN_SERVER, message="this desk takes no requests")
+
+    def retest(self, retest: str) -> Report | None:
+        return None
+
+    def retests(self, server: ServerId, limit: int = 20) -> Sequence[Report]:
+        return ()
