@@ -23,7 +23,6 @@ from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.item_store import NOBODY_BEGINS, ItemStore
 from evidence.store.opt_outs import OptOuts
 from evidence.store.retests import Retests
-from evidence.store.revision import read_revision
 from evidence.store.rows import (
     Approval,
     Change,
@@ -72,11 +71,6 @@ class Store(RunStore, ItemStore):
     def close(self) -> None:
         """Close the connections."""
         self._database.close()
-
-    def revision(self) -> str:
-        """A text that changes with whatever the public may see; equal ones say that nothing has changed."""
-        with self._database.reading() as connection:
-            return read_revision(connection)
 
     def verify(self) -> list[str]:
         """Recompute every digest and follow every reference; what is wrong, or an empty list."""

@@ -12,7 +12,22 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
-from publish.api import badges, diff, evidence, health, history, rubrics, rules, runs, scorecards, servers
+from publish.api import (
+    badges,
+    control,
+    diff,
+    disputes,
+    evidence,
+    health,
+    history,
+    retests,
+    rubrics,
+    rules,
+    runs,
+    scorecards,
+    servers,
+    webhooks,
+)
 from publish.api.document import completed
 from publish.api.problem import GUIDE, Problem, answer, problems
 from publish.api.strictness import invalid, only_known_parameters
@@ -28,6 +43,7 @@ Routes: TypeAlias = Callable[[Site], APIRouter]
 
 NOUNS: Final[tuple[Routes, ...]] = (
     *(servers.routes, scorecards.routes, evidence.routes, history.routes, diff.routes, badges.routes),
+    *(retests.routes, disputes.routes, control.routes, webhooks.routes),
     *(runs.routes, rules.routes, rubrics.routes, health.routes),
 )
 

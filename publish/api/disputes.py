@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import StrEnum
 from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, Path, Request
@@ -12,7 +10,6 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evidence.store import IllegalTransition, Store
-from evidence.store.dispute_rows import Dispute as Stored
 from publish.api.answers import bytes_answer, encoded, moment
 from publish.api.bearer import MAY_LACK, check_scope, decider, presenting, requiring
 from publish.api.problem import problem, problems
@@ -21,7 +18,7 @@ from publish.api.visible import ServerPath, visible_server
 from publish.forms import masked
 from publish.people import disputing
 from publish.people.disputes_view import DisputeView, dispute_view, disputes_of
-from publish.people.disputing import Filed, Filer, NotDecided, WhyNotFiled, Words
+from publish.people.disputing import Filed, Filer, NotDecided, Verdict, WhyNotFiled, Words
 from publish.people.limits import LONGEST_ANSWER, LONGEST_CONTACT, LONGEST_REASON, SHORTEST_REASON
 from publish.people.tokens import ADMIN_DISPUTES, Bearer
 from publish.site.site import Site
@@ -91,21 +88,10 @@ class Deciding(BaseModel):
     note: Annotated[str, Field(max_length=LONGEST_ANSWER, examples=["see the change of today"])] = ""
 
 
-class Verdict(StrEnum):
-    """What may be decided about a dispute."""
-
-    ACCEPT = "accept"
-    REJECT = "reject"
-    REOPEN = "reopen"
-    SHOW = "show"
-    HIDE = "hide"
-    DROP = "drop"
-
-
 def routes(site: Site) -> APIRouter:
     """The operations about disputes."""
     router = APIRouter(tags=["disputes"])
-    present, require = presenting(site), requiring(site)
+    present, require = Depends(presenting(site)), Depends(requiring(site))
 
     @router.post(
         "/servers/{server}/disputes", operation_id="fileDispute", summary="Dispute a line", status_code=201,
@@ -116,7 +102,7 @@ def routes(site: Site) -> APIRouter:
         },
     )  # fmt: skip
     def file_dispute(
-        request: Request, server: ServerPath, new: NewDispute, bearer: Annotated[Bearer | None, Depends(present)]
+        request: Request, server: ServerPath, new: NewDispute, bearer: Bearer | None = present
     ) -> Response:
         """That it is disputed is shown at once, beside the line; your words once an operator has looked at them.
 
@@ -155,9 +141,7 @@ def routes(site: Site) -> APIRouter:
         "/disputes/{dispute}/{verdict}", operation_id="decideDispute", summary="Decide about a dispute",
         status_code=204, responses=problems("unknown", "conflict", *MAY_LACK),
     )  # fmt: skip
-    def decide_dispute(
-        dispute: DisputePath, verdict: Verdict, said: Deciding, bearer: Annotated[Bearer, Depends(require)]
-    ) -> Response:
+    def decide_dispute(dispute: DisputePath, verdict: Verdict, said: Deciding, bearer: Bearer = require) -> Response:
         """Accept it (a false alarm), reject it with an answer, reopen it, let its words be read or not, or drop it.
 
         Needs a token with the scope admin:disputes. Every decision is in the audit trail.
@@ -167,51 +151,13 @@ def routes(site: Site) -> APIRouter:
         if known is None:
             raise _unknown()
         try:
-            _VERDICTS[verdict](site.store, known, bearer, said, site)
-        except NotDecided as error:
-            raise problem("conflict", str(error)) from error
-        except IllegalTransition as error:
+            by, now = decider(bearer), site.desk.now()
+            disputing.decide(site.store, known, verdict, by, at=now, answer=said.answer, note=said.note)
+        except (NotDecided, IllegalTransition) as error:
             raise problem("conflict", str(error)) from error
         return Response(status_code=204)
 
     return router
-
-
-Decide: TypeAlias = Callable[[Store, Stored, Bearer, Deciding, Site], Stored]
-
-
-def _accept(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
-    return disputing.accept(store, known, decider(by), at=site.desk.now(), answer=said.answer, note=said.note)
-
-
-def _reject(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
-    return disputing.reject(store, known, decider(by), at=site.desk.now(), answer=said.answer, note=said.note)
-
-
-def _reopen(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
-    return disputing.reopen(store, known, decider(by), at=site.desk.now(), note=said.note)
-
-
-def _drop(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
-    return disputing.drop(store, known, decider(by), at=site.desk.now(), note=said.note)
-
-
-def _show(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
-    return disputing.show(store, known, decider(by), at=site.desk.now(), note=said.note)
-
-
-def _hide(store: Store, known: Stored, by: Bearer, said: Deciding, site: Site) -> Stored:
-    return disputing.show(store, known, decider(by), at=site.desk.now(), shown=False, note=said.note)
-
-
-_VERDICTS: Final[dict[Verdict, Decide]] = {
-    Verdict.ACCEPT: _accept,
-    Verdict.REJECT: _reject,
-    Verdict.REOPEN: _reopen,
-    Verdict.SHOW: _show,
-    Verdict.HIDE: _hide,
-    Verdict.DROP: _drop,
-}
 
 
 def _not_filed(asked: disputing.NotFiled) -> Exception:

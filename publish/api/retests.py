@@ -66,7 +66,7 @@ class RetestList(TypedDict):
 def routes(site: Site) -> APIRouter:
     """The operations about re-tests."""
     router = APIRouter(tags=["re-tests"])
-    present = presenting(site)
+    present = Depends(presenting(site))
 
     @router.post(
         "/servers/{server}/retests", operation_id="askRetest", summary="Ask for a re-test", status_code=202,
@@ -76,9 +76,7 @@ def routes(site: Site) -> APIRouter:
             **problems("unknown-server", "unauthorized", "conflict"),
         },
     )  # fmt: skip
-    def ask_retest(
-        request: Request, server: ServerPath, bearer: Annotated[Bearer | None, Depends(present)]
-    ) -> Response:
+    def ask_retest(request: Request, server: ServerPath, bearer: Bearer | None = present) -> Response:
         """A server has one open request: whoever asks next gets the same one. `Location` is where it is followed.
 
         It begins an hour after the last re-test of the server, ten minutes for a token of whoever controls it.
@@ -115,7 +113,7 @@ def routes(site: Site) -> APIRouter:
     def get_retest(
         retest: Annotated[str, Path(max_length=80, examples=["20260301T090000Z-0123456789ab"])],
     ) -> Response:
-        """How far it has come, and when it is done each receipt before and after. `Retry-After` says when to ask again."""
+        """How far it has come; when it is done, each receipt before and after. `Retry-After`: when to ask again."""
         found = site.desk.retest(retest)
         known = None if found is None else site.store.server(found.retest.server)
         if found is None or known is None or site.is_hidden(known):

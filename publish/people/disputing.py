@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -84,8 +84,24 @@ class Decider:
     token: str | None = None
 
 
+class Verdict(StrEnum):
+    """What an operator decides about a dispute.
+
+    `accept`: the line is wrong, a false alarm to be mended in its rule. `reject`: it is right, as the answer says.
+    `reopen`: a decision is taken back, with its answer. `show` and `hide`: whether everybody reads the reason before
+    anything is decided. `drop`: it is something else than a dispute, and nobody learns that it was there.
+    """
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    REOPEN = "reopen"
+    SHOW = "show"
+    HIDE = "hide"
+    DROP = "drop"
+
+
 class NotDecided(ValueError):
-    """The decision lacks something; the message says what."""
+    """The verdict lacks something; the message says what."""
 
 
 _FULL: Final[Mapping[DisputesFull, str]] = {
@@ -124,68 +140,52 @@ def dispute(store: Store, limits: PeopleLimits, now: datetime, words: Words, who
     return Filed(dispute=found, again=found.id != new.id)
 
 
-def accept(store: Store, known: Dispute, by: Decider, *, at: datetime, answer: str, note: str = "") -> Dispute:
-    """The line is wrong: a false alarm, to be mended in its rule. Everybody reads the reason and the answer."""
-    return _move(store, known, by, DisputeState.ACCEPTED, at=at, answer=answer, note=note, shown=True)
-
-
-def reject(store: Store, known: Dispute, by: Decider, *, at: datetime, answer: str, note: str = "") -> Dispute:
-    """The line is right; raise NotDecided without an answer that says why. Everybody reads both."""
-    if not answer.strip():
-        raise NotDecided("expected an answer that says why the line is right: whoever disputed it reads it")
-    return _move(store, known, by, DisputeState.REJECTED, at=at, answer=answer, note=note, shown=True)
-
-
-def drop(store: Store, known: Dispute, by: Decider, *, at: datetime, note: str = "") -> Dispute:
-    """It is no dispute but something else, such as advertising: nobody reads it, nor that it was there."""
-    return _move(store, known, by, DisputeState.DROPPED, at=at, answer="", note=note, shown=False)
-
-
-def reopen(store: Store, known: Dispute, by: Decider, *, at: datetime, note: str = "") -> Dispute:
-    """Take a decision back; the answer goes with it, the trail keeps that there was one."""
-    return _move(store, known, by, DisputeState.OPEN, at=at, answer="", note=note, shown=known.is_shown)
-
-
-def show(store: Store, known: Dispute, by: Decider, *, at: datetime, shown: bool = True, note: str = "") -> Dispute:
-    """Let everybody read the reason, or nobody any more, before anything is decided."""
-    return _move(store, known, by, known.state, at=at, answer=None, note=note, shown=shown)
-
-
-_ACTS: Final[Mapping[DisputeState, str]] = {
-    DisputeState.ACCEPTED: "dispute.accept",
-    DisputeState.REJECTED: "dispute.reject",
-    DisputeState.DROPPED: "dispute.drop",
-    DisputeState.OPEN: "dispute.reopen",
-}
-
-
-def _move(
-    store: Store,
-    known: Dispute,
-    by: Decider,
-    after: DisputeState,
-    *,
-    at: datetime,
-    answer: str | None,
-    note: str,
-    shown: bool,
+def decide(
+    store: Store, known: Dispute, verdict: Verdict, by: Decider, *, at: datetime, answer: str = "", note: str = ""
 ) -> Dispute:
-    if len(answer or "") > LONGEST_ANSWER or len(note) > LONGEST_ANSWER:
+    """Carry out a verdict, with its trail; the dispute as it is then. `answer` is for everybody, `note` for the trail.
+
+    Raise NotDecided when it lacks something, IllegalTransition when the dispute is not where the verdict leads from.
+    """
+    if max(len(answer), len(note)) > LONGEST_ANSWER:
         raise NotDecided(f"expected an answer and a note of at most {LONGEST_ANSWER} characters each")
-    said = None if answer is None else answer.strip()
-    decision = Decision(at=at, who=by.who, before=known.state, after=after, note=note, answer=said, shown=shown)
+    said = answer.strip()
+    match verdict:
+        case Verdict.ACCEPT:
+            changed = replace(known, state=DisputeState.ACCEPTED, is_shown=True, answer=said)
+        case Verdict.REJECT if not said:
+            raise NotDecided("expected an answer that says why the line is right: whoever disputed it reads it")
+        case Verdict.REJECT:
+            changed = replace(known, state=DisputeState.REJECTED, is_shown=True, answer=said)
+        case Verdict.DROP:
+            changed = replace(known, state=DisputeState.DROPPED, is_shown=False, answer="")
+        case Verdict.REOPEN if known.state is DisputeState.OPEN:
+            raise NotDecided("it is open already")
+        case Verdict.REOPEN:
+            changed = replace(known, state=DisputeState.OPEN, answer="")
+        case Verdict.SHOW | Verdict.HIDE:
+            changed = replace(known, is_shown=verdict is Verdict.SHOW)
+    decision = Decision(
+        at=at,
+        who=by.who,
+        before=known.state,
+        after=changed.state,
+        note=note,
+        answer=changed.answer,
+        shown=changed.is_shown,
+    )
     act = Act(
         at=at,
         who=by.who,
         token=by.token,
-        what=_ACTS[after] if after is not known.state else "dispute.show" if shown else "dispute.hide",
+        what=f"dispute.{verdict.value}",
         subject=known.id,
-        before=_outline(known.state, known.is_shown, known.answer),
-        after=_outline(after, shown, known.answer if said is None else said or None),
+        before=_outline(known),
+        after=_outline(changed),
         note=note,
     )
     return store.disputes.decide(known.id, decision, act)
 
 
-def _outline(state: DisputeState, shown: bool, answer: str | None) -> dict[str, Json]:
-    return {"state": state.value, "shown": shown, "answer": answer}
+def _outline(known: Dispute) -> dict[str, Json]:
+    return {"state": known.state.value, "shown": known.is_shown, "answer": known.answer or None}
