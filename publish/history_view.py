@@ -9,15 +9,16 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final, Protocol
 
+from evidence.model import Trigger
 from publish.figures import number
 
-WIDTH: Final = 640
+WIDTH: Final = 420
 HEIGHT: Final = 200
 MAX_POINTS: Final = 400
 """Nights in a plot; the table names fewer."""
 
-_LEFT, _RIGHT, _TOP, _BASE = 34, 12, 16, 168
-_LABELS: Final = 6
+LEFT, RIGHT, TOP, BASE = 28, 10, 16, 168
+_LABELS: Final = 5
 """Marks that are named in a plot; the table names every one."""
 
 
@@ -32,6 +33,11 @@ class Point(Protocol):
     @property
     def as_of(self) -> datetime:
         """The moment of its evidence."""
+        ...
+
+    @property
+    def trigger(self) -> Trigger:
+        """What started the run."""
         ...
 
     @property
@@ -62,7 +68,7 @@ class Point(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """One night. `y` is None without a score; `moved` is the difference to the last comparable score.
+    """One night, or a re-test. `y` is None without a score; `moved` is the difference to the last comparable score.
 
     `because` says why the night before cannot be compared with it, empty when it can.
     """
@@ -74,6 +80,7 @@ class Dot:
     grade: str | None
     moved: Decimal | None
     because: str
+    retest: bool
     x: float
     y: float | None
 
@@ -148,8 +155,9 @@ def _dots(points: Sequence[Point]) -> Iterator[Dot]:
             grade=point.grade,
             moved=None if old is None or score is None else score - old,
             because=because,
+            retest=point.trigger is Trigger.RETEST,
             x=across(point.as_of),
-            y=None if score is None else round(_BASE - float(score) * (_BASE - _TOP) / 100, 1),
+            y=None if score is None else round(BASE - float(score) * (BASE - TOP) / 100, 1),
         )
         before = point
 
@@ -164,10 +172,10 @@ def why_not_comparable(before: Point, after: Point) -> str:
 
 def _scale(points: Sequence[Point]) -> Callable[[datetime], float]:
     first, last = points[0].as_of, points[-1].as_of
-    span, room = last - first, WIDTH - _LEFT - _RIGHT
+    span, room = last - first, WIDTH - LEFT - RIGHT
     if not span:
-        return lambda moment: round(_LEFT + room / 2, 1)
-    return lambda moment: round(_LEFT + room * ((moment - first) / span), 1)
+        return lambda moment: round(LEFT + room / 2, 1)
+    return lambda moment: round(LEFT + room * ((moment - first) / span), 1)
 
 
 def _strokes(dots: Sequence[Dot]) -> Iterator[str]:
@@ -189,7 +197,7 @@ def _marks(dots: Sequence[Dot]) -> Iterator[Mark]:
     for position, (old, new) in enumerate(broken):
         label = (new.name if old.name != new.name else "rules") if len(broken) <= _LABELS else ""
         x = round((old.x + new.x) / 2, 1)
-        yield Mark(x, label if not position or x - broken[position - 1][1].x > WIDTH / 10 else "", _anchor(x))
+        yield Mark(x, label if not position or x - broken[position - 1][1].x > WIDTH / 6 else "", _anchor(x))
 
 
 def _anchor(x: float) -> str:

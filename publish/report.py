@@ -25,7 +25,7 @@ from publish.figures import bars, base_share, number, percent, share, signed
 from publish.observed_view import access_of, interop_of, samples_of, trials_of
 from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram, is_thin
 from publish.project_view import dependencies_of, package_of, repository_of, source_of
-from publish.server_view import RAW_LIMIT, Prose, conversation, entries, record_view
+from publish.server_view import MAX_ITEMS, RAW_LIMIT, Prose, conversation, entries, record_view, tools_in
 from publish.tables import FIRST, Rubric, Tables
 from publish.transcript_view import transcript_of
 from scoring import catalogue, receipt
@@ -146,6 +146,7 @@ class _Site:
 
     def _server(self, server: Published, row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any]:
         dossier = server.dossier
+        transcript, tools = transcript_of(dossier), tools_in(dossier)
         return {
             "server": dossier.server,
             "row": row,
@@ -166,7 +167,9 @@ class _Site:
             "repository": repository_of(dossier),
             "source": source_of(dossier),
             "dependencies": dependencies_of(dossier),
-            "transcript": transcript_of(dossier),
+            "transcript": transcript,
+            "exchange_page": lambda at: f"#{anchor}" if transcript and (anchor := transcript.places.get(at)) else "",
+            "tool_page": lambda index: f"#tools-{index + 1}" if index < min(tools, MAX_ITEMS) else "",
             "entries": entries(dossier),
             "records": [record_view(record) for _, record in sorted(dossier.records.items())],
         }

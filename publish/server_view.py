@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from evidence.kinds.listing import LISTS, End, Item, ItemList, Listing
 from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier, Record
 from publish.advice import Advice, advice
+from publish.display import visible
 
 MAX_ITEMS = 200
 MAX_PARAMETERS = 60
@@ -20,6 +21,23 @@ MAX_FACTS = 80
 RAW_LIMIT = 6_000
 RAW_BUDGET = 48_000
 RAW_LEAST = 500
+TEXT_LIMIT = 2_000
+TEXT_LEAST = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much of a listing one page shows: items of each list from a first one on, and characters of all texts."""
+
+    first: int = 0
+    items: int = MAX_ITEMS
+    parameters: int = MAX_PARAMETERS
+    raw: int = RAW_BUDGET
+    texts: int = 2 * RAW_LIMIT * MAX_ITEMS
+    explained: int = TEXT_LIMIT * MAX_ITEMS * MAX_PARAMETERS
+
+
+ON_ONE_PAGE: Final = Bounds()
 
 LIST_NAMES: Final = {
     "tools": "Tools",
@@ -81,6 +99,7 @@ class ListView:
     pages: int
     count: int
     items: tuple[ItemView, ...]
+    left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +109,11 @@ class Conversation:
     facts: tuple[tuple[str, str], ...]
     instructions: Prose
     lists: tuple[ListView, ...]
+
+    @property
+    def longest(self) -> int:
+        """Items of the longest list."""
+        return max(one.count for one in self.lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +131,22 @@ class RecordView:
     facts: tuple[tuple[str, str], ...]
 
 
-def conversation(dossier: Dossier) -> Conversation | None:
+def conversation(dossier: Dossier, bounds: Bounds = ON_ONE_PAGE) -> Conversation | None:
     """The listing as a page shows it, None when it is absent or cannot be read back."""
-    content = dossier.read(listing.KIND)
-    if isinstance(content, Absent):
-        return None
-    try:
-        seen = Listing.parse(content.body)
-    except NotJson:
+    seen = _listing(dossier)
+    if seen is None:
         return None
     found = {name: seen.list_of(name) for name in LISTS}
-    shown = sum(min(len(items.items), MAX_ITEMS) for items in found.values())
-    raw_limit = min(RAW_LIMIT, max(RAW_LEAST, RAW_BUDGET // max(1, shown)))
-    lists = tuple(_list(name, items, raw_limit) for name, items in found.items())
+    shown = [item for items in found.values() for item in _shown(items, bounds)]
+    share = _Share.of(shown, bounds)
+    lists = tuple(_list(name, items, bounds, share) for name, items in found.items())
     return Conversation(tuple(_opening_facts(seen)), Prose(seen.instructions), lists)
+
+
+def tools_in(dossier: Dossier) -> int:
+    """How many tools its listing names."""
+    seen = _listing(dossier)
+    return 0 if seen is None else len(seen.tools.items)
 
 
 def entries(dossier: Dossier) -> tuple[tuple[tuple[tuple[str, str], ...], Prose], ...]:
@@ -159,9 +185,12 @@ def word(value: Json) -> str:
 
 def raw(value: Json, limit: int = RAW_LIMIT) -> Prose:
     """Indented JSON of at most `limit` characters; what was cut is said at the end."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    cut = len(text) - limit
-    return Prose(f"{text[:limit]}… ({cut:,} more characters)" if cut > 0 else text)
+    return Prose(_clipped(json.dumps(value, indent=2, ensure_ascii=False), limit))
+
+
+def _clipped(text: str, limit: int) -> str:
+    """At most `limit` characters, and nothing of a secret that stands where it is cut; what was cut is said."""
+    return text if len(text) <= limit else visible(text, limit=limit, multiline=True)
 
 
 def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
@@ -173,8 +202,41 @@ def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
     yield "Capabilities", ", ".join(sorted(seen.capabilities)) or "none declared"
 
 
-def _list(name: str, seen: ItemList, raw_limit: int) -> ListView:
+def _listing(dossier: Dossier) -> Listing | None:
+    content = dossier.read(listing.KIND)
+    if isinstance(content, Absent):
+        return None
+    try:
+        return Listing.parse(content.body)
+    except NotJson:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """Characters of one text of each sort, so that all of them keep within the bounds of a page."""
+
+    raw: int
+    text: int
+    explained: int
+
+    @staticmethod
+    def of(shown: Sequence[Item], bounds: Bounds) -> _Share:
+        parameters = sum(min(len(_properties(item)), bounds.parameters) for item in shown)
+        return _Share(
+            min(RAW_LIMIT, max(RAW_LEAST, bounds.raw // max(1, len(shown)))),
+            min(2 * RAW_LIMIT, max(TEXT_LEAST, bounds.texts // max(1, len(shown)))),
+            min(TEXT_LIMIT, max(TEXT_LEAST, bounds.explained // max(1, parameters))),
+        )
+
+
+def _shown(items: ItemList, bounds: Bounds) -> Sequence[Item]:
+    return items.items[bounds.first : bounds.first + bounds.items]
+
+
+def _list(name: str, seen: ItemList, bounds: Bounds, share: _Share) -> ListView:
     items = seen.items
+    shown = _shown(seen, bounds)
     return ListView(
         key=name,
         name=LIST_NAMES[name],
@@ -184,36 +246,41 @@ def _list(name: str, seen: ItemList, raw_limit: int) -> ListView:
         error="" if seen.error is None else word(seen.error),
         pages=len(seen.pages),
         count=len(items),
-        items=tuple(_item(name, item, raw_limit) for item in items[:MAX_ITEMS]),
+        items=tuple(_item(name, item, bounds, share) for item in shown),
+        left=max(0, len(items) - bounds.first - len(shown)),
     )
 
 
-def _item(list_name: str, item: Item, raw_limit: int) -> ItemView:
-    parameters = tuple(_parameters(item))
+def _item(list_name: str, item: Item, bounds: Bounds, share: _Share) -> ItemView:
+    parameters = tuple(_parameters(item, share))
     hints = item.get("annotations")
     return ItemView(
         anchor=f"{list_name}-{item.index + 1}",
         name=item.name or "without a name",
         title=item.text("title"),
-        description=Prose(item.description),
+        description=Prose(_clipped(item.description, share.text)),
         uri=item.text("uri") or item.text("uriTemplate"),
         hints=tuple((name, word(value)) for name, value in hints.items()) if isinstance(hints, Mapping) else (),
-        parameters=parameters[:MAX_PARAMETERS],
-        more_parameters=max(0, len(parameters) - MAX_PARAMETERS),
-        raw=raw(item.raw, raw_limit),
+        parameters=parameters[: bounds.parameters],
+        more_parameters=max(0, len(parameters) - bounds.parameters),
+        raw=raw(item.raw, share.raw),
     )
 
 
-def _parameters(item: Item) -> Iterator[Parameter]:
+def _properties(item: Item) -> Mapping[str, Json]:
     schema = item.get("inputSchema")
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    if not isinstance(schema, Mapping) or not isinstance(properties, Mapping):
-        return
-    needed = schema.get("required")
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def _parameters(item: Item, share: _Share) -> Iterator[Parameter]:
+    schema = item.get("inputSchema")
+    needed = schema.get("required") if isinstance(schema, Mapping) else None
     required = [name for name in needed if isinstance(name, str)] if isinstance(needed, list) else []
-    for name, value in properties.items():
+    for name, value in _properties(item).items():
         part = value if isinstance(value, Mapping) else {}
-        yield Parameter(name, word(part.get("type", "any")), name in required, word(part.get("description", "")))
+        explained = _clipped(word(part.get("description", "")), share.explained)
+        yield Parameter(name, _clipped(word(part.get("type", "any")), share.explained), name in required, explained)
 
 
 def _entry_facts(ref: Mapping[str, Json]) -> Iterator[tuple[str, str]]:

@@ -52,18 +52,30 @@ class TranscriptView:
     places: Mapping[str, str]
 
 
-def transcript_of(dossier: Dossier) -> TranscriptView | None:
-    """The transcript, None when it is absent or cannot be read back."""
+def transcript_of(dossier: Dossier, first: int = 0, most: int = MAX_TURNS) -> TranscriptView | None:
+    """The transcript from an exchange on, None when it is absent or cannot be read back."""
+    talk = _talk(dossier)
+    if talk is None:
+        return None
+    turns = tuple(_turn(exchange) for exchange in talk.exchanges[first : first + most])
+    places = {turn.at: turn.anchor for turn in reversed(turns)}
+    return TranscriptView(turns, max(0, len(talk.exchanges) - first - len(turns)), places)
+
+
+def places_in(dossier: Dossier) -> Mapping[str, int]:
+    """The number of the exchange that each path names, counted from 1; of several the first."""
+    talk = _talk(dossier)
+    return {} if talk is None else {one.at: one.index + 1 for one in reversed(talk.exchanges)}
+
+
+def _talk(dossier: Dossier) -> Exchanges | None:
     content = dossier.read(exchanges.KIND)
     if isinstance(content, Absent):
         return None
     try:
-        talk = Exchanges.parse(content.body)
+        return Exchanges.parse(content.body)
     except NotJson:
         return None
-    turns = tuple(_turn(exchange) for exchange in talk.exchanges[:MAX_TURNS])
-    places = {turn.at: turn.anchor for turn in reversed(turns)}
-    return TranscriptView(turns, max(0, len(talk.exchanges) - MAX_TURNS), places)
 
 
 def _turn(exchange: Exchange) -> Turn:

@@ -16,7 +16,20 @@ from publish.site.desk import Desk
 from publish.site.guard import Guard
 from publish.site.headers import Headers
 from publish.site.kept import Kept
-from publish.site.pages import about, badges, dashboard, health, indexes, mcp, servers, static
+from publish.site.pages import (
+    about,
+    badges,
+    dashboard,
+    health,
+    indexes,
+    mcp,
+    server,
+    server_changes,
+    server_evidence,
+    server_fixes,
+    servers,
+    static,
+)
 from publish.site.rates import Rates
 from publish.site.site import Site
 
@@ -32,6 +45,10 @@ ROUTES: Final[tuple[Routes, ...]] = (
     guide.routes,
     badges.routes,
     mcp.routes,
+    server.routes,
+    server_fixes.routes,
+    server_evidence.routes,
+    server_changes.routes,
 )
 """The modules of routes, in the order in which they are asked."""
 

@@ -1,0 +1,119 @@
+"""The page of one server: its receipts, what to fix first, how its score went, and where the rest is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from evidence.model import server_id
+from evidence.store import Store
+from publish import badges, gate
+from publish.costs_view import costs
+from publish.history_view import history_of
+from publish.people.disputes_view import DisputeView, disputes_of
+from publish.site.one_server import LINES_SHOWN, Look, listed_server, look, naming, page
+from publish.site.site import Site
+from scoring import catalogue
+from scoring.scorecard import Scorecard
+
+FIXES_SHOWN: Final = 8
+LINES_ON_PAGE: Final = 500
+
+Line = tuple[str, str, str]
+"""What a dispute is about: methodology, published id, place."""
+
+
+def routes(site: Site) -> APIRouter:
+    """The page, and one for each receipt with every line."""
+    site.jinja.globals |= {"rule_page": _rule_page, "method_page": _method_page}
+    router = APIRouter()
+
+    @router.get("/servers/{server}")
+    def overview(server: str, run: str | None = None) -> Response:
+        if not server.startswith("srv_"):
+            return _by_reference(site, server)
+        seen = look(site, server, run)
+        return page(site, "server_page.html.j2", seen, tab="overview", **_overview(site, seen))
+
+    @router.get("/servers/{server}/receipts/{name}")
+    def receipt(
+        server: str, name: str, run: str | None = None, number: Annotated[int, Query(alias="page", ge=1, le=10_000)] = 1
+    ) -> Response:
+        seen = look(site, server, run)
+        card = next((card for card in seen.cards if f"{card.rubric}@{card.version}" == name), None)
+        if card is None:
+            raise HTTPException(404, "The server has no receipt under this version of a methodology in this run.")
+        values = {
+            "card": card,
+            "tables": _tables(card, number),
+            "page": number,
+            "index": False,
+            "pages": max(1, -(-_longest(card) // LINES_ON_PAGE)),
+            "disputed": disputed(site.store, seen),
+            "dispute_form": f"/servers/{server}/disputes/new" if seen.newest else "",
+        }
+        return page(site, "server_receipt.html.j2", seen, tab="", **values)
+
+    return router
+
+
+def disputed(store: Store, seen: Look) -> Mapping[Line, Sequence[DisputeView]]:
+    """The disputes of a server by the line that they are about."""
+    found: dict[Line, list[DisputeView]] = {}
+    for one in disputes_of(store, seen.id):
+        found.setdefault((one.rubric, one.cites, one.at), []).append(one)
+    return found
+
+
+def _overview(site: Site, seen: Look) -> dict[str, Any]:
+    current = seen.current
+    told, judged = costs(current), gate.judge(seen.public, seen.cards) if seen.newest else None
+    points = site.store.board.history(seen.id, naming().main)
+    return {
+        "cards": current,
+        "earlier": [card for card in seen.cards if card not in current],
+        "line_limits": (LINES_SHOWN, LINES_SHOWN),
+        "costs": told[:FIXES_SHOWN],
+        "more_costs": max(0, len(told) - FIXES_SHOWN),
+        "history": next(iter(history_of(points, naming().rubrics)), None),
+        "disclosed": seen.public.disclosed,
+        "disputed": disputed(site.store, seen),
+        "judgement": judged,
+        "awards": (judged.gate, *judged.badges) if judged else (),
+        "snippets": badges.snippets(site.desk.base_url, seen.id),
+    }
+
+
+def _tables(card: Scorecard, number: int) -> list[tuple[str, Sequence[Any], int]]:
+    """Every table of lines of a receipt with its caption, and where the page begins in it."""
+    found = [("Every line of the receipt", card.lines)]
+    for part in card.dimensions:
+        found.append((f"Lines of {part.name}", part.lines))
+        found += [(f"Lines of {part.name}, {component.name}", component.lines) for component in part.components]
+    first = (number - 1) * LINES_ON_PAGE
+    return [(caption.replace("_", " "), lines, first) for caption, lines in found if len(lines) > first]
+
+
+def _longest(card: Scorecard) -> int:
+    return max([len(lines) for _, lines, _ in _tables(card, 1)], default=0)
+
+
+def _by_reference(site: Site, reference: str) -> Response:
+    """A server by the reference of its registry, such as `npm:NAME`, leads to its page."""
+    try:
+        return RedirectResponse(f"/servers/{listed_server(site, server_id(reference)).server.id}", 308)
+    except UnicodeEncodeError:
+        raise HTTPException(404) from None
+
+
+def _rule_page(rule: str | None) -> str:
+    return f"/rules/{rule}" if rule and rule in naming().rules else ""
+
+
+def _method_page(rubric: str, version: int) -> str:
+    known = any(one.id == rubric and one.version == version for one in catalogue.rubrics())
+    return f"/methods/{rubric}@{version}" if known else ""
