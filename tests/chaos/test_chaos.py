@@ -63,7 +63,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     yield from _world(tmp_path_factory.mktemp("world"), LARGE)
 
 
-@pytest.mark.xdist_group("functional-celery")
+@pytest.mark.xdist_group("functional-celery-nights")
 def test_a_few_faults_change_nothing(small: World, postgres: PostgresServer, tmp_path: Path) -> None:
     quick = tuple(fault for fault in faults.FAULTS if fault.name in QUICK_FAULTS)
     nights(tmp_path, postgres, small, SMALL, faults.drawn(3, 4, quick), seed=3)

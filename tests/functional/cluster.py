@@ -17,8 +17,8 @@ from tests.servers.valkey import ValkeyServer
 
 APP = CELERY[-1]
 QUICK = {
-    "HALLMARK_SWEEP_EVERY": "1",
-    "HALLMARK_PLAN_EVERY": "2",
+    "HALLMARK_SWEEP_EVERY": "0.5",
+    "HALLMARK_PLAN_EVERY": "1",
     "HALLMARK_LIGHT_EVERY": "0",  # a server that fails once must fail in the run
     "HALLMARK_RETRIES": "0",
     "HALLMARK_LEASE_TTL": "4",

@@ -19,7 +19,7 @@ from workers import retesting
 from workers.retesting import Accepted
 from workers.settings import Settings
 
-pytestmark = pytest.mark.xdist_group("functional-celery")
+pytestmark = pytest.mark.xdist_group("functional-celery-nights")
 
 
 def ask(store: Store, settings: Settings, server: str, who: str) -> Retest:

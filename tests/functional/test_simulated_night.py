@@ -14,7 +14,7 @@ import pytest
 from bench.simulation import network
 from tests.functional.processes import ROOT
 
-pytestmark = pytest.mark.xdist_group("functional-celery")
+pytestmark = pytest.mark.xdist_group("functional-celery-nights")
 
 SERVERS = 50
 SEED = 175  # of every kind but those that hang or answer just in time, which cost their timeouts

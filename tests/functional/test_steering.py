@@ -13,7 +13,7 @@ from evidence.store import RunAct, RunEvent, RunState, Stage
 from tests.functional.cluster import Cluster
 from tests.functional.processes import NIGHTLY, comparable, differing, opened, until
 
-pytestmark = pytest.mark.xdist_group("functional-celery")
+pytestmark = pytest.mark.xdist_group("functional-celery-nights")
 
 
 def test_a_night_that_is_paused_and_resumed_ends_as_an_undisturbed_one(cluster: Cluster, undisturbed: bytes) -> None:

@@ -22,7 +22,7 @@ from tests.servers.github.server import Local, serve
 from tests.workers.test_health import fetched
 from workers import schedule
 
-pytestmark = pytest.mark.xdist_group("functional-celery")
+pytestmark = pytest.mark.xdist_group("functional-celery-nights")
 
 SECRET = "ghp_0123456789abcdef"
 
