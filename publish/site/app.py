@@ -19,16 +19,20 @@ from publish.site.kept import Kept
 from publish.site.pages import (
     about,
     badges,
+    control,
     dashboard,
+    disputes,
     health,
     indexes,
     mcp,
+    retests,
     server,
     server_changes,
     server_evidence,
     server_fixes,
     servers,
     static,
+    status,
 )
 from publish.site.rates import Rates
 from publish.site.site import Site
@@ -41,6 +45,7 @@ ROUTES: Final[tuple[Routes, ...]] = (
     dashboard.routes,
     servers.routes,
     indexes.routes,
+    status.routes,
     about.routes,
     guide.routes,
     badges.routes,
@@ -49,6 +54,11 @@ ROUTES: Final[tuple[Routes, ...]] = (
     server_fixes.routes,
     server_evidence.routes,
     server_changes.routes,
+    comparing.routes,
+    methods.routes,
+    retests.routes,
+    disputes.routes,
+    control.routes,
 )
 """The modules of routes, in the order in which they are asked."""
 

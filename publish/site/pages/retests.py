@@ -1,0 +1,68 @@
+"""Re-tests of one server: a form, the requests, and what the newest one changed. The page follows an open one."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Depends, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from publish.site.desk import Accepted, Report, WhyRefused
+from publish.site.forms_guard import same_origin
+from publish.site.one_server import Look, look, page
+from publish.site.site import Site
+
+REFRESH_SECONDS: Final = 5
+LINES_SHOWN: Final = 60
+
+_STATUS: Final = {WhyRefused.UNKNOWN_SERVER: 404, WhyRefused.OPTED_OUT: 409, WhyRefused.TOO_MANY: 429}
+AGAIN_SECONDS: Final = 3600
+
+
+def routes(site: Site) -> APIRouter:
+    """The page, one for each request, and the form."""
+    router = APIRouter()
+
+    @router.get("/servers/{server}/retests")
+    def retests(server: str) -> Response:
+        return _page(site, look(site, server))
+
+    @router.get("/servers/{server}/retests/{retest}")
+    def one_retest(server: str, retest: str) -> Response:
+        seen, found = look(site, server), site.desk.retest(retest)
+        if found is None or found.retest.server != server:
+            raise HTTPException(404, "There is no re-test with this id of this server.")
+        return _page(site, seen, chosen=found)
+
+    @router.post("/servers/{server}/retests", dependencies=[Depends(same_origin)])
+    def ask(request: Request, server: str) -> Response:
+        seen = look(site, server)
+        asked = site.desk.ask_retest(server, site.client(request))
+        if isinstance(asked, Accepted):
+            return RedirectResponse(f"/servers/{seen.id}/retests", 303)
+        answer = _page(site, seen, refused=asked.message, status=_STATUS[asked.why])
+        if asked.why is WhyRefused.TOO_MANY:
+            answer.headers["retry-after"] = str(AGAIN_SECONDS)
+        return answer
+
+    return router
+
+
+def _page(site: Site, seen: Look, *, chosen: Report | None = None, refused: str = "", status: int = 200) -> Response:
+    known = site.desk.retests(seen.id)
+    shown = chosen or (site.desk.retest(known[0].retest.id) if known else None)
+    is_open = any(one.retest.is_open for one in known)
+    values: dict[str, Any] = {
+        "retests": known,
+        "shown": shown,
+        "open": is_open,
+        "refused": refused,
+        "refresh": REFRESH_SECONDS if is_open and not refused else 0,
+        "lines_shown": LINES_SHOWN,
+        "now": site.desk.now(),
+        "status": status,
+        "index": False,
+        "keep": False,
+    }
+    return page(site, "people_retests.html.j2", seen, tab="retests", **values)
