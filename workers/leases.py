@@ -28,6 +28,7 @@ class Leases:
         self._run_id = run_id
         self._stage = stage
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._held: set[ServerId] = set()
         self._deadline = ctx.clock.monotonic() + ctx.settings.shard_time.total_seconds()
 
     @asynccontextmanager
@@ -68,7 +69,7 @@ class Leases:
         ctx = self._ctx
         if ctx.clock.monotonic() > self._deadline:
             return ()
-        return await asyncio.to_thread(
+        taken = await asyncio.to_thread(
             ctx.store.lease,
             self._run_id,
             self._stage,
@@ -78,16 +79,21 @@ class Leases:
             now=ctx.clock.wall(),
             tried=tried,
         )
+        self._held.update(taken)
+        return taken
 
     async def _renew(self, halt: Halt) -> None:
         """Keep the leases from ending. What is lost while the database is away may be done twice, which is harmless."""
         ctx, ttl = self._ctx, self._ctx.settings.lease_ttl
         while not halt.is_set():
             await asyncio.sleep(ttl.total_seconds() / 3)
+            named = frozenset(self._held)
             try:
-                await asyncio.to_thread(
-                    ctx.store.renew, self._run_id, self._stage, self._holder, ttl=ttl, now=ctx.clock.wall()
-                )
+                if named:
+                    held = await asyncio.to_thread(
+                        ctx.store.renew, self._run_id, self._stage, self._holder, named, ttl=ttl, now=ctx.clock.wall()
+                    )
+                    self._held -= named.difference(held)
                 row = await asyncio.to_thread(ctx.store.run, self._run_id)
             except StoreUnavailable:
                 ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)

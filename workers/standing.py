@@ -18,6 +18,7 @@ from sqlalchemy.sql import ColumnElement
 from evidence.model import Reason, Trigger
 from evidence.store import NotMigrated, RunRow, RunState, Stage, Store, StoreUnavailable
 from evidence.store.database import Database
+from evidence.store.leasing import NEVER
 from evidence.store.models import RUN, RUN_ITEM
 from evidence.store.outcomes import count_outcomes
 from workers.clock import Clock
@@ -200,7 +201,7 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
         _how_many(and_(is_open, RUN_ITEM.c.leased_until <= now)),
         func.sum(RUN_ITEM.c.attempts),
         _how_many(and_(is_open, RUN_ITEM.c.attempts > 0, may_be_tried)),
-        _how_many(and_(is_open, RUN_ITEM.c.not_before > now)),
+        _how_many(and_(is_open, RUN_ITEM.c.not_before > now, RUN_ITEM.c.not_before < NEVER)),
         _how_many(RUN_ITEM.c.carried.is_(True)),
     )
     found = {

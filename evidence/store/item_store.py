@@ -91,10 +91,12 @@ class ItemStore:
         with self._database.writing() as connection:
             return leasing.lease(connection, run_id, stage, worker, limit=limit, ttl=ttl, now=now, tried=tried)
 
-    def renew(self, run_id: str, stage: Stage, worker: str, *, ttl: timedelta, now: datetime) -> int:
-        """Hold what a worker holds for another `ttl`; how many servers that are."""
+    def renew(
+        self, run_id: str, stage: Stage, worker: str, servers: Collection[ServerId], *, ttl: timedelta, now: datetime
+    ) -> list[ServerId]:
+        """Hold for another `ttl` what a worker still holds of these servers; which those are."""
         with self._database.writing() as connection:
-            return leasing.renew(connection, run_id, stage, worker, ttl=ttl, now=now)
+            return leasing.renew(connection, run_id, stage, worker, servers, ttl=ttl, now=now)
 
     def release(self, run_id: str, stage: Stage, worker: str) -> None:
         """Give back every lease of a worker, as if they had not been handed out."""

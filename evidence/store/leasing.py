@@ -6,8 +6,8 @@ clock is given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, and_, func, or_, select, update
@@ -16,10 +16,19 @@ from sqlalchemy.sql import ColumnElement
 from evidence.model import ServerId
 from evidence.store.bulk import batches
 from evidence.store.giving_back import GIVEN_BACK
-from evidence.store.keys import run_key, server_keys
+from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.lifecycle import database_time
 from evidence.store.models import RUN, RUN_ITEM, SERVER
 from evidence.store.rows import PARTS, RunState, Stage
+
+ALWAYS: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""When an item may be handed out that waits for nothing: before any clock."""
+
+NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a server may be scored that is not collected yet."""
+
+_YOUNG: Final = 2 / 3
+"""The share of its time that a lease still has when it need not be renewed yet; holders ask thrice in that time."""
 
 TRIES: Final = 3
 """How often an item is handed out without an end, or its scoring fails, before it is left alone."""
@@ -44,6 +53,7 @@ def lease(
     if connection.scalar(select(RUN.c.state).where(RUN.c.key == key)) != RunState.PLANNED:
         return []
     free = and_(_is_due(key, stage, moment), RUN_ITEM.c.leases == tried, _is_not_of(worker))
+    # In the order of `ix_run_item_waiting`, so that it ends with the last one that is taken, however many wait.
     query = (
         select(RUN_ITEM.c.server_key).where(free).order_by(RUN_ITEM.c.not_before, RUN_ITEM.c.server_key).limit(limit)
     )
@@ -58,11 +68,29 @@ def lease(
     return sorted(ids)
 
 
-def renew(connection: Connection, run_id: str, stage: Stage, worker: str, *, ttl: timedelta, now: datetime) -> int:
-    """Hold what a worker holds for longer; how many that are."""
-    until = database_time(connection, now) + ttl
-    held = (is_open(run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
-    return connection.execute(update(RUN_ITEM).where(*held).values(leased_until=until)).rowcount
+def renew(
+    connection: Connection,
+    run_id: str,
+    stage: Stage,
+    worker: str,
+    servers: Collection[ServerId],
+    *,
+    ttl: timedelta,
+    now: datetime,
+) -> list[ServerId]:
+    """Hold for longer what a worker still holds of these servers, and which those are; young leases stay as they are.
+
+    Servers are named because an index over holders would cost every lease more than this costs once a minute.
+    """
+    run, moment = run_key(connection, run_id), database_time(connection, now)
+    keys = {key: server for server, key in known_server_keys(connection, sorted(servers)).items()}
+    held: list[ServerId] = []
+    for batch in batches(sorted(keys)):
+        mine = and_(is_open(run, stage), RUN_ITEM.c.server_key.in_(batch), RUN_ITEM.c.leased_by == worker)
+        held += [keys[key] for key in connection.scalars(select(RUN_ITEM.c.server_key).where(mine))]
+        old = RUN_ITEM.c.leased_until < moment + ttl * _YOUNG
+        connection.execute(update(RUN_ITEM).where(mine, old).values(leased_until=moment + ttl))
+    return held
 
 
 def release(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
@@ -134,11 +162,10 @@ def is_open(run: int, stage: Stage) -> ColumnElement[bool]:
 
 
 def _is_due(run: int, stage: Stage, moment: datetime) -> ColumnElement[bool]:
-    waited = or_(RUN_ITEM.c.not_before.is_(None), RUN_ITEM.c.not_before <= moment)
-    ready = and_(is_open(run, stage), _is_free(moment), waited)
+    ready = and_(is_open(run, stage), RUN_ITEM.c.not_before <= moment, _is_free(moment))
     if stage is not Stage.SCORE:
         return ready
-    return and_(ready, RUN_ITEM.c.attempts < TRIES, RUN_ITEM.c.leases < TRIES, _is_collected(run))
+    return and_(ready, RUN_ITEM.c.attempts < TRIES, RUN_ITEM.c.leases < TRIES)
 
 
 def _is_free(moment: datetime) -> ColumnElement[bool]:
@@ -148,14 +175,3 @@ def _is_free(moment: datetime) -> ColumnElement[bool]:
 def _is_not_of(worker: str) -> ColumnElement[bool]:
     """What a worker holds although its lease has ended is on its way there."""
     return or_(RUN_ITEM.c.leased_by.is_(None), RUN_ITEM.c.leased_by != worker)
-
-
-def _is_collected(run: int) -> ColumnElement[bool]:
-    other = RUN_ITEM.alias("collecting")
-    passed = select(other.c.server_key).where(
-        other.c.run_key == run,
-        other.c.stage == Stage.COLLECT.value,
-        other.c.server_key == RUN_ITEM.c.server_key,
-        other.c.done_at.is_not(None),
-    )
-    return passed.correlate(RUN_ITEM).exists()

@@ -151,6 +151,15 @@ class RunItemTable(Tables, table=True):
     __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
 
 
+class FullProbeTable(Tables, table=True):
+    """The run of a full probe that followed on a re-test; none where it turned out that nothing was left to ask."""
+
+    __tablename__ = "full_probe"
+
+    retest_key: int = Field(sa_column=Column(ForeignKey("retest_request.key"), primary_key=True, autoincrement=False))
+    run_key: int | None = Field(sa_column=Column(ForeignKey("run.key"), index=True))
+
+
 class SampleTable(Tables, table=True):
     """One visit between two runs; dropped when every run that could read it has. See samples.NO_SAMPLE."""
 
@@ -271,8 +280,10 @@ APPROVAL = table_of(ApprovalTable)
 SNAPSHOT = table_of(SnapshotTable)
 RUN_EVENT = table_of(RunEventTable)
 RETEST = table_of(RetestTable)
+FULL_PROBE = table_of(FullProbeTable)
 OPT_OUT = table_of(OptOutTable)
 
-# Leasing looks at what is not done yet, which must not cost more as more is done.
+# Leasing takes the first few of what is not done yet, which must not cost more as more is done, or more waits.
 _OPEN = RUN_ITEM.c.done_at.is_(None)
-Index("ix_run_item_open", *RUN_ITEM.primary_key.columns, sqlite_where=_OPEN, postgresql_where=_OPEN)
+_FIRST = (RUN_ITEM.c.run_key, RUN_ITEM.c.stage, RUN_ITEM.c.not_before, RUN_ITEM.c.server_key)
+Index("ix_run_item_waiting", *_FIRST, sqlite_where=_OPEN, postgresql_where=_OPEN)

@@ -15,14 +15,14 @@ from evidence.store.errors import UnknownServer
 from evidence.store.evidence_models import COMPACTION, SCORING
 from evidence.store.giving_back import GIVEN_BACK
 from evidence.store.keys import known_server_keys, run_key, server_keys
-from evidence.store.leasing import is_open
+from evidence.store.leasing import ALWAYS, NEVER, is_open
 from evidence.store.models import RUN, RUN_ITEM, SERVER
 from evidence.store.outcomes import count_outcomes
 from evidence.store.rows import PARTS, Failure, Progress, RunState, Stage
 from evidence.store.runs import set_state
 
-_COLUMNS = ("run_key", "stage", "server_key", "attempts")
-_PLANNED = (*_COLUMNS, "not_before", "carried")
+_COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")
+_PLANNED = (*_COLUMNS, "carried")
 _UNIQUE = ("run_key", "stage", "server_key")
 
 
@@ -46,9 +46,9 @@ def plan(
         return False
     rows: list[tuple[object, ...]] = []
     for server, number in server_keys(connection, servers).items():
-        start, is_carried = starts.get(server), server in carried
+        start, is_carried = starts.get(server, ALWAYS), server in carried
         rows.append((key, Stage.COLLECT.value, number, 0, start, is_carried))
-        rows.append((key, Stage.SCORE.value, number, 0, None, is_carried))
+        rows.append((key, Stage.SCORE.value, number, 0, NEVER, is_carried))
         if server in first and not is_carried:
             rows.append((key, first[server].value, number, 0, start, False))
     insert(connection, RUN_ITEM, _PLANNED, rows, unique=_UNIQUE)
@@ -109,11 +109,17 @@ def failures(connection: Connection, run_id: str) -> list[Failure]:
 
 
 def mark_done(connection: Connection, run: int, stage: Stage, servers: Iterable[int], at: datetime) -> None:
-    """Mark servers, by key, as having passed a stage; the first time stays. Who has collected has passed its parts."""
+    """Mark servers, by key, as having passed a stage; the first time stays.
+
+    Who is collected has passed the parts of collecting, and may be scored.
+    """
     closed = (Stage.COLLECT, *PARTS) if stage is Stage.COLLECT else (stage,)
     for batch in batches(sorted(servers)):
         items = (_open_in(run, closed), RUN_ITEM.c.server_key.in_(batch))
         connection.execute(update(RUN_ITEM).where(*items).values({"done_at": at, **GIVEN_BACK}))
+        if stage is Stage.COLLECT:
+            scoring = (is_open(run, Stage.SCORE), RUN_ITEM.c.server_key.in_(batch))
+            connection.execute(update(RUN_ITEM).where(*scoring).values(not_before=ALWAYS))
 
 
 def pass_on(
@@ -131,7 +137,7 @@ def pass_on(
     """
     passed = set(servers)
     mark_done(connection, run, stage, passed, at)
-    rows = [(run, part.value, server, 0) for server, part in onward.items()]
+    rows = [(run, part.value, server, 0, ALWAYS) for server, part in onward.items()]
     insert(connection, RUN_ITEM, _COLUMNS, rows, unique=_UNIQUE)
     if stage is not Stage.COLLECT:
         mark_done(connection, run, Stage.COLLECT, passed - onward.keys(), at)

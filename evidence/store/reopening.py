@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, case, delete, literal, update
 
 from evidence.store.bulk import batches
 from evidence.store.evidence_models import SCORING, VISIT
 from evidence.store.keys import run_key, server_keys
+from evidence.store.leasing import ALWAYS, NEVER
 from evidence.store.models import RUN_ITEM
 from evidence.store.outcomes import read_absences
 from evidence.store.rows import Stage
 
-_FRESH = {"done_at": None, "attempts": 0, "leases": 0, "last_error": None, "not_before": None, "carried": False}
+_MOMENT = RUN_ITEM.c.not_before.type
+_IS_SCORING = RUN_ITEM.c.stage == Stage.SCORE.value
+_FRESH = {
+    "done_at": None,
+    "attempts": 0,
+    "leases": 0,
+    "last_error": None,
+    "not_before": case(
+        (RUN_ITEM.c.stage == Stage.SCORE.value, literal(NEVER, _MOMENT)), else_=literal(ALWAYS, _MOMENT)
+    ),
+    "carried": False,
+}
 
 
 def reopen(connection: Connection, run_id: str, kind: str, reasons: Collection[str]) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from evidence.model import ServerId
 from evidence.store import RunState, Stage, Store, StoreUnavailable
 from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import leases, nightly
@@ -40,9 +41,19 @@ def test_what_a_living_task_holds_is_not_taken_over_however_long_it_takes(
     renewals: list[int] = []
     renew = Store.renew
 
-    def watched(self: Store, run: str, stage: Stage, worker: str, *, ttl: timedelta, now: datetime) -> int:
-        renewals.append(renew(self, run, stage, worker, ttl=ttl, now=now))
-        return renewals[-1]
+    def watched(
+        self: Store,
+        run: str,
+        stage: Stage,
+        worker: str,
+        servers: Collection[ServerId],
+        *,
+        ttl: timedelta,
+        now: datetime,
+    ) -> list[ServerId]:
+        held = renew(self, run, stage, worker, servers, ttl=ttl, now=now)
+        renewals.append(len(held))
+        return held
 
     async def main() -> None:
         monkeypatch.setattr(Store, "renew", watched)

@@ -6,12 +6,17 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event, select
 
 from evidence.model import ServerId
 from evidence.store import RunState, Stage, Store, open_store
+from evidence.store.database import Database
+from evidence.store.models import RUN_ITEM
 from tests.evidence.store.build import AS_OF, body, planned, record
 
 RUN = "20261121-1"
@@ -37,6 +42,10 @@ def _die(store: Store, worker: str, limit: int = 9, *, tried: int = 0, stage: St
     return _lease(store, worker, limit, ttl=ENDED, tried=tried, stage=stage)
 
 
+def _renew(store: Store, worker: str, servers: list[ServerId], *, ttl: timedelta = HOUR) -> list[ServerId]:
+    return store.renew(RUN, Stage.COLLECT, worker, servers, ttl=ttl, now=AS_OF)
+
+
 def test_two_workers_never_hold_the_same_server(store: Store) -> None:
     ids = [one.id for one in planned(store, 5)]
     first, second = _lease(store, "w1", 3), _lease(store, "w2", 3)
@@ -59,11 +68,62 @@ def test_a_worker_is_not_handed_what_it_holds_already(store: Store) -> None:
 
 
 def test_a_renewed_lease_does_not_end(store: Store) -> None:
-    planned(store, 2)
-    _die(store, "w1")
-    assert store.renew(RUN, Stage.COLLECT, "w1", ttl=HOUR, now=AS_OF) == 2
+    ids = [one.id for one in planned(store, 3)]
+    _die(store, "w1", 2)
+    assert _renew(store, "w1", ids) == ids[:2]
     assert _lease(store, "w2", tried=1) == []
-    assert store.renew(RUN, Stage.COLLECT, "w2", ttl=HOUR, now=AS_OF) == 0
+    assert _renew(store, "w2", ids) == []
+
+
+def test_what_is_done_or_taken_over_is_not_renewed(store: Store) -> None:
+    ids = [one.id for one in planned(store, 3)]
+    _die(store, "w1")
+    store.put_records(RUN, [], done=ids[:1], at=AS_OF)
+    assert _lease(store, "w2", 1, tried=1) == ids[1:2]
+    assert _renew(store, "w1", ids) == ids[2:]
+
+
+def test_a_young_lease_is_held_and_stays_as_it_is(url: str) -> None:
+    with closing(Database(url)) as database, closing(Store(database)) as store:
+        ids = [one.id for one in planned(store, 2)]
+
+        def until() -> set[datetime | None]:
+            with database.reading() as connection:
+                collecting = RUN_ITEM.c.stage == Stage.COLLECT.value
+                return set(connection.scalars(select(RUN_ITEM.c.leased_until).where(collecting)))
+
+        _lease(store, "w1")
+        before = until()
+        assert _renew(store, "w1", ids) == ids
+        assert until() == before
+        assert _renew(store, "w1", ids, ttl=2 * HOUR) == ids
+        assert min(at for at in until() if at) > max(at for at in before if at)
+
+
+@pytest.mark.parametrize("stage", [Stage.COLLECT, Stage.SCORE])
+def test_a_lease_ends_with_the_last_one_that_it_takes(url: str, stage: Stage) -> None:
+    """It follows an index, and sorts nothing of what waits."""
+    asked: list[tuple[str, Any]] = []
+    with closing(Database(url)) as database, closing(Store(database)) as store:
+        ids = [one.id for one in planned(store, 300)]
+        store.put_records(RUN, [], done=ids[:100], at=AS_OF)
+
+        def keep(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+            if statement.startswith("SELECT run_item.server_key"):
+                asked.append((statement, parameters))
+
+        event.listen(Engine, "before_cursor_execute", keep)
+        try:
+            assert len(_lease(store, "w1", 7, stage=stage)) == 7
+        finally:
+            event.remove(Engine, "before_cursor_execute", keep)
+        [(statement, parameters)] = asked
+        with database.reading() as connection:
+            explain = "EXPLAIN QUERY PLAN" if connection.dialect.name == "sqlite" else "EXPLAIN"
+            steps = str(connection.exec_driver_sql(f"{explain} {statement}", parameters).all())
+    assert "ix_run_item_waiting" in steps, steps
+    assert "TEMP B-TREE" not in steps, steps
+    assert "Sort" not in steps, steps
 
 
 def test_what_is_given_back_was_not_handed_out(store: Store) -> None:

@@ -108,9 +108,10 @@ def test_the_trail_tells_who_did_what_when_and_why(store: Store) -> None:
 def test_a_cancelled_run_holds_nobody_and_keeps_its_evidence(store: Store) -> None:
     ids = [one.id for one in planned(store, 2)]
     store.put_records(RUN, [record(ids[0], body(1))], done=[ids[0]], at=AS_OF)
-    store.lease(RUN, Stage.COLLECT, "w", limit=9, ttl=timedelta(minutes=30), now=AS_OF)
+    held = store.lease(RUN, Stage.COLLECT, "w", limit=9, ttl=timedelta(minutes=30), now=AS_OF)
+    assert len(held) == 1
     store.act(RUN, _event(RunAct.CANCELLED))
-    assert store.renew(RUN, Stage.COLLECT, "w", ttl=timedelta(minutes=30), now=AS_OF) == 0
+    assert store.renew(RUN, Stage.COLLECT, "w", held, ttl=timedelta(minutes=30), now=AS_OF) == []
     assert store.dossiers(RUN, ids)[0].records.keys() == {"listing"}
 
 
