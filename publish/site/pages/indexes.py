@@ -45,7 +45,7 @@ def routes(site: Site) -> APIRouter:
 
     @router.get("/sitemap.xml")
     def sitemap() -> Response:
-        if most_indexed(site.store) > MOST - len(_PAGES):
+        if most_indexed(site) > MOST - len(_PAGES):
             files = [
                 site.absolute("/sitemap-pages.xml"),
                 *(site.absolute(f"/sitemap-{digit}.xml") for digit in _DIGITS),

@@ -1,0 +1,76 @@
+"""`/status`: how the last runs went."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from evidence.store import RunState
+from publish.nights import Counts, Night, finished, nights
+from publish.site import plots
+from publish.site.recent import Recent
+from publish.site.site import Site
+
+SECONDS: Final = 30.0
+"""A run that is under way is counted no more often."""
+
+_STATES: Final = {
+    RunState.DISCOVERING: "walking the registries",
+    RunState.PLANNED: "under way",
+    RunState.PAUSED: "paused",
+    RunState.WITHHELD: "withheld",
+    RunState.PUBLISHED: "published",
+    RunState.DONE: "done",
+    RunState.ABANDONED: "abandoned",
+    RunState.CANCELLED: "cancelled",
+}
+
+
+def routes(site: Site) -> APIRouter:
+    """The page."""
+    router = APIRouter()
+    recent = Recent(site.desk, SECONDS, lambda: nights(site.store))
+
+    @router.get("/status")
+    def status() -> Response:
+        found = recent.get()
+        working = [night for night in found if night.state.is_working]
+        last = finished(found)
+        return site.page(
+            "status.html.j2",
+            here="status",
+            keep=False,
+            canonical=site.absolute("/status"),
+            nights=[_row(night) for night in found],
+            shown=[_row(night) for night in (*working, *([last] if last else []))],
+            words=_STATES,
+            now=site.desk.now(),
+        )
+
+    return router
+
+
+def _row(night: Night) -> dict[str, Any]:
+    counts = night.counts
+    return {
+        "night": night,
+        "counts": counts,
+        "stages": [] if counts is None else _stages(counts),
+        "outcomes": [] if counts is None else _outcomes(counts),
+        "own": None if counts is None else counts.own_failures,
+        "took": night.published_at - night.planned_at if night.published_at and night.planned_at else None,
+    }
+
+
+def _stages(counts: Counts) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "done": done, "of": counts.planned, "length": plots.length(done, counts.planned)}
+        for name, done in counts.stages
+    ]
+
+
+def _outcomes(counts: Counts) -> list[dict[str, Any]]:
+    most = max((outcome.servers for outcome in counts.outcomes), default=0)
+    return [{"outcome": outcome, "length": plots.length(outcome.servers, most)} for outcome in counts.outcomes]

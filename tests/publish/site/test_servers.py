@@ -1,0 +1,174 @@
+"""The list of servers: one address for each question, and each row says what is known."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from starlette.testclient import TestClient
+
+from evidence.model import Dossier
+from evidence.store import ListedScore, Store
+from publish.site.search import search_of
+from tests.evidence.store.board_samples import make_listed, make_many, make_server, show
+from tests.publish.samples import HOSTILE, SCRIPT
+from tests.publish.site.conftest import SiteOf
+from tests.publish.site.desks import PlainDesk
+from tests.publish.site.fronts import encoded
+
+MakeStore = Callable[[Sequence[Dossier]], Store]
+
+
+@pytest.fixture
+def store(make_store: MakeStore) -> Store:
+    store = make_store([])
+    show(store, make_many(130), front=encoded())
+    return store
+
+
+@pytest.fixture
+def site(store: Store, site_of: SiteOf) -> TestClient:
+    return site_of(store)
+
+
+def ids(page: str) -> list[str]:
+    return re.findall(r'<th scope="row"><a href="/servers/(srv_[0-9a-f]{20})"', page)
+
+
+def test_every_server_is_on_one_page_of_the_list(site: TestClient) -> None:
+    seen: list[str] = []
+    path: str | None = "/servers"
+    pages = 0
+    while path:
+        page = site.get(path).text
+        seen += ids(page)
+        found = re.search(r'rel="next" href="([^"]+)"', page)
+        path = found[1].replace("&amp;", "&") if found else None
+        pages += 1
+    assert pages == 3
+    assert len(seen) == len(set(seen)) == 130
+
+
+def test_the_page_before_is_the_one_that_one_came_from(site: TestClient) -> None:
+    first = site.get("/servers").text
+    following = re.search(r'rel="next" href="([^"]+)"', first)
+    assert following
+    second = site.get(following[1].replace("&amp;", "&")).text
+    before = re.search(r'rel="prev" href="([^"]+)"', second)
+    assert before
+    assert ids(site.get(before[1].replace("&amp;", "&")).text) == ids(first)
+
+
+def test_an_address_without_what_it_does_not_say_is_the_one_address(site: TestClient) -> None:
+    answer = site.get("/servers?q=+mail++&state=&reason=&least=&sort=rank&by=adaptive&utm_source=x")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/servers?q=mail"
+    assert site.get("/servers?q=mail").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/servers?sort=best",
+        "/servers?by=nobody",
+        "/servers?by=lint%40x",
+        "/servers?least=101",
+        "/servers?least=NaN",
+        "/servers?least=many",
+        "/servers?after=nonsense",
+        "/servers?q=" + "a" * 201,
+    ],
+)
+def test_what_cannot_be_read_is_said_and_not_guessed(site: TestClient, path: str) -> None:
+    answer = site.get(path)
+    assert answer.status_code == 400
+    assert "xpected" in answer.text or "at most" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "fits"),
+    [
+        ("/servers?state=partial", "partial"),
+        ("/servers?reason=unreachable", "unreachable"),
+        ("/servers?q=weather", "weather"),
+    ],
+)
+def test_filters_leave_only_what_fits(site: TestClient, path: str, fits: str) -> None:
+    page = site.get(path).text
+    rows = re.findall(r'<tr>\s*<th scope="row">.*?</tr>', page, re.DOTALL)
+    assert 0 < len(rows) < 130
+    assert all(fits in row for row in rows)
+    assert 'content="noindex' in page
+
+
+def test_each_column_sorts_and_says_so(site: TestClient) -> None:
+    page = site.get("/servers?by=lint").text
+    heading = re.search(r'<th scope="col" class="num" aria-sort="descending"><a href="([^"]+)">lint', page)
+    assert heading
+    turned = site.get(heading[1].replace("&amp;", "&")).text
+    assert 'aria-sort="ascending"' in turned
+    assert ids(turned)[0] != ids(page)[0]
+    assert ids(site.get("/servers?sort=name").text) != ids(page)
+
+
+def test_what_was_not_measured_is_not_a_zero(make_store: MakeStore, site_of: SiteOf) -> None:
+    store = make_store([])
+    unseen = ListedScore(
+        rubric="adaptive",
+        version=1,
+        score=None,
+        grade=None,
+        floor=Decimal(0),
+        ceiling=Decimal(100),
+        coverage=Decimal(0),
+        not_measured="oauth_required",
+    )
+    thin = ListedScore(
+        rubric="lint",
+        version=2,
+        score=Decimal(77),
+        grade=None,
+        floor=Decimal(5),
+        ceiling=Decimal(100),
+        coverage=Decimal("0.1"),
+        thin=True,
+    )
+    listed = make_listed(make_server("npm:a", "a"), random.Random(1))
+    show(store, [replace(listed, scores=(unseen, thin))], front=encoded())
+    row = re.search(r'<th scope="row">.*?</tr>', site_of(store).get("/servers").text, re.DOTALL)
+    assert row
+    assert "not measured</span><small>oauth required" in row[0]
+    assert "thin evidence, at least 5" in row[0]
+    assert not re.search(r">\s*0\s*<", row[0])
+
+
+def test_whoever_opted_out_is_on_no_list(store: Store, site_of: SiteOf) -> None:
+    desk = PlainDesk()
+    first = ids(site_of(store, desk).get("/servers").text)[0]
+    desk.hidden.add(first)
+    assert first not in site_of(store, desk).get("/servers").text
+
+
+def test_hostile_names_and_questions_stay_text(make_store: MakeStore, site_of: SiteOf) -> None:
+    store = make_store([])
+    show(store, [make_listed(make_server(f"npm:{HOSTILE}", HOSTILE), random.Random(1))], front=encoded(HOSTILE))
+    site = site_of(store)
+    for page in (site.get("/servers").text, site.get("/servers", params={"q": SCRIPT}).text):
+        assert SCRIPT not in page
+        assert "\x1b" not in page
+        assert "\u202e" not in page
+
+
+def test_addresses_survive_a_round_trip() -> None:
+    asked = {"q": "größe 天気", "by": "lint@1", "sort": "name", "reverse": "1", "least": "70.50", "grade": "A+"}
+    search = search_of(asked)
+    assert (
+        search.url
+        == "/servers?q=gr%C3%B6%C3%9Fe+%E5%A4%A9%E6%B0%97&grade=A%2B&least=70.5&by=lint%401&sort=name&reverse=1"
+    )
+    assert search.query.version == 1
+    assert search.query.least == Decimal("70.5")

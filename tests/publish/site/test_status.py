@@ -1,0 +1,87 @@
+"""How runs went, as anybody may know it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import orjson
+
+from evidence.model import Dossier, Run, Trigger
+from evidence.store import RunAct, RunEvent, RunState, Store, open_store
+from publish.nights import nights
+from tests.publish import samples
+from tests.publish.site.conftest import SiteOf
+from tests.publish.site.desks import PlainDesk
+
+MakeStore = Callable[[Sequence[Dossier]], Store]
+LATER = Run(
+    id="run_20260302T030000Z_0001",
+    trigger=Trigger.NIGHTLY,
+    as_of=samples.AS_OF + timedelta(days=1),
+    pins={"code": "0.1.0"},
+)
+
+
+def manifest(absent: dict[str, int]) -> bytes:
+    return orjson.dumps({"counts": {"planned": 200, "carried": 100, "collected": 199, "scored": 198, "absent": absent}})
+
+
+def published(make_store: MakeStore, absent: dict[str, int]) -> Store:
+    store = make_store(samples.dossiers(3))
+    store.put_snapshot(samples.RUN.id, manifest(absent), samples.AS_OF)
+    return store
+
+
+def act(store: Store, what: RunAct, note: str) -> None:
+    store.act(LATER.id, RunEvent(at=LATER.as_of, who="operator-name", what=what, note=note))
+
+
+def test_before_any_run_it_says_what_to_do(site_of: SiteOf, tmp_path: object) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/empty.db")
+    store.migrate()
+    assert "Nothing is published yet" in site_of(store).get("/status").text
+
+
+def test_it_counts_what_failed_through_us_among_those_whose_turn_it_was(make_store: MakeStore) -> None:
+    store = published(make_store, {"listing/collector_error": 4, "listing/unreachable": 10, "source/too_large": 90})
+    (night,) = nights(store)
+    assert night.counts is not None
+    assert night.counts.own_failures == 0.04
+    assert [(one.reason, one.servers) for one in night.counts.outcomes] == [("unreachable", 10), ("collector_error", 4)]
+
+
+def test_outcomes_are_told_with_what_they_mean(make_store: MakeStore, site_of: SiteOf) -> None:
+    page = site_of(published(make_store, {"listing/collector_error": 4})).get("/status").text
+    assert "collector error" in page
+    assert "4 %" in page
+    assert "our limit, not theirs" in page
+    assert "100 had no turn" in page
+
+
+def test_a_withheld_night_says_why_and_an_operators_words_stay_private(make_store: MakeStore, site_of: SiteOf) -> None:
+    store = published(make_store, {})
+    store.add_run(LATER)
+    store.plan(LATER.id, [], LATER.as_of)
+    act(store, RunAct.WITHHELD, "12 of 100 servers (12.0%, at most 5.0% allowed) have no listing")
+    act(store, RunAct.CANCELLED, "customer X complained")
+    page = site_of(store).get("/status").text
+    assert "12 of 100 servers" in page
+    assert "cancelled" in page
+    assert "customer X" not in page
+    assert "operator-name" not in page
+
+
+def test_a_run_under_way_is_counted_again_after_a_while(make_store: MakeStore, site_of: SiteOf) -> None:
+    store, desk = published(make_store, {}), PlainDesk()
+    site = site_of(store, desk)
+    assert "Under way" not in site.get("/status").text
+    store.add_run(LATER)
+    store.plan(LATER.id, [dossier.server.id for dossier in samples.dossiers(3)], LATER.as_of)
+    assert store.run(LATER.id).state is RunState.PLANNED  # type: ignore[union-attr]
+    assert "Under way" not in site.get("/status").text
+    desk.seconds += 31
+    page = site.get("/status").text
+    assert "Under way" in page
+    assert re.search(r'score</th><td class="num">0</td><td class="num">3<', page)
