@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -88,11 +88,52 @@ class Failure:
 
 
 @dataclass
+class Failures:
+    """Counts what costs points, server by server."""
+
+    _found: dict[tuple[str, int, str, str | None], Failure] = field(default_factory=dict)
+
+    def count(self, rubric: str, version: int, lines: Iterable[Line]) -> None:
+        """Count the lines of one receipt."""
+        here: set[tuple[str, str | None]] = set()
+        for line in lines:
+            if line.points >= 0 or line.rule is None:
+                continue  # rounding and the like are nobody's failure
+            new = (line.cites, line.rule) not in here
+            self.add(Failure(rubric, version, line.cites, line.rule, int(new), 1, line.points, line.why))
+            here.add((line.cites, line.rule))
+
+    def add(self, found: Failure) -> None:
+        """Count what was counted elsewhere, of other servers."""
+        key = (found.rubric, found.version, found.cites, found.rule)
+        known = self._found.get(key)
+        self._found[key] = (
+            found
+            if known is None
+            else replace(
+                known,
+                servers=known.servers + found.servers,
+                times=known.times + found.times,
+                points=known.points + found.points,
+            )
+        )
+
+    def all(self) -> Collection[Failure]:
+        """Everything that was counted."""
+        return self._found.values()
+
+    def most(self, rubric: str, version: int, limit: int = 12) -> list[Failure]:
+        """What cost points on most servers."""
+        found = [item for item in self._found.values() if (item.rubric, item.version) == (rubric, version)]
+        return sorted(found, key=lambda item: (-item.servers, -item.times, item.cites, item.rule or ""))[:limit]
+
+
+@dataclass
 class Overview:
     """Collects rows and counts while a run streams by; memory is a few hundred bytes per server."""
 
     rows: list[ServerRow] = field(default_factory=list)
-    _failures: dict[tuple[str, int, str, str | None], Failure] = field(default_factory=dict)
+    _failures: Failures = field(default_factory=Failures)
     _dimensions: Counter[tuple[str, int, str, str]] = field(default_factory=Counter)
 
     def add(self, dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
@@ -100,7 +141,7 @@ class Overview:
         row = _row(dossier, cards)
         self.rows.append(row)
         for card in cards:
-            self._count_lines(card)
+            self._failures.count(card.rubric, card.version, all_lines(card))
             for part in card.dimensions:
                 self._dimensions[card.rubric, card.version, part.name, part.status] += 1
         return row
@@ -142,23 +183,7 @@ class Overview:
 
     def failures(self, rubric: str, version: int, limit: int = 12) -> list[Failure]:
         """What cost points on most servers."""
-        found = [item for item in self._failures.values() if (item.rubric, item.version) == (rubric, version)]
-        return sorted(found, key=lambda item: (-item.servers, -item.times, item.cites, item.rule or ""))[:limit]
-
-    def _count_lines(self, card: Scorecard) -> None:
-        here: set[tuple[str, str | None]] = set()
-        for line in all_lines(card):
-            if line.points >= 0 or line.rule is None:
-                continue  # rounding and the like are nobody's failure
-            key = (card.rubric, card.version, line.cites, line.rule)
-            known = self._failures.get(key) or Failure(*key, 0, 0, Decimal(0), line.why)
-            self._failures[key] = replace(
-                known,
-                servers=known.servers + ((line.cites, line.rule) not in here),
-                times=known.times + 1,
-                points=known.points + line.points,
-            )
-            here.add((line.cites, line.rule))
+        return self._failures.most(rubric, version, limit)
 
 
 def all_lines(card: Scorecard) -> Iterator[Line]:

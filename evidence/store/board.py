@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Final
 
 from sqlalchemy import Connection, func, select
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, func, select
 from evidence.canonical import Json
 from evidence.model import ServerId
 from evidence.store import board_hiding, board_reading
-from evidence.store.board_history import read_history
+from evidence.store.board_history import read_history, read_scores
 from evidence.store.board_models import BOARD, BOARD_HIDDEN
 from evidence.store.board_reading import Edition
 from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed
@@ -118,6 +119,13 @@ class Board:
             if edition is None or board_reading.find_listed(connection, edition, server) is None:
                 return ()
             return read_history(connection, server, rubric)
+
+    def scores(
+        self, run: str, servers: Sequence[ServerId], rubric: str
+    ) -> dict[ServerId, tuple[int, Decimal | None] | None]:
+        """Version and score by the newest version of a rubric in a run, of those servers that the run scored at all."""
+        with self._database.reading() as connection:
+            return read_scores(connection, run, servers, rubric)
 
     def hide(self, servers: Iterable[ServerId]) -> None:
         """Let exactly these servers be hidden from now on; those that are not stored are nobody's concern."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from evidence.model import ServerId, Trigger
+from evidence.store.board_models import BOARD_WITHHELD
 from evidence.store.board_rows import HistoryPoint
 from evidence.store.bulk import batches
 from evidence.store.evidence_models import RECEIPT, SCORING
@@ -24,12 +25,8 @@ _TOLD: Final = (RunState.PUBLISHED.value, RunState.DONE.value)
 
 def read_history(connection: Connection, server: ServerId, rubric: str | None) -> tuple[HistoryPoint, ...]:
     """Every verdict on a server in published runs and finished re-tests, oldest first; of one rubric or all."""
-    query = (
-        select(RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.pins, SCORING.c.receipts)
-        .join(SCORING, SCORING.c.run_key == RUN.c.key)
-        .join(SERVER, SERVER.c.key == SCORING.c.server_key)
-        .where(SERVER.c.id == server, RUN.c.state.in_(_TOLD))
-    )
+    columns = (RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.pins, SCORING.c.receipts)
+    query = _scored(*columns).where(SERVER.c.id == server, RUN.c.state.in_(_TOLD))
     runs = connection.execute(query.order_by(RUN.c.id)).all()
     verdicts = _verdicts(connection, {key for run in runs for key in unpack_numbers(run.receipts)}, rubric)
     return tuple(
@@ -39,6 +36,35 @@ def read_history(connection: Connection, server: ServerId, rubric: str | None) -
             (verdicts[key] for key in unpack_numbers(run.receipts) if key in verdicts),
             key=lambda row: (row.rubric, row.version),
         )
+    )
+
+
+def read_scores(
+    connection: Connection, run: str, servers: Sequence[ServerId], rubric: str
+) -> dict[ServerId, tuple[int, Decimal | None] | None]:
+    """Version and score by the newest version of a rubric in a run, of those servers that the run scored at all."""
+    found: dict[ServerId, tuple[int, Decimal | None] | None] = {}
+    for batch in batches(servers):
+        query = _scored(SERVER.c.id, SCORING.c.receipts).where(RUN.c.id == run, SERVER.c.id.in_(batch))
+        rows = [(server, unpack_numbers(packed)) for server, packed in connection.execute(query)]
+        verdicts = _verdicts(connection, {key for _, keys in rows for key in keys}, rubric)
+        for server, keys in rows:
+            of = [verdicts[key] for key in keys if key in verdicts]
+            newest = max(of, key=lambda verdict: verdict.version, default=None)
+            found[server] = None if newest is None else (newest.version, _number(newest.score))
+    return found
+
+
+def _scored(*columns: ColumnElement[Any]) -> Select[Any]:
+    """What was scored and may be told."""
+    withheld = select(BOARD_WITHHELD.c.run_key).where(
+        BOARD_WITHHELD.c.run_key == SCORING.c.run_key, BOARD_WITHHELD.c.server_key == SCORING.c.server_key
+    )
+    return (
+        select(*columns)
+        .join_from(SCORING, RUN, SCORING.c.run_key == RUN.c.key)
+        .join(SERVER, SERVER.c.key == SCORING.c.server_key)
+        .where(~withheld.correlate(SCORING).exists())
     )
 
 
@@ -58,8 +84,12 @@ def _point(run: Any, verdict: Any) -> HistoryPoint:
         trigger=Trigger(run.trigger),
         rubric=verdict.rubric,
         version=verdict.version,
-        score=None if verdict.score is None else Decimal(verdict.score),
+        score=_number(verdict.score),
         grade=verdict.grade,
         pins=sha256(run.pins.encode("ascii")).hexdigest(),
         pinned=from_json(run.pins),
     )
+
+
+def _number(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)

@@ -94,8 +94,20 @@ class BoardHiddenTable(Tables, table=True):
     server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True, autoincrement=False))
 
 
+class BoardWithheldTable(Tables, table=True):
+    """A server of which nothing may be shown in one run, not even its scores, also when a later run is shown."""
+
+    __tablename__ = "board_withheld"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True, autoincrement=False))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True, autoincrement=False))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
 BOARD = table_of(BoardTable)
 BOARD_SERVER = table_of(BoardServerTable)
 BOARD_ORDER = table_of(BoardOrderTable)
 BOARD_WORD = table_of(BoardWordTable)
 BOARD_HIDDEN = table_of(BoardHiddenTable)
+BOARD_WITHHELD = table_of(BoardWithheldTable)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, insert, literal, select, text, update
 
 from evidence.store import bulk
-from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WITHHELD, BOARD_WORD
 from evidence.store.board_packing import Kind, Kinds, kind_of, pack
 from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, UNRANKED, in_parts, rank_of, rank_of_date
 from evidence.store.board_rows import Listed
@@ -24,13 +24,14 @@ from evidence.store.board_words import words_of
 from evidence.store.database import Database
 from evidence.store.keys import run_key, server_keys
 from evidence.store.mapping import to_json
-from evidence.store.models import RUN
+from evidence.store.models import RUN, RUN_ITEM
+from evidence.store.rows import Stage
 
 BATCH: Final = 500
 _NAME: Final = 100
 """Characters of a name that are sorted by."""
 
-_BOARD: Final = 7_340_032_121
+_BOARD: Final = 7_340_032_131
 """Lock under which editions are shown on PostgreSQL; SQLite has one writer anyway."""
 
 _ROWS: Final = (BOARD_SERVER, BOARD_ORDER, BOARD_WORD)
@@ -150,6 +151,7 @@ def _complete(connection: Connection, edition: int, counts: Counts, front: bytes
     for sort in counts.rubrics.values():
         if counts.scored[sort] < counts.servers:
             _order_the_rest(connection, edition, sort)
+    _withhold(connection, edition)
     kinds = Kinds(tuple((kind, counts.alike[number]) for kind, number in counts.kinds.items()))
     values = {
         "ready": True,
@@ -182,6 +184,17 @@ def _order_the_rest(connection: Connection, edition: int, sort: int) -> None:
     ranked = select(order.place).where(order.edition == edition, order.sort == sort, order.place == server.place)
     rest = select(server.edition, literal(sort), server.place, literal(UNRANKED, order.rank.type), server.kind)
     connection.execute(_order_from(rest.where(server.edition == edition, ~ranked.correlate(BOARD_SERVER).exists())))
+
+
+def _withhold(connection: Connection, edition: int) -> None:
+    """Note which servers of the run were not put on the board: nobody may see what it says of them."""
+    run = connection.execute(select(BOARD.c.run_key).where(BOARD.c.key == edition)).scalar_one()
+    connection.execute(delete(BOARD_WITHHELD).where(BOARD_WITHHELD.c.run_key == run))
+    item, server = RUN_ITEM.c, BOARD_SERVER.c
+    listed = select(server.server_key).where(server.edition == edition, server.server_key == item.server_key)
+    planned = select(item.run_key, item.server_key).where(item.run_key == run, item.stage == Stage.SCORE.value)
+    others = planned.where(~listed.correlate(RUN_ITEM).exists())
+    connection.execute(insert(BOARD_WITHHELD).from_select(["run_key", "server_key"], others))
 
 
 def _order_from(rows: Any) -> Any:

@@ -207,3 +207,18 @@ def test_history_is_what_published_runs_and_finished_retests_said(store: Store) 
     assert [run.run.id for run in store.board.runs()] == [RUN, OLDER]
     store.board.hide([server])
     assert store.board.history(server) == ()
+
+
+def test_what_a_run_withheld_is_told_in_no_history(store: Store) -> None:
+    rows = make_many(3)
+    server = rows[0].server.id
+    for run, shown_rows in ((OLDER, rows[1:]), (RUN, rows)):
+        know(store, [one.server for one in rows], run, None)
+        store.plan(run, [one.server.id for one in rows], AS_OF)
+        cards = [card(one.server.id, "lint", 1) for one in rows]
+        store.put_scorecards(run, cards, done=[one.server.id for one in rows], at=AS_OF)
+        store.set_state(run, RunState.PUBLISHED, AS_OF)
+        store.board.put(run, shown_rows, lambda: b"{}")
+    assert [point.run for point in store.board.history(server)] == [RUN]
+    assert [point.run for point in store.board.history(rows[1].server.id)] == [OLDER, RUN]
+    assert server not in store.board.scores(OLDER, [one.server.id for one in rows], "lint")

@@ -70,8 +70,17 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["server_key"], ["server.key"], name="fk_board_hidden_server_key"),
         sa.PrimaryKeyConstraint("server_key", name="pk_board_hidden"),
     )
+    op.create_table(
+        "board_withheld",
+        sa.Column("run_key", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("server_key", sa.Integer(), autoincrement=False, nullable=False),
+        sa.ForeignKeyConstraint(["run_key"], ["run.key"], name="fk_board_withheld_run_key"),
+        sa.ForeignKeyConstraint(["server_key"], ["server.key"], name="fk_board_withheld_server_key"),
+        sa.PrimaryKeyConstraint("run_key", "server_key", name="pk_board_withheld"),
+        sqlite_with_rowid=False,
+    )
 
 
 def downgrade() -> None:
-    for table in ("board_hidden", "board_word", "board_order", "board_server", "board"):
+    for table in ("board_withheld", "board_hidden", "board_word", "board_order", "board_server", "board"):
         op.drop_table(table)

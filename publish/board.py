@@ -1,0 +1,87 @@
+"""What goes on the board: one row for each server of a run, and what is counted of its receipts.
+
+Nothing on the board depends on what anybody decides about findings of our own: scores count them either way, and what
+fails most is told without them. So a finding that is disclosed, or made private again, changes nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from evidence.kinds import listing
+from evidence.model import Absent, Server
+from evidence.store import Listed, ListedScore
+from publish import gate
+from publish.candidates import is_candidate
+from publish.dataset import Published
+from publish.overview import is_thin, row_of_cards
+from scoring import receipt
+from scoring.outcome import NotMeasured
+from scoring.scorecard import Scorecard
+
+_UNKNOWN: Final = "unknown"
+
+
+def listed(published: Published, run: str, *, controlled: bool = False) -> Listed:
+    """The row of a server in a run; `controlled` when somebody proved to control it."""
+    return told(published, run, controlled=controlled).listed
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One server as the board has it, and what of its receipts is counted for all of them."""
+
+    listed: Listed
+    newest: Sequence[Mapping[str, Any]]
+
+
+def told(published: Published, run: str, *, controlled: bool = False) -> Told:
+    """The row of a server, and its receipts under the newest version of each rubric as JSON values."""
+    values = [orjson.loads(card.body) for card in published.cards]
+    newest = {value["rubric"]: value for value in sorted(values, key=lambda value: value["version"])}
+    judged = gate.judge(published, controlled=controlled) if is_candidate(newest.get(gate.RUBRIC)) else None
+    server, heads = published.dossier.server, [receipt.head_of(value) for value in values]
+    content = published.dossier.read(listing.KIND)
+    row = row_of_cards(server, content if isinstance(content, Absent) else None, heads)
+    seen = published.dossier.records.get(listing.KIND)
+    made = Listed(
+        server=server,
+        run=run,
+        as_of=seen.observed_at if seen else published.dossier.as_of,
+        state=row.state.value.replace(" ", "_"),
+        reason=row.reason.value if row.reason else None,
+        ecosystem=ecosystem_of(server),
+        registries=tuple(sorted(server.seen_in)),
+        tools=row.tools,
+        gate=judged is not None and judged.indexed,
+        badges=judged.earned if judged else (),
+        scores=tuple(map(_score, heads)),
+    )
+    return Told(made, list(newest.values()))
+
+
+def ecosystem_of(server: Server) -> str:
+    """`remote`, or where the package comes from, by the target that decides about the server's identity."""
+    if not server.targets:
+        return _UNKNOWN
+    kind = server.targets[0].type
+    return "remote" if kind.is_remote else kind.value
+
+
+def _score(card: Scorecard) -> ListedScore:
+    missing = card.score if isinstance(card.score, NotMeasured) else None
+    return ListedScore(
+        rubric=card.rubric,
+        version=card.version,
+        score=None if isinstance(card.score, NotMeasured) else card.score,
+        grade=card.grade,
+        floor=card.floor,
+        ceiling=card.ceiling,
+        coverage=card.coverage,
+        thin=is_thin(card),
+        not_measured=missing.reason if missing else None,
+    )
