@@ -7,7 +7,6 @@ python -m publish.handbook --check docs    exit status 1 when they are not what 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import Final
 
 from publish.api.guide import document, guide
 from publish.check_pages import check_page
+from publish.declared_text import about_family
 from publish.evidence_pages import evidence_pages
 from publish.rubric_pages import parameters, rubric_page, value_text
 from publish.scan_schema import SCHEMA
@@ -99,7 +99,7 @@ def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:
     yield "[rubrics](../rubrics/README.md) decide what the answer costs. Those about the protocol answer the"
     yield "[checks](checks.md) of its table."
     for family, members in families.items():
-        yield from ("", f"## [{family}]({family}.md)", "", _description(family), "")
+        yield from ("", f"## [{family}]({family}.md)", "", about_family(family), "")
         yield from ("| rule | asks about | what is wrong |", "|---|---|---|")
         yield from (
             f"| [`{rule.id}`]({family}.md#{rule.id}) | {rule.scope.__name__} | {rule.title} |" for rule in members
@@ -107,7 +107,7 @@ def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:
 
 
 def _family(family: str, members: list[Rule]) -> Iterator[str]:
-    yield from (f"# Rules: {family}", "", _description(family))
+    yield from (f"# Rules: {family}", "", about_family(family))
     for rule in members:
         yield from ("", f"## {rule.id}", "", f"**{rule.title}.** {rule.rationale}", "")
         yield from _facts(rule)
@@ -139,10 +139,6 @@ def _rubrics_index() -> Iterator[str]:
         default = " (default)" if rubric.default else ""
         source = f"[{rubric.title}]({rubric.source}) {rubric.source_version}"
         yield f"| [`{rubric.name}`]({rubric.id}.md){default} | {source} | {rubric.summary} |"
-
-
-def _description(family: str) -> str:
-    return (importlib.import_module(f"scoring.rules.{family}").__doc__ or "").strip()
 
 
 def _price(criterion: Criterion) -> str:

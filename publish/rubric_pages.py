@@ -38,6 +38,19 @@ def changes(earlier: Rubric, later: Rubric) -> Iterator[str]:
     yield "see its deviations below"
 
 
+def formula(rubric: Rubric) -> Iterator[str]:
+    """What the module of the methodology says of itself; for weighted ones also the sum that all of them share."""
+    module = importlib.import_module(rubric.judge.__module__)
+    yield inspect.cleandoc(module.__doc__ or rubric.summary)
+    if not rubric.dimensions:
+        return
+    terms = " + ".join(f"{number(part.weight)} x {part.name}" for part in rubric.dimensions)
+    total = sum((part.weight for part in rubric.dimensions), Decimal(0))
+    yield from ("", "With everything measured, and each dimension on 0 to 10:", "")
+    yield from (f"    score = 10 x ({terms}) / {number(total)}", "")
+    yield "What was not measured leaves both sums, so that its weight goes to the others in proportion to theirs."
+
+
 def link(criterion: Criterion) -> str:
     """A link from a rubric's page to the rule that a criterion cites."""
     return f"[`{criterion.rule}`](../rules/{criterion.declared.family}.md#{criterion.rule})"
@@ -62,26 +75,13 @@ _LONG = 12
 def _version(rubric: Rubric) -> Iterator[str]:
     yield from ("", f"## {rubric.name}", "", rubric.summary, "")
     yield f"Published at {rubric.source}, version {rubric.source_version}."
-    yield from ("", "### Formula", "", *_formula(rubric))
+    yield from ("", "### Formula", "", *formula(rubric))
     yield from _dimensions(rubric) if rubric.dimensions else _criteria(rubric)
     if rubric.bands:
         yield from ("", "### Grades", "", "| grade | from |", "|---|---|")
         yield from (f"| {name} | {number(bound)} |" for bound, name in rubric.bands)
     yield from ("", "### What the text leaves open and we settled, and where we deviate", "")
     yield from (f"- {sentence}" for sentence in rubric.settled)
-
-
-def _formula(rubric: Rubric) -> Iterator[str]:
-    """What the module of the methodology says of itself; for weighted ones also the sum that all of them share."""
-    module = importlib.import_module(rubric.judge.__module__)
-    yield inspect.cleandoc(module.__doc__ or rubric.summary)
-    if not rubric.dimensions:
-        return
-    terms = " + ".join(f"{number(part.weight)} x {part.name}" for part in rubric.dimensions)
-    total = sum((part.weight for part in rubric.dimensions), Decimal(0))
-    yield from ("", "With everything measured, and each dimension on 0 to 10:", "")
-    yield from (f"    score = 10 x ({terms}) / {number(total)}", "")
-    yield "What was not measured leaves both sums, so that its weight goes to the others in proportion to theirs."
 
 
 def _criteria(rubric: Rubric) -> Iterator[str]:
