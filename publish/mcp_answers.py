@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -34,6 +34,8 @@ from scoring.scorecard import DimensionScore, Line, Scorecard
 
 PLACES: Final = 50
 """Places of a finding, and ids in a comparison, that are named at most."""
+
+SUGGESTIONS: Final = 10
 
 _TEXT: Final = 300
 _NAME: Final = 120
@@ -68,18 +70,24 @@ class Answers:
             run=page.run,
         )
 
-    def receipt(self, server: str, rubric: str, limit: int) -> Receipt:
-        """The newest receipt of one server under one rubric."""
+    def references(self, beginning: str) -> list[str]:
+        """References of the best servers that match what was typed, without those that hide something."""
+        page = self.store.board.page(BoardQuery(text=beginning), limit=SUGGESTIONS)
+        refs = [listed.server.ref for listed in page.servers if not self.hidden(listed.server)]
+        return [ref for ref in refs if visible(ref, limit=_TEXT) == ref]
+
+    def receipt(self, server: str, rubric: str, members: Collection[str], limit: int) -> Receipt:
+        """The newest receipt of one server under one rubric, of `parts`, `lines` and `caveats` those asked for."""
         listed = self._listed(server)
         card = self._card(listed, rubric)
-        lines = _by_cost(card)
+        lines = _by_cost(card) if "lines" in members else []
         return Receipt(
             server=self._found(listed, listed.score(card.rubric, card.version)),
             run=listed.run,
-            parts=[_part(part) for part in card.dimensions],
+            parts=[_part(part) for part in card.dimensions if "parts" in members],
             lines=[_line(line) for line in lines[:limit]],
             lines_left_out=max(0, len(lines) - limit),
-            caveats=[visible(caveat, limit=_TEXT) for caveat in card.caveats],
+            caveats=[visible(caveat, limit=_TEXT) for caveat in card.caveats if "caveats" in members],
             methodology=f"{self.base_url}/methods/{card.rubric}@{card.version}",
         )
 

@@ -69,6 +69,7 @@ SUBCOMMANDS: Final = {
     "export": Subcommand("export", "Export a run as JSON Lines or CSV.", _READ),
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
     "web": Subcommand("web", "Serve the site, the API and the badges of what was published.", _READ),
+    "mcp": Subcommand("mcp", "Answer questions about what was published, as an MCP server on stdio.", _READ),
     "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),
     "sandbox": Subcommand("sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE),
     "opt-out": Subcommand("opt_out", "Keep the list of domains, hosts and servers that nobody looks at.", _CARE),

@@ -1,0 +1,36 @@
+"""A store as it is after a night: dossiers with the receipts of every rubric, published, and on the board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evidence.model import Dossier, Run, ServerRef, Status
+from evidence.store import RunState, Store
+from publish.board import listed
+from publish.dataset import published
+from scoring import catalogue
+from scoring.assess import assess
+from tests.publish import samples
+from tests.publish.shelf import stored
+
+
+def show(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN) -> None:
+    """Collect, score and publish made-up or recorded servers, without the network."""
+    store.add_run(run)
+    refs = [(one.server, _ref(one)) for one in dossiers]
+    store.put_page(run.id, "official", refs, cursor=None, done=True, at=run.as_of)
+    ids = [one.server.id for one in dossiers]
+    store.plan(run.id, ids, run.as_of)
+    records = [record for one in dossiers for record in one.records.values()]
+    store.put_records(run.id, records, done=ids, at=run.as_of)
+    for one in dossiers:
+        assessment = assess(one)
+        cards = [stored(rubric.score(assessment)) for rubric in catalogue.rubrics()]
+        store.put_scorecards(run.id, cards, done=[one.server.id], at=run.as_of)
+    rows = [listed(one, run.id) for one in published(store, run.id)]
+    store.board.put(run.id, rows, lambda: b"{}")
+    store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+
+
+def _ref(one: Dossier) -> ServerRef:
+    return ServerRef(registry="official", name=one.server.name, version="1", status=Status.ACTIVE, entry=b"{}")
