@@ -124,7 +124,7 @@ def _of_receipt(name: str, meaning: str, value: Callable[[Row], str]) -> Column:
     return Column(name, meaning, value, of_card=True)
 
 
-_PROJECT: Final[tuple[tuple[str, str, Fact], ...]] = (
+PROJECT: Final[tuple[tuple[str, str, Fact], ...]] = (
     ("package_version", "Version of the npm or Python package that was looked at", of_package(lambda it: it.version)),
     ("package_published", "When that version was published", of_package(lambda it: it.published)),
     ("repository_archived", "`yes` or `no`; empty when it is not known", of_repository(lambda it: it.archived)),
@@ -166,5 +166,5 @@ COLUMNS: Final = (
     Column("listing_digest", "SHA-256 of the listing evidence", _digest("listing")),
     Column("listing_absent", "Why there is none; empty when there is", _absent("listing")),
     Column("listing_absent_detail", "The same in words", _absent_detail),
-    *(Column(name, meaning, _about(fact)) for name, meaning, fact in _PROJECT),
+    *(Column(name, meaning, _about(fact)) for name, meaning, fact in PROJECT),
 )

@@ -16,20 +16,23 @@ from evidence.store import FindingRow, FindingState, RunRow, Store, StoredCard, 
 from publish.disclosure import NOBODY_LOOKED, Shown, disclose, names_private, public_body
 from publish.findings import DECIDED, reviewed, spotted
 from publish.forms import Form, Format, about, written
+from publish.left_out import cite
 from scoring import receipt
 
 BATCH = 50
 _TIMES = ("as_of",)
 
 Keep: TypeAlias = Callable[[Sequence[StoredCard]], Sequence[StoredCard]]
+Tell: TypeAlias = Callable[[Sequence["Published"]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The lines of a batch of servers, one part for each form."""
+    """The lines of a batch of servers, one part for each form, and what was to be told of them besides."""
 
     servers: int
     parts: Sequence[bytes]
+    told: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,10 @@ WHOLE: Final = Share()
 
 def _all_of_them(cards: Sequence[StoredCard]) -> Sequence[StoredCard]:
     return cards
+
+
+def _nothing(_servers: Sequence[Published]) -> bytes:
+    return b""
 
 
 def export(
@@ -71,13 +78,22 @@ def export(
 
 
 def printed(
-    store: Store, run_id: str, forms: Sequence[Form], *, keep: Keep = _all_of_them, share: Share = WHOLE
+    store: Store,
+    run_id: str,
+    forms: Sequence[Form],
+    *,
+    keep: Keep = _all_of_them,
+    share: Share = WHOLE,
+    tell: Tell = _nothing,
 ) -> Iterator[Page]:
-    """A run in several forms at once, batch by batch; raise UnknownRun when it is asked for and not stored."""
+    """A run in several forms at once, batch by batch; raise UnknownRun when it is asked for and not stored.
+
+    `tell` says in a few bytes what else is to be known of the servers of a batch.
+    """
     stored = store.run(run_id)
     if stored is None:
         raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
-    return _pages(store, stored, forms, keep, share)
+    return _pages(store, stored, forms, keep, share, tell)
 
 
 def write(pages: Iterable[Page], sinks: Mapping[Form, IO[bytes]]) -> int:
@@ -92,13 +108,12 @@ def write(pages: Iterable[Page], sinks: Mapping[Form, IO[bytes]]) -> int:
     return count
 
 
-def _pages(store: Store, stored: RunRow, forms: Sequence[Form], keep: Keep, share: Share) -> Iterator[Page]:
+def _pages(store: Store, stored: RunRow, forms: Sequence[Form], keep: Keep, share: Share, tell: Tell) -> Iterator[Page]:
     for batch in islice(_batches(store.planned(stored.run.id)), share.number, None, share.of):
-        lines = [
-            written(stored.run, server.dossier, keep(server.cards), forms)
-            for server in _published(store, stored.run.id, batch, stored.published_at)
-        ]
-        yield Page(len(lines), [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms))
+        servers = list(_published(store, stored.run.id, batch, stored.published_at))
+        lines = [written(stored.run, server.dossier, keep(server.cards), forms) for server in servers]
+        parts = [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms)
+        yield Page(len(lines), parts, tell(servers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +159,8 @@ def _public(dossier: Dossier, shown: Shown, cards: Sequence[StoredCard], rows: S
         told = reviewed(dossier, receipts, rows)
         here = {one.id for one in spotted(dossier, receipts)}
         rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]
-    public = [replace(card, body=public_body(card.body, told)) for card in ordered]
+    changed = [(dossier.records[kind], record) for kind, record in shown.records.items()]
+    public = [replace(card, body=cite(public_body(card.body, told), changed)) for card in ordered]
     return Published(replace(dossier, records=shown.records), public, tuple(rows))
 
 

@@ -31,6 +31,7 @@ from evidence.kinds import (
 )
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Record
+from publish.left_out import without_private_answers
 from publish.overview import all_lines
 from scoring import catalogue, receipt
 from scoring.outcome import NotMeasured
@@ -124,7 +125,8 @@ def disclose(dossier: Dossier) -> Shown | Withheld:
 
 
 def public_record(record: Record) -> Record:
-    """A record of a public kind without what is private of its visit."""
+    """A record of a public kind without what is private of its visit, and of what it found."""
+    record = without_private_answers(record)
     shown = SHOWN_OF_VISITS.get(record.kind)
     if shown is None:
         return record

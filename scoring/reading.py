@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from evidence.kinds import dependencies, listing, package, registration, repository, source
+from scoring.assessment import Question
 from scoring.project_scope import Project, Published
 from scoring.publisher_scope import Publisher
 from scoring.rubric import Rubric
+from scoring.rule import discover
 from scoring.scope import Registered, Scope
 from scoring.source_scope import Variable
 from scoring.supply_scope import Audit
+from scoring.walk import Pages
 
 # Every walk looks whether there is a listing, and for the source that may stand in for it.
 _ALWAYS: Final = frozenset({listing.KIND, source.KIND})
@@ -29,6 +32,12 @@ _BESIDE: Final[Mapping[type[Scope], frozenset[str]]] = {
 
 def kinds_read(rubric: Rubric) -> frozenset[str]:
     """The kinds that decide a rubric's receipts, but for the digests of evidence that every receipt lists."""
-    rules = [criterion.declared for criterion in rubric.criteria]
-    beside = (_BESIDE.get(rule.scope, frozenset()) for rule in rules)
-    return _ALWAYS.union({rule.reads for rule in rules}, *beside)
+    return _ALWAYS.union(*(kinds_asked(criterion.question) for criterion in rubric.criteria))
+
+
+def kinds_asked(question: Question) -> frozenset[str]:
+    """The kinds that decide the answer to one question, beside whether there is a listing."""
+    rule = discover()[question.rule]
+    if question.pages is Pages.SOURCE:
+        return frozenset({rule.reads, source.KIND, listing.KIND})
+    return frozenset({rule.reads}) | _BESIDE.get(rule.scope, frozenset())

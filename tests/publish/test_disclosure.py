@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from evidence.kinds import access, listing
 from evidence.kinds.access import ACCEPTED
 from evidence.model import Observed, Reason
+from evidence.store import Store
+from publish import dataset
 from publish.disclosure import PRIVATE_KINDS, PUBLIC_KINDS, Shown, Withheld, disclose
+from scoring import receipt
 from scoring.rule import discover
 from tests.publish import observed, samples
 
@@ -34,13 +38,26 @@ def test_every_kind_that_a_score_is_made_from_is_shown_or_private_by_decision() 
 
 
 def test_what_a_visit_to_a_lock_saw_is_not_shown_of_any_server() -> None:
-    """The status of the question with an invalid token is in it."""
-    dossier = observed.locked_out(bogus=(200, ACCEPTED))
-    assert dossier.records[access.KIND].observation
-    shown = disclose(dossier)
-    assert isinstance(shown, Shown)
+    """The status of the question with an invalid token is in it, and what came of that in the body."""
+    opened, held = (observed.locked_out(bogus=bogus) for bogus in ((200, ACCEPTED), (401, "oauth_required")))
+    assert opened.records[access.KIND].observation
+    shown, other = disclose(opened), disclose(held)
+    assert isinstance(shown, Shown) and isinstance(other, Shown)
     assert shown.records[access.KIND].observation == {}
-    assert shown.records[access.KIND].digest == dossier.records[access.KIND].digest
+    assert opened.records[access.KIND].digest != held.records[access.KIND].digest
+    assert shown.records[access.KIND].digest == other.records[access.KIND].digest
+
+
+def test_a_receipt_cites_the_public_body_of_a_lock(make_store: Callable[..., Store]) -> None:
+    """What is left out has few possible values: whoever has the rest and the digest of the whole could try them all."""
+    dossier = observed.locked_out(bogus=(200, ACCEPTED))
+    whole = dossier.records[access.KIND].digest
+    shown = next(dataset.published(make_store([dossier]), samples.RUN.id))
+    public = shown.dossier.records[access.KIND].digest
+    assert whole != public
+    assert not [card for card in shown.cards if whole.encode() in card.body]
+    cited = [receipt.decode(card.body).evidence.get(access.KIND) for card in shown.cards]
+    assert set(cited) <= {public, None}
 
 
 def test_evidence_of_an_unsandboxed_run_is_withheld() -> None:

@@ -1,0 +1,1 @@
+"""Snapshots of published runs as datasets: written, listed, verified, compared and signed."""

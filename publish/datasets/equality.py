@@ -1,0 +1,173 @@
+"""Whether the other files of a table say what its JSON Lines say, which is what scores are recomputed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Final, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from publish.datasets.files import GROUP_ROWS, Block, csv_head
+from publish.datasets.problems import Fault, Problem, shown
+from publish.datasets.reading import Opened, Unreadable, open_plain, unpacked
+from publish.datasets.tables import CSV, PARQUET, TABLES, Table, file_name
+
+GROUP_LIMIT: Final = 2**30
+"""Bytes that a row group may say it unpacks to."""
+
+_THRIFT: Final = 64 * 2**20
+_ROWS: Final = 2_000
+
+
+class Forms:
+    """The Parquet and CSV files of a snapshot, read in step with the rows of its JSON Lines.
+
+    After its first difference, or when it cannot be read, a file is not read further.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self._parquet: dict[str, _Parquet] = {}
+        self._csv: dict[str, _Csv] = {}
+        self._early: list[Problem] = []
+        for table in TABLES:
+            self._open(table, opened)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for reader in self._parquet.values():
+            reader.close()
+
+    def compare(self, table: Table, block: Block) -> Iterator[Problem]:
+        """What the other files of a table say otherwise of some rows."""
+        while self._early:
+            yield self._early.pop()
+        for readers in (self._parquet, self._csv):
+            reader = readers.get(table.name)
+            if reader is not None and (wrong := reader.differs(block)) is not None:
+                yield wrong
+                del readers[table.name]
+
+    def rest(self) -> Iterator[Problem]:
+        """What the other files hold beyond all rows."""
+        yield from self._early
+        for readers in (self._parquet, self._csv):
+            for reader in readers.values():
+                if (wrong := reader.more()) is not None:
+                    yield wrong
+
+    def _open(self, table: Table, opened: Opened) -> None:
+        try:
+            self._parquet[table.name] = _Parquet(table, opened)
+            if CSV in table.formats:
+                self._csv[table.name] = _Csv(table, opened)
+        except (Unreadable, FileNotFoundError):
+            pass  # named with the files
+        except (pa.ArrowException, OSError, ValueError) as error:
+            self._early.append(_problem(Fault.UNREADABLE, file_name(table, PARQUET), "a Parquet file", error))
+
+
+class _Parquet:
+    def __init__(self, table: Table, opened: Opened) -> None:
+        self.name = file_name(table, PARQUET)
+        self._stream = open_plain(opened.folder, self.name)
+        self._file = pq.ParquetFile(
+            self._stream, thrift_string_size_limit=_THRIFT, thrift_container_size_limit=1_000_000
+        )
+        groups = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
+        if any(group.total_byte_size > GROUP_LIMIT or group.num_rows > 2 * GROUP_ROWS for group in groups):
+            self._stream.close()
+            raise ValueError(f"row groups of at most {GROUP_LIMIT} bytes and {2 * GROUP_ROWS} rows expected")
+        self._batches = self._file.iter_batches(batch_size=_ROWS)
+        self._schema = table.arrow(comparable=opened.manifest.comparable)
+        self._held: list[pa.RecordBatch] = []
+        self._rows = self._done = 0
+
+    def differs(self, block: Block) -> Problem | None:
+        try:
+            found = self._take(block.rows)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error)
+        expected = pa.Table.from_batches([block.batch])
+        if not self._file.schema_arrow.equals(self._schema):
+            return _problem(Fault.FORMS, self.name, "the columns of its table", "others")
+        if found.num_rows == block.rows and found.equals(expected):
+            self._done += block.rows
+            return None
+        row = next((at for at in range(block.rows) if not found.slice(at, 1).equals(expected.slice(at, 1))), 0)
+        wanted = str(expected.slice(row, 1).to_pylist())
+        return _problem(
+            Fault.FORMS, self.name, wanted, found.slice(row, 1).to_pylist(), at=f"row {self._done + row + 1}"
+        )
+
+    def more(self) -> Problem | None:
+        try:
+            more = self._take(1).num_rows
+        except (pa.ArrowException, OSError, ValueError) as error:
+            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error)
+        return _problem(Fault.FORMS, self.name, f"{self._done} rows", "more") if more else None
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def _take(self, count: int) -> pa.Table:
+        """The next rows, fewer at the end."""
+        while self._rows < count:
+            batch = next(self._batches, None)
+            if batch is None:
+                break
+            self._held.append(batch)
+            self._rows += batch.num_rows
+        held = pa.Table.from_batches(self._held, self._file.schema_arrow)
+        rest = held.slice(count)
+        self._held, self._rows = rest.to_batches(), rest.num_rows
+        return held.slice(0, count)
+
+
+class _Csv:
+    def __init__(self, table: Table, opened: Opened) -> None:
+        self.name = file_name(table, CSV)
+        self._pieces = unpacked(opened.folder, self.name)
+        self._held = b""
+        self._done = 0
+        self._head = csv_head(table, comparable=opened.manifest.comparable)
+
+    def differs(self, block: Block) -> Problem | None:
+        try:
+            head, self._head = self._head, b""
+            expected = head + block.csv
+            found = self._take(len(expected))
+        except Unreadable as error:
+            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error.why)
+        if found == expected:
+            self._done += block.rows
+            return None
+        lines = zip(expected.split(b"\n"), found.split(b"\n"), strict=False)
+        number, (one, other) = next((at, pair) for at, pair in enumerate(lines) if pair[0] != pair[1])
+        at = f"line {number + self._done + (not head) + 1}"
+        return _problem(Fault.FORMS, self.name, one.decode("utf-8", "replace"), other.decode("utf-8", "replace"), at=at)
+
+    def more(self) -> Problem | None:
+        try:
+            more = self._take(len(self._head) + 1)[len(self._head) :]
+        except Unreadable as error:
+            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error.why)
+        return _problem(Fault.FORMS, self.name, f"{self._done} rows", "more") if more else None
+
+    def _take(self, count: int) -> bytes:
+        parts, size = [self._held], len(self._held)
+        while size < count and (piece := next(self._pieces, b"")):
+            parts.append(piece)
+            size += len(piece)
+        whole = b"".join(parts)
+        self._held = whole[count:]
+        return whole[:count]
+
+
+def _problem(fault: Fault, name: str, expected: str, found: object, *, at: str = "") -> Problem:
+    return Problem(fault=fault, file=name, at=at, expected=shown(expected), found=shown(found))

@@ -1,0 +1,140 @@
+"""Writing a snapshot: all its files in a folder that has its name only when everything is in it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from evidence.store import RunRow, Store, UnknownRun
+from publish.datasets import manifest as manifests
+from publish.datasets import metadata
+from publish.datasets.changelog import changelog
+from publish.datasets.files import TableFiles, Written
+from publish.datasets.manifest import MANIFEST, SIGNATURE, SUMS, Manifest
+from publish.datasets.methodology import methodology, version_of
+from publish.datasets.minisign import Signer
+from publish.datasets.printing import Printer, Seen
+from publish.datasets.reading import open_snapshot
+from publish.datasets.tables import TABLES
+
+CHANGELOG: Final = "CHANGELOG.md"
+ONE: Final = Printer()
+
+
+class NotEmpty(ValueError):
+    """A folder is there already, and is no snapshot that could be replaced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be written. `earlier` is the folder of the snapshot before it, for the changelog."""
+
+    run: str
+    comparable: bool = False
+    earlier: Path | None = None
+    signer: Signer | None = None
+    told: Callable[[int], None] = lambda _servers: None
+
+
+def export(store: Store, order: Order, folder: Path, printer: Printer = ONE) -> Manifest:
+    """Write a run into a folder as a snapshot, in bounded memory; raise UnknownRun or NotEmpty.
+
+    The same store and order give the same bytes; with a signer all but the signature. The folder appears when it is
+    complete. A snapshot that stands there already is replaced.
+    """
+    row = store.run(order.run)
+    if row is None:
+        raise UnknownRun(f"expected the id of a stored run, found {order.run!r}; `hallmark runs` lists them")
+    with appearing(folder) as partial:
+        written, seen, counts = _write_tables(store, row, order, partial, printer)
+        method = methodology(row.run.pins)
+        as_of = None if order.comparable else row.run.as_of
+        for name, data in metadata.documents(written, comparable=order.comparable, as_of=as_of, methodology=method):
+            written[name] = _write(partial / name, data)
+        earlier = open_snapshot(order.earlier) if order.earlier and not order.comparable else None
+        made = manifests.manifest_of(
+            row,
+            counts={**counts, "planned": store.progress(order.run).planned},
+            seen=seen,
+            methodology=version_of(method),
+            comparable=order.comparable,
+            earlier=earlier.manifest.snapshot if earlier else None,
+        )
+        if not order.comparable:
+            told = changelog(earlier, manifests.with_files(made, written), partial)
+            written[CHANGELOG] = _write(partial / CHANGELOG, told.encode())
+        made = manifests.with_files(made, written)
+        data = manifests.encode(made)
+        written[MANIFEST] = _write(partial / MANIFEST, data)
+        _write(partial / SUMS, sums(written))
+        if order.signer is not None:
+            _write(partial / SIGNATURE, order.signer.sign(data, trusted=trusted_comment(made)))
+    return made
+
+
+def sums(written: dict[str, Written]) -> bytes:
+    """The lines that `sha256sum -c` reads."""
+    return "".join(f"{one.sha256}  {name}\n" for name, one in sorted(written.items())).encode()
+
+
+def trusted_comment(manifest: Manifest) -> str:
+    """What a signature says of what it signs."""
+    return f"hallmark dataset {manifest.snapshot}"
+
+
+@contextmanager
+def appearing(folder: Path) -> Iterator[Path]:
+    """A folder to write into, which takes its name when the block ends well, and is gone otherwise."""
+    if folder.is_symlink() or (folder.exists() and not _may_go(folder)):
+        raise NotEmpty(f"{folder} is there and is no snapshot: name a folder that is empty or does not exist")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent))
+    try:
+        yield partial
+        partial.chmod(0o755)
+        _replace(folder, partial)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _may_go(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / MANIFEST).is_file() or not any(folder.iterdir()))
+
+
+def _replace(folder: Path, partial: Path) -> None:
+    if not folder.exists():
+        partial.rename(folder)
+        return
+    before = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".replaced", dir=folder.parent))
+    folder.rename(before / "snapshot")
+    partial.rename(folder)
+    shutil.rmtree(before, ignore_errors=True)
+
+
+def _write_tables(
+    store: Store, row: RunRow, order: Order, folder: Path, printer: Printer
+) -> tuple[dict[str, Written], Seen, dict[str, int]]:
+    seen, servers = Seen(), 0
+    with ExitStack() as stack:
+        files = {
+            table.name: stack.enter_context(TableFiles(table, folder, comparable=order.comparable)) for table in TABLES
+        }
+        for page in printer.pages(store, row.run.id, comparable=order.comparable):
+            for name, block in page.blocks.items():
+                files[name].write(block)
+            seen.add(page.seen)
+            servers += page.servers
+            order.told(page.servers)
+        written = {name: one for table in files.values() for name, one in table.finish().items()}
+    return written, seen, {"servers": servers}
+
+
+def _write(path: Path, data: bytes) -> Written:
+    path.write_bytes(data)
+    return Written(hashlib.sha256(data).hexdigest(), len(data))
