@@ -70,7 +70,7 @@ def routes(site: Site) -> APIRouter:
         """Every badge, awarded or not, with each number that it needs."""
         listed = visible_server(site, server)
         row, shown = public_form(site, server, listed.run)
-        judged = gate.judge(shown, controlled=gate.VENDOR_VERIFIED in listed.badges)
+        judged = gate.judge(shown, controlled=site.store.claims.controlled(server))
         images = {award.id: site.absolute(f"/badges/{server}/{award.id}.svg") for award in judged.badges}
         return json_answer(
             {

@@ -88,6 +88,9 @@ class Deciding(BaseModel):
     note: Annotated[str, Field(max_length=LONGEST_ANSWER, examples=["see the change of today"])] = ""
 
 
+VerdictPath: TypeAlias = Annotated[Verdict, Path(description="What is decided.")]
+
+
 def routes(site: Site) -> APIRouter:
     """The operations about disputes."""
     router = APIRouter(tags=["disputes"])
@@ -141,7 +144,9 @@ def routes(site: Site) -> APIRouter:
         "/disputes/{dispute}/{verdict}", operation_id="decideDispute", summary="Decide about a dispute",
         status_code=204, responses=problems("unknown", "conflict", *MAY_LACK),
     )  # fmt: skip
-    def decide_dispute(dispute: DisputePath, verdict: Verdict, said: Deciding, bearer: Bearer = require) -> Response:
+    def decide_dispute(
+        dispute: DisputePath, verdict: VerdictPath, said: Deciding, bearer: Bearer = require
+    ) -> Response:
         """Accept it (a false alarm), reject it with an answer, reopen it, let its words be read or not, or drop it.
 
         Needs a token with the scope admin:disputes. Every decision is in the audit trail.

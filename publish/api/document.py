@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from publish.api.problem import ProblemDocument
 
 _REFERENCE: Final = "#/components/schemas/"
-_DEEPEST: Final = 12
+_DEEPEST: Final = 40
 _JSON: Final = "application/json"
 _PLAIN: Final[Mapping[str, Any]] = {
     "string": "text",

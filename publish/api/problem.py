@@ -48,7 +48,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "unknown-run": Kind(
         404, "There is no such run", "No run with this id is published.",
-        "Expected the id of a published run, found run_20200101T000000Z_0000. /api/v1/runs lists them.",
+        "Expected the id of a published run, found 20200101T000000Z-nightly. /api/v1/runs lists them.",
     ),
     "unknown-scorecard": Kind(
         404, "There is no such scorecard", "The server has no receipt of this version of this methodology in this run.",

@@ -111,7 +111,9 @@ def routes(site: Site) -> APIRouter:
         response_model=Retest, responses=problems("unknown"),
     )  # fmt: skip
     def get_retest(
-        retest: Annotated[str, Path(max_length=80, examples=["20260301T090000Z-0123456789ab"])],
+        retest: Annotated[
+            str, Path(max_length=80, description="Id of a re-test.", examples=["20260301T090000Z-0123456789ab"])
+        ],
     ) -> Response:
         """How far it has come; when it is done, each receipt before and after. `Retry-After`: when to ask again."""
         found = site.desk.retest(retest)

@@ -17,7 +17,7 @@ from publish.api.visible import visible_run
 from publish.site.site import Site
 
 RunPath: TypeAlias = Annotated[
-    str, Path(pattern=RUN_ID, description="Id of a run.", examples=["run_20260301T030000Z_0001"])
+    str, Path(pattern=RUN_ID, description="Id of a run.", examples=["20260301T030000Z-nightly"])
 ]
 
 

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 STRICT: Final = ConfigDict(extra="forbid", strict=True)
 
 SERVER_ID: Final = r"^srv_[0-9a-f]{20}$"
-RUN_ID: Final = r"^run_[0-9A-Za-z_]{1,60}$"
+RUN_ID: Final = r"^[0-9A-Za-z][0-9A-Za-z_-]{0,79}$"
 RUBRIC_ID: Final = r"^[a-z][a-z0-9_]{0,40}$"
 DECIMAL: Final = r"^-?[0-9]+(\.[0-9]+)?$"
 DIGEST: Final = r"^[0-9a-f]{64}$"
@@ -38,7 +38,7 @@ ServerKey: TypeAlias = Annotated[
     ),
 ]
 RunKey: TypeAlias = Annotated[
-    str, Field(description="Id of a run; ids sort by time.", examples=["run_20260301T030000Z_0001"])
+    str, Field(description="Id of a run; ids sort by time.", examples=["20260301T030000Z-nightly"])
 ]
 Digest: TypeAlias = Annotated[str, Field(pattern=DIGEST, description="SHA-256 in hexadecimal.", examples=["ab" * 32])]
 

@@ -1,0 +1,43 @@
+"""Stores for tests of the API: two nights of made-up servers with their boards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from evidence.model import Dossier, Reason
+from evidence.store import Listed, Store
+from publish.board import listed
+from publish.dataset import published
+from tests.publish import projects, samples
+from tests.publish.shelf import fill, stored
+
+__all__ = ["EARLIER", "RUN", "publish", "servers", "stored"]
+
+EARLIER = replace(samples.RUN, id="run_20260228T030000Z_0001", as_of=samples.AS_OF - timedelta(days=1))
+RUN = samples.RUN
+
+
+def servers() -> list[Dossier]:
+    """Ordinary ones, one with a project, absent ones and a hostile one."""
+    first, *others = samples.dossiers(9)
+    return [
+        projects.with_project(first),
+        *others,
+        samples.absent_dossier(Reason.OAUTH_REQUIRED, "answered 401"),
+        samples.hostile_dossier(),
+    ]
+
+
+def publish(store: Store, dossiers: Sequence[Dossier]) -> None:
+    """Two published nights of the same servers, and the board of the second."""
+    before = [replace(dossier, as_of=EARLIER.as_of) for dossier in dossiers]
+    fill(store, before, EARLIER)
+    fill(store, dossiers)
+    store.board.put(RUN.id, _listed(store), lambda: b"{}")
+
+
+def _listed(store: Store) -> Iterator[Listed]:
+    for server in published(store, RUN.id):
+        yield listed(server, RUN.id)
