@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pytest
+from starlette.testclient import TestClient
+
+from evidence.model import Dossier, ServerId
+from evidence.store import Store
+from evidence.store.audit import Act
+from publish.people.tokens import mint, owner_scope
+from publish.site.app import create_app
+from scoring import receipt
+from scoring.scorecard import Line
+from tests.publish import samples
+from tests.publish.api.shelves import publish
+from tests.publish.people.desks import TakingDesk
+
+
+@dataclass
+class House:
+    """A store with published servers, its desk, and a client of the whole site."""
+
+    store: Store
+    desk: TakingDesk
+    client: TestClient
+
+    def server(self, name: str = "") -> ServerId:
+        """A server with lines, or the hostile one."""
+        known = samples.hostile_dossier() if name == "hostile" else samples.dossiers(9)[1]
+        return known.server.id
+
+    def line(self, server: ServerId, rubric: str = "lint") -> Line:
+        """A line of its newest receipt."""
+        (card,) = self.store.scorecards(samples.RUN.id, servers=[server], rubric=rubric)
+        return receipt.decode(card.body).lines[0]
+
+    def token(self, *scopes: str, name: str = "ana", **changes: object) -> dict[str, str]:
+        """The header of a new token."""
+        minted = mint(name, scopes, now=self.desk.now(), **changes)  # type: ignore[arg-type]
+        act = Act(at=self.desk.now(), who="op", what="token.new", subject=minted.token.id)
+        self.store.tokens.add(minted.token, act)
+        return {"Authorization": f"Bearer {minted.text}"}
+
+    def owner(self, server: ServerId) -> dict[str, str]:
+        """The header of whoever controls a server."""
+        return self.token(owner_scope(server), name="its owner")
+
+
+@pytest.fixture
+def house(make_store: Callable[[Sequence[Dossier]], Store]) -> Iterator[House]:
+    store = make_store([])
+    publish(store, [*samples.dossiers(9), samples.hostile_dossier()])
+    desk = TakingDesk(store=store)
+    app = create_app(store, desk)
+    with TestClient(app, raise_server_exceptions=True, follow_redirects=False) as client:
+        yield House(store, desk, client)
