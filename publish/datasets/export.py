@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from evidence.model import ServerId
 from evidence.store import RunRow, Store, UnknownRun
 from publish.datasets import manifest as manifests
 from publish.datasets import metadata
@@ -33,12 +34,16 @@ class NotEmpty(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be written. `earlier` is the folder of the snapshot before it, for the changelog."""
+    """What is to be written. `earlier` is the folder of the snapshot before it, for the changelog.
+
+    `hidden` are servers that nobody may be told of, whose owners opted out since.
+    """
 
     run: str
     comparable: bool = False
     earlier: Path | None = None
     signer: Signer | None = None
+    hidden: frozenset[ServerId] = frozenset()
     told: Callable[[int], None] = lambda _servers: None
 
 
@@ -125,7 +130,7 @@ def _write_tables(
         files = {
             table.name: stack.enter_context(TableFiles(table, folder, comparable=order.comparable)) for table in TABLES
         }
-        for page in printer.pages(store, row.run.id, comparable=order.comparable):
+        for page in printer.pages(store, row.run.id, comparable=order.comparable, hidden=order.hidden):
             for name, block in page.blocks.items():
                 files[name].write(block)
             seen.add(page.seen)

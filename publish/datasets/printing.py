@@ -7,7 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -78,26 +78,32 @@ class Printer:
     url: str = ""
     processes: int = 1
 
-    def pages(self, store: Store, run_id: str, *, comparable: bool) -> Iterator[Page]:
+    def pages(
+        self, store: Store, run_id: str, *, comparable: bool, hidden: Collection[ServerId] = ()
+    ) -> Iterator[Page]:
         """The pages of a run, which are the same however many processes print them; raise UnknownRun.
 
-        Raise PressBroken when a process fails.
+        `hidden` servers are left out. Raise PressBroken when a process fails.
         """
         row = store.run(run_id)
         if row is None:
             raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
-        batches = _batches(store.planned(run_id))
+        batches = _batches(store.planned(run_id), hidden)
         processes = min(self.processes, len(batches) * BATCH // WORTH) if self.url else 1
         if processes <= 1:
             return _pages(store, row, batches, comparable=comparable)
-        return self._joined(run_id, processes, comparable=comparable)
+        return self._joined(run_id, processes, comparable=comparable, hidden=hidden)
 
-    def _joined(self, run_id: str, processes: int, *, comparable: bool) -> Iterator[Page]:
+    def _joined(self, run_id: str, processes: int, *, comparable: bool, hidden: Collection[ServerId]) -> Iterator[Page]:
         with ExitStack() as stack:
-            orders = [
-                {"url": self.url, "run": run_id, "comparable": comparable, "number": number, "of": processes}
-                for number in range(processes)
-            ]
+            order = {
+                "url": self.url,
+                "run": run_id,
+                "comparable": comparable,
+                "hidden": sorted(hidden),
+                "of": processes,
+            }
+            orders = [{**order, "number": number} for number in range(processes)]
             started = [stack.enter_context(_Process(order)) for order in orders]
             at = 0
             while (page := started[at % processes].page()) is not None:
@@ -160,8 +166,8 @@ def _look(server: Published, seen: Seen) -> None:
         seen.kinds.setdefault(kind, Source()).add(one)
 
 
-def _batches(servers: Sequence[ServerId]) -> list[Sequence[ServerId]]:
-    ordered = sorted(servers)
+def _batches(servers: Sequence[ServerId], hidden: Collection[ServerId]) -> list[Sequence[ServerId]]:
+    ordered = sorted(set(servers) - set(hidden))
     return [ordered[start : start + BATCH] for start in range(0, len(ordered), BATCH)]
 
 
@@ -173,7 +179,7 @@ def serve(order: IO[bytes], out: IO[bytes]) -> None:
         row = store.run(asked["run"])
         if row is None:
             raise UnknownRun(f"no run {asked['run']}")
-        batches = islice(_batches(store.planned(row.run.id)), asked["number"], None, asked["of"])
+        batches = islice(_batches(store.planned(row.run.id), asked["hidden"]), asked["number"], None, asked["of"])
         for page in _pages(store, row, batches, comparable=asked["comparable"]):
             pickle.dump(page, out)
         pickle.dump(None, out)

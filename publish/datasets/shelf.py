@@ -48,12 +48,13 @@ class Snapshot:
     licence: str = LICENCE
 
 
-def listed(place: str) -> tuple[Snapshot, ...]:
+def listed(place: str, *, remote: bool = False) -> tuple[Snapshot, ...]:
     """The snapshots of a place, newest first; none when the place is empty, missing or not named.
 
-    A folder without a manifest is not complete, and is not listed.
+    A place that is not of this machine is contacted only with `remote`: the site contacts nobody. A folder without a
+    manifest is not complete, and is not listed.
     """
-    if not place:
+    if not place or not (remote or is_local(place)):
         return ()
     found = _local(Path(place)) if is_local(place) else _remote(place)
     return tuple(sorted(found, key=lambda snapshot: (snapshot.as_of, snapshot.id), reverse=True))
@@ -78,7 +79,7 @@ def add(place: str, snapshot: str, write: Callable[[Path, Path | None], Manifest
     `write` fills a folder, and is told that of the newest earlier snapshot where there is one on this machine. In a
     place that is not of this machine the manifest comes last, so that a snapshot is listed whole or not at all.
     """
-    if any(one.id == snapshot for one in listed(place)):
+    if any(one.id == snapshot for one in listed(place, remote=True)):
         return False
     if is_local(place):
         folder = Path(place)
@@ -94,7 +95,7 @@ def add(place: str, snapshot: str, write: Callable[[Path, Path | None], Manifest
 
 def prune(place: str, keep: int) -> list[str]:
     """Remove all snapshots of a place but the newest ones; the ids of those that are gone. 0 keeps all."""
-    old = listed(place)[keep:] if keep else ()
+    old = listed(place, remote=True)[keep:] if keep else ()
     for snapshot in old:
         if is_local(place):
             (Path(place) / snapshot.id / MANIFEST).unlink(missing_ok=True)  # from here on it is not listed

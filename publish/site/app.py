@@ -22,6 +22,7 @@ from publish.site.pages import (
     comparing,
     control,
     dashboard,
+    dataset_files,
     disputes,
     health,
     indexes,
@@ -61,6 +62,7 @@ ROUTES: Final[tuple[Routes, ...]] = (
     retests.routes,
     disputes.routes,
     control.routes,
+    dataset_files.routes,
 )
 """The modules of routes, in the order in which they are asked."""
 
