@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -260,7 +261,13 @@ def _finalize(value: object) -> object:
         return value
     if isinstance(value, Prose):
         return visible(value, limit=2 * RAW_LIMIT, multiline=True)
-    return visible(value)
+    return _remembered(value) if len(value) <= NAME_LIMIT else visible(value)
+
+
+@lru_cache(maxsize=8_192)
+def _remembered(text: str) -> str:
+    """A short text as it may be shown: ids and messages come again on every line of a receipt."""
+    return visible(text)
 
 
 def _short(text: str) -> str:

@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidence.kinds import listing
-from evidence.model import Absent, ServerId, Trigger
-from evidence.store import Retest, RetestState, RunRow, RunState
+from evidence.model import Absent, ServerId
+from evidence.store import RunRow
 from evidence.store.board_rows import Listed
 from evidence.store.thinning import Thinned
 from publish.advice import advice
@@ -38,17 +38,17 @@ naming = cache(Naming.from_catalogue)
 
 @dataclass(frozen=True)
 class Look:
-    """What is public of one server in one run. `newest` is the run that lists show; `thinned` if records were given up.
-
-    `retest` is a finished re-test after the newest run.
-    """
+    """What is public of one server in one run; `thinned` if the records of that night were given up."""
 
     listed: Listed
     run: RunRow
     public: Published
-    cards: Sequence[Scorecard]
     thinned: Thinned | None = None
-    retest: Retest | None = None
+
+    @cached_property
+    def cards(self) -> Sequence[Scorecard]:
+        """Its receipts in the order of display."""
+        return ordered([receipt.decode(card.body) for card in self.public.cards], naming().main)
 
     @property
     def id(self) -> ServerId:
@@ -72,9 +72,15 @@ class Look:
         latest = newest(self.cards)
         return tuple(card for card in self.cards if card.version == latest[card.rubric])
 
+    @property
+    def state(self) -> str:
+        """How much of the server was seen; empty when nothing is kept of that night."""
+        if self.newest:
+            return self.listed.state
+        return "" if self.thinned else row_of_cards(self.listed.server, self.absent, self.cards).state.value
+
     def values(self) -> dict[str, Any]:
         """What every page about a server shows at its top."""
-        state = row_of_cards(self.listed.server, self.absent, self.cards).state.value
         return {
             "here": "servers",
             "index": self.newest and self.listed.gate,
@@ -82,14 +88,12 @@ class Look:
             "listed": self.listed,
             "run": self.run.run,
             "is_newest": self.newest,
-            "state": self.listed.state if self.newest else "" if self.thinned else state,
+            "state": self.state,
             "reason": self.absent.reason if self.absent else None,
             "detail": self.absent.detail if self.absent else "",
             "advice": advice(self.absent.reason) if self.absent else None,
             "thinned": self.thinned,
-            "retest": self.retest,
             "titles": naming().rubrics,
-            "newest": newest(self.cards),
             "asked": "" if self.newest else f"?run={self.run.run.id}",
         }
 
@@ -102,15 +106,14 @@ def page(site: Site, template: str, seen: Look, *, tab: str, **values: Any) -> R
 def look(site: Site, server: ServerId, run: str | None = None) -> Look:
     """What may be shown of a server in a run, by default in the one that lists show; 404 when that is nothing."""
     listed = listed_server(site, server)
-    row = site.store.run(run or listed.run)
-    if row is None or not _is_told(row):
+    if run not in {None, listed.run} and run not in runs_of(site, server):
         raise HTTPException(404, NOT_IN_RUN)
-    shown = next(published(site.store, row.run.id, servers=[server]), None)
-    if shown is None or not (shown.dossier.records or shown.cards):
+    row = site.store.run(run or listed.run)
+    shown = next(published(site.store, row.run.id, servers=[server]), None) if row else None
+    if row is None or shown is None or not (shown.dossier.records or shown.cards):
         raise HTTPException(404, NOT_IN_RUN if run else UNKNOWN)
     gone = None if shown.dossier.records else site.store.compacting.thinned(row.run.id)
-    cards = ordered([receipt.decode(card.body) for card in shown.cards], naming().main)
-    return Look(listed, row, shown, cards, gone, _retest(site, listed) if run is None else None)
+    return Look(listed, row, shown, gone)
 
 
 def listed_server(site: Site, server: ServerId) -> Listed:
@@ -124,19 +127,14 @@ def listed_server(site: Site, server: ServerId) -> Listed:
     return listed
 
 
-def before(site: Site, seen: Look) -> RunRow | None:
-    """The last night before the one shown that said something of the server; None when there is none."""
-    runs = [point.run for point in site.store.board.history(seen.id) if point.run < seen.run.run.id]
-    return site.store.run(max(runs)) if runs else None
+def runs_of(site: Site, server: ServerId) -> Sequence[str]:
+    """The runs that may be told of a server: published nights and finished re-tests, the oldest first."""
+    return list(dict.fromkeys(point.run for point in site.store.board.history(server)))
 
 
-def _is_told(row: RunRow) -> bool:
-    return row.state is RunState.PUBLISHED or (row.run.trigger is Trigger.RETEST and row.state is RunState.DONE)
-
-
-def _retest(site: Site, listed: Listed) -> Retest | None:
-    done = (one for one in site.store.retests.newest(20, listed.server.id) if one.state is RetestState.DONE)
-    return next((one for one in done if one.run and one.run > listed.run), None)
+def before(site: Site, seen: Look) -> str | None:
+    """The last run before the one shown that said something of the server; None when there is none."""
+    return max((run for run in runs_of(site, seen.id) if run < seen.run.run.id), default=None)
 
 
 def _links(server: ServerId) -> Mapping[str, Any]:

@@ -10,11 +10,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from evidence.model import server_id
-from evidence.store import Store
+from evidence.store import Retest, RetestState, Store
 from publish import badges, gate
 from publish.costs_view import costs
 from publish.history_view import history_of
 from publish.people.disputes_view import DisputeView, disputes_of
+from publish.report import newest
 from publish.site.one_server import LINES_SHOWN, Look, listed_server, look, naming, page
 from publish.site.site import Site
 from scoring import catalogue
@@ -49,6 +50,7 @@ def routes(site: Site) -> APIRouter:
             raise HTTPException(404, "The server has no receipt under this version of a methodology in this run.")
         values = {
             "card": card,
+            "newest": newest(seen.cards),
             "tables": _tables(card, number),
             "page": number,
             "index": False,
@@ -75,6 +77,8 @@ def _overview(site: Site, seen: Look) -> dict[str, Any]:
     points = site.store.board.history(seen.id, naming().main)
     return {
         "cards": current,
+        "newest": newest(seen.cards),
+        "retest": _retest(site.store, seen) if seen.newest else None,
         "earlier": [card for card in seen.cards if card not in current],
         "line_limits": (LINES_SHOWN, LINES_SHOWN),
         "costs": told[:FIXES_SHOWN],
@@ -86,6 +90,12 @@ def _overview(site: Site, seen: Look) -> dict[str, Any]:
         "awards": (judged.gate, *judged.badges) if judged else (),
         "snippets": badges.snippets(site.desk.base_url, seen.id),
     }
+
+
+def _retest(store: Store, seen: Look) -> Retest | None:
+    """The newest finished re-test after the night that is shown."""
+    done = (one for one in store.retests.newest(20, seen.id) if one.state is RetestState.DONE)
+    return next((one for one in done if one.run and one.run > seen.listed.run), None)
 
 
 def _tables(card: Scorecard, number: int) -> list[tuple[str, Sequence[Any], int]]:

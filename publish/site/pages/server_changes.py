@@ -37,7 +37,7 @@ def routes(site: Site) -> APIRouter:
     def changes(server: str, run: str | None = None) -> Response:
         after = look(site, server, run)
         earlier = before(site, after)
-        found = {"earlier": None} if earlier is None else _between(look(site, server, earlier.run.id), after)
+        found = {"earlier": None} if earlier is None else _between(look(site, server, earlier), after)
         return page(site, "server_changes.html.j2", after, tab="changes", index=False, **found)
 
     @router.get("/servers/{server}/compare")
