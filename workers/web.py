@@ -83,7 +83,7 @@ class Counter:
     @property
     def datasets(self) -> str:
         """As set."""
-        return str(getattr(self._settings, "datasets", ""))
+        return self._settings.datasets
 
     def opted_out(self, server: Server) -> str | None:
         """By the settings' file and the table."""
@@ -119,7 +119,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     """The app of these settings, by default those of the environment. It migrates nothing."""
     mine = settings or Settings()
     time = clock or clock_at(mine.clock)
-    store = open_store(_url(mine))
+    store = open_store(store_url(mine))
     app = create_site(store, Counter(mine, store, time))
     inner = app.router.lifespan_context
 
@@ -134,7 +134,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     return Watch(app, time, mine.web_metrics)
 
 
-def _url(settings: Settings) -> str:
+def store_url(settings: Settings) -> str:
     """The store's address; on PostgreSQL with a bound for every query."""
     url = make_url(settings.store_url)
     if url.get_backend_name() == "sqlite" or not settings.web_query_time:

@@ -74,12 +74,15 @@ def test_the_datasource_of_the_dashboards_is_provisioned() -> None:
     assert f"./grafana/dashboards:{provider['options']['path']}:ro" in compose()["services"]["grafana"]["volumes"]
 
 
-def test_prometheus_asks_the_health_app() -> None:
+def test_prometheus_asks_the_health_app_and_the_site() -> None:
     config = yaml.safe_load((INFRA / "prometheus" / "prometheus.yml").read_text())
-    [job] = config["scrape_configs"]
+    job, site = config["scrape_configs"]
     [target] = job["static_configs"][0]["targets"]
     service, port = target.split(":")
     assert port in compose()["services"][service]["command"]
+    [target] = site["static_configs"][0]["targets"]
+    service, port = target.split(":")
+    assert compose()["services"][service]["environment"]["HALLMARK_WEB_METRICS"] == f"0.0.0.0:{port}"
     assert f'up{{job="{job["job_name"]}"}}' in RULES[0]["expr"]
     assert all((INFRA / "prometheus" / name).exists() for name in config["rule_files"])
 
