@@ -47,7 +47,9 @@ NOUNS: Final[tuple[Routes, ...]] = (
     *(runs.routes, rules.routes, rubrics.routes, health.routes),
 )
 
-EVERYWHERE: Final = problems("invalid-request", "not-acceptable", "too-many-requests", "internal-error", "unavailable")
+EVERYWHERE: Final = problems(
+    *("invalid-request", "not-acceptable", "address-too-long", "too-many-requests", "internal-error", "unavailable")
+)
 """What any operation may answer."""
 
 _ABOUT: Final = f"""What Hallmark publishes, as JSON.

@@ -7,7 +7,10 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from publish.api.problem import ProblemDocument
+from publish.api.problem import ProblemDocument, problems
+
+OF_BODIES: Final = problems("bad-request", "too-slow", "content-too-large")
+"""What may be wrong with whatever is sent."""
 
 _REFERENCE: Final = "#/components/schemas/"
 _DEEPEST: Final = 40
@@ -29,6 +32,8 @@ def completed(document: dict[str, Any]) -> dict[str, Any]:
     schema = TypeAdapter(ProblemDocument).json_schema(ref_template=_REFERENCE + "{model}")
     schemas |= schema.pop("$defs", {}) | {ProblemDocument.__name__: schema}
     for operation in _operations(document):
+        if "requestBody" in operation:
+            operation["responses"] |= {str(status): told for status, told in OF_BODIES.items()}
         bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
         for content in (body.get("content", {}).get(_JSON) for body in bodies):
             if content and "example" not in content and "examples" not in content:
