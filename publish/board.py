@@ -13,12 +13,11 @@ from typing import Any, Final
 import orjson
 
 from evidence.kinds import listing
-from evidence.model import Absent, Server
+from evidence.model import Server
 from evidence.store import Listed, ListedScore
 from publish import gate
-from publish.candidates import is_candidate
 from publish.dataset import Published
-from publish.overview import is_thin, row_of_cards
+from publish.overview import is_thin, row_of
 from scoring import receipt
 from scoring.outcome import NotMeasured
 from scoring.scorecard import Scorecard
@@ -43,10 +42,11 @@ def told(published: Published, run: str, *, controlled: bool = False) -> Told:
     """The row of a server, and its receipts under the newest version of each rubric as JSON values."""
     values = [orjson.loads(card.body) for card in published.cards]
     newest = {value["rubric"]: value for value in sorted(values, key=lambda value: value["version"])}
-    judged = gate.judge(published, controlled=controlled) if is_candidate(newest.get(gate.RUBRIC)) else None
+    main = newest.get(gate.RUBRIC)
+    may_pass = main is not None and gate.may_pass(published, receipt.outline_of(main))
+    judged = gate.judge(published, controlled=controlled) if may_pass else None
     server, heads = published.dossier.server, [receipt.head_of(value) for value in values]
-    content = published.dossier.read(listing.KIND)
-    row = row_of_cards(server, content if isinstance(content, Absent) else None, heads)
+    row = row_of(published.dossier, heads)
     seen = published.dossier.records.get(listing.KIND)
     made = Listed(
         server=server,

@@ -93,7 +93,7 @@ def printed(
     stored = store.run(run_id)
     if stored is None:
         raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
-    return _pages(store, stored, forms, keep, share, tell)
+    return _pages(store, stored, forms, keep, share=share, tell=tell)
 
 
 def write(pages: Iterable[Page], sinks: Mapping[Form, IO[bytes]]) -> int:
@@ -108,7 +108,9 @@ def write(pages: Iterable[Page], sinks: Mapping[Form, IO[bytes]]) -> int:
     return count
 
 
-def _pages(store: Store, stored: RunRow, forms: Sequence[Form], keep: Keep, share: Share, tell: Tell) -> Iterator[Page]:
+def _pages(
+    store: Store, stored: RunRow, forms: Sequence[Form], keep: Keep, *, share: Share, tell: Tell
+) -> Iterator[Page]:
     for batch in islice(_batches(store.planned(stored.run.id)), share.number, None, share.of):
         servers = list(_published(store, stored.run.id, batch, stored.published_at))
         lines = [written(stored.run, server.dossier, keep(server.cards), forms) for server in servers]

@@ -13,8 +13,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from evidence.derive.scrubbing import scrub_text
-from evidence.model import ServerId
-from evidence.store import Listed, ListedScore, RunRow, Store
+from evidence.model import Run, ServerId
+from evidence.store import Listed, ListedScore, Store
 from publish.overview import BINS, State
 from publish.tally import Tally
 from scoring import catalogue
@@ -156,9 +156,9 @@ class _Move:
 class Movers:
     """Who moved since the run before, by the newest version of the default rubric; looked up some servers at a time."""
 
-    def __init__(self, store: Store, run: RunRow) -> None:
-        before = next((row for row in store.board.runs() if row.run.id < run.run.id), None)
-        self._store, self._run, self._before = store, run, before
+    def __init__(self, store: Store, run: Run) -> None:
+        earlier = (row.run for row in store.board.runs() if row.run.id < run.id and row.run.trigger is run.trigger)
+        self._store, self._run, self._before = store, run, next(earlier, None)
         self._waiting: list[Listed] = []
         self._counts: Counter[str] = Counter()
         self._versions: set[int] = set()
@@ -175,10 +175,10 @@ class Movers:
     def tell(self) -> dict[str, Any]:
         """The movers as JSON values; `since` is null, and nothing counted, where there is no run to compare with."""
         self._compare()
-        told = {"since": None if self._before is None else self._before.run.id, "rubric": _default()}
+        told = {"since": None if self._before is None else self._before.id, "rubric": _default()}
         counts = {name: self._counts[name] for name in ("up", "down", "same", "new", "unscored")}
         compared = counts["up"] + counts["down"] + counts["same"]
-        known = self._store.board.front(self._before.run.id) if self._before else None
+        known = self._store.board.front(self._before.id) if self._before else None
         gone = None if known is None else max(0, int(str(known[1]["servers"])) - self._counts["known"])
         most = [move.told for move in sorted(self._most, reverse=True)]
         version = max(self._versions, default=None)
@@ -191,7 +191,7 @@ class Movers:
         if self._before is None or not batch:
             return
         rubric = _default()
-        known = self._store.board.scores(self._before.run.id, [one.server.id for one in batch], rubric)
+        known = self._store.board.scores(self._before.id, [one.server.id for one in batch], rubric)
         for listed in batch:
             score = listed.score(rubric)
             if listed.server.id not in known:
@@ -221,7 +221,7 @@ class Movers:
         """What else differs between the two runs: without anything, every change comes from the servers."""
         if self._before is None:
             return []
-        old, new = self._before.run.pins, self._run.run.pins
+        old, new = self._before.pins, self._run.pins
         differs = [name for name in _JUDGES if old.get(name) != new.get(name)]
         return [*(["ruleset"] if differs else []), *(["methodology"] if len(self._versions) > 1 else [])]
 

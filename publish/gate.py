@@ -142,6 +142,21 @@ def judge(published: Published, cards: Sequence[Scorecard] | None = None, *, con
     return Judgement(gate, tuple(badges))
 
 
+def may_pass(published: Published, outline: Scorecard) -> bool:
+    """Whether the gate or a badge may be met at all, told from the newest receipt of `RUBRIC` without its lines.
+
+    Most servers may not, and need not be judged, for which every line of every receipt has to be read.
+    """
+    seen = _Seen(Look(published.dossier), (outline,), controlled=False)
+    return any(all(criterion.met for criterion in _outlined(rule, seen)) for rule in RULES)
+
+
+def _outlined(rule: Rule, seen: _Seen) -> Iterator[Criterion]:
+    for requirement, counted in rule.requirements:
+        if requirement.id not in _BEYOND_OUTLINES:
+            yield Criterion(requirement=requirement, has=counted(seen)[0])
+
+
 def _award(rule: Rule, seen: _Seen) -> Award:
     return Award(rule.id, rule.title, rule.meaning, tuple(_criteria(rule, seen)))
 
@@ -237,6 +252,11 @@ _TIED: Final = Requirement(
     id="identity", title="Publisher tied to the server", unit="count", needs=Decimal(1), looks_at=vendor.LOOKS_AT
 )
 
+_COMPLETENESS: Final = _share("completeness", "Data completeness", "1", agreement.PARTS)
+_CONSISTENCY: Final = _share("consistency", "Scoring consistency", "1", agreement.CHECKS)
+_BEYOND_OUTLINES: Final = frozenset(one.id for one in (_COMPLETENESS, _CONSISTENCY, _CALLED, _TIED))
+"""Requirements that ask for more than the parts of a receipt."""
+
 RULES: Final = (
     Rule(
         INDEXED,
@@ -244,8 +264,8 @@ RULES: Final = (
         "Search engines are shown the page.",
         (
             (_share("coverage", "Test coverage", "0.4", _COVERAGE), _coverage),
-            (_share("completeness", "Data completeness", "1", agreement.PARTS), _completeness),
-            (_share("consistency", "Scoring consistency", "1", agreement.CHECKS), _consistency),
+            (_COMPLETENESS, _completeness),
+            (_CONSISTENCY, _consistency),
         ),
     ),
     Rule(

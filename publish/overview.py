@@ -95,28 +95,26 @@ class Failures:
 
     def count(self, rubric: str, version: int, lines: Iterable[Line]) -> None:
         """Count the lines of one receipt."""
-        here: set[tuple[str, str | None]] = set()
+        here: dict[tuple[str, str], list[Line]] = {}
         for line in lines:
-            if line.points >= 0 or line.rule is None:
-                continue  # rounding and the like are nobody's failure
-            new = (line.cites, line.rule) not in here
-            self.add(Failure(rubric, version, line.cites, line.rule, int(new), 1, line.points, line.why))
-            here.add((line.cites, line.rule))
+            if line.points < 0 and line.rule is not None:  # rounding and the like are nobody's failure
+                here.setdefault((line.cites, line.rule), []).append(line)
+        for (cites, rule), found in here.items():
+            points = sum((line.points for line in found), Decimal(0))
+            self.add(Failure(rubric, version, cites, rule, 1, len(found), points, found[0].why))
 
     def add(self, found: Failure) -> None:
         """Count what was counted elsewhere, of other servers."""
         key = (found.rubric, found.version, found.cites, found.rule)
         known = self._found.get(key)
-        self._found[key] = (
-            found
-            if known is None
-            else replace(
+        if known is not None:
+            found = replace(
                 known,
                 servers=known.servers + found.servers,
                 times=known.times + found.times,
                 points=known.points + found.points,
             )
-        )
+        self._found[key] = found
 
     def all(self) -> Collection[Failure]:
         """Everything that was counted."""
@@ -138,7 +136,7 @@ class Overview:
 
     def add(self, dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
         """Count one server and return its row."""
-        row = _row(dossier, cards)
+        row = row_of(dossier, cards)
         self.rows.append(row)
         for card in cards:
             self._failures.count(card.rubric, card.version, all_lines(card))
@@ -203,7 +201,8 @@ def histogram(scores: Sequence[Decimal], bins: int = BINS) -> list[int]:
     return counts
 
 
-def _row(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
+def row_of(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
+    """The row of a server from what was seen of it, and its receipts, of which the heads are enough."""
     content = dossier.read(listing.KIND)
     absent = content if isinstance(content, Absent) else None
     seen = None if isinstance(content, Absent) else _parse(content.body)

@@ -13,11 +13,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import IO, Final, Self
 
 from evidence.store import Store, open_store
-from publish import dataset
-from publish.dataset import Page, Share
+from publish import dataset, posting
+from publish.dataset import WHOLE, Page, Share
 from publish.forms import Form
 
 WORTH: Final = 2_000
@@ -34,20 +35,26 @@ class PressBroken(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Up to so many processes that read the store at a URL; one prints here, in this process."""
+    """Up to so many processes that read the store at a URL; one prints here, in this process.
+
+    With `board` the pages tell what the board needs of their servers.
+    """
 
     url: str
     processes: int = 1
+    board: bool = False
 
     def printed(self, store: Store, run_id: str, forms: Sequence[Form]) -> Iterator[Page]:
         """The pages of a run, which are those of `dataset.printed`; raise PressBroken when a process fails."""
         processes = min(self.processes, len(store.planned(run_id)) // WORTH)
-        return self._joined(run_id, forms, processes) if processes > 1 else dataset.printed(store, run_id, forms)
+        if processes > 1:
+            return self._joined(run_id, forms, processes)
+        return _printed(store, run_id, forms, WHOLE, board=self.board)
 
     def _joined(self, run_id: str, forms: Sequence[Form], processes: int) -> Iterator[Page]:
         with ExitStack() as stack:
             started = [
-                stack.enter_context(_Printer(self.url, run_id, forms, Share(number, processes)))
+                stack.enter_context(_Printer(self, run_id, forms, Share(number, processes)))
                 for number in range(processes)
             ]
             at = 0
@@ -59,7 +66,7 @@ class Press:
 class _Printer:
     """One process. It prints no more than fits into its pipe before that is read, so memory is bounded."""
 
-    def __init__(self, url: str, run_id: str, forms: Sequence[Form], share: Share) -> None:
+    def __init__(self, press: Press, run_id: str, forms: Sequence[Form], share: Share) -> None:
         self._forms = len(forms)
         # Without the working directory in its path, which may be a stranger's. The URL may hold a password.
         self._process = subprocess.Popen(
@@ -67,7 +74,8 @@ class _Printer:
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._out = self._process.stdout
-        order = {"url": url, "run": run_id, "forms": [asdict(form) for form in forms], "share": asdict(share)}
+        what = {"run": run_id, "forms": [asdict(form) for form in forms], "share": asdict(share)}
+        order = {"url": press.url, "board": press.board, **what}
         with self._process.stdin as stdin:
             stdin.write(json.dumps(order).encode())
 
@@ -82,7 +90,10 @@ class _Printer:
     def page(self) -> Page | None:
         """The next page, None after the last one."""
         servers = self._size()
-        return None if servers == _END else Page(servers, [self._read(self._size()) for _ in range(self._forms)])
+        if servers == _END:
+            return None
+        parts = [self._read(self._size()) for _ in range(self._forms)]
+        return Page(servers, parts, told=self._read(self._size()))
 
     def _size(self) -> int:
         return int(_SIZE.unpack(self._read(_SIZE.size))[0])
@@ -100,15 +111,22 @@ def serve(order: IO[bytes], out: IO[bytes]) -> None:
     store = open_store(asked["url"])
     try:
         forms = [Form(**form) for form in asked["forms"]]
-        for page in dataset.printed(store, asked["run"], forms, share=Share(**asked["share"])):
+        for page in _printed(store, asked["run"], forms, Share(**asked["share"]), board=asked.get("board", False)):
             out.write(_SIZE.pack(page.servers))
-            for part in page.parts:
+            for part in (*page.parts, page.told):
                 out.write(_SIZE.pack(len(part)))
                 out.write(part)
         out.write(_SIZE.pack(_END))
         out.flush()
     finally:
         store.close()
+
+
+def _printed(store: Store, run_id: str, forms: Sequence[Form], share: Share, *, board: bool) -> Iterator[Page]:
+    if not board:
+        return dataset.printed(store, run_id, forms, share=share)
+    tell = partial(posting.tell, run=run_id, controlled=posting.controlled_servers(store))
+    return dataset.printed(store, run_id, forms, share=share, tell=tell)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from publish.disclosure import WITHHELD, private_rules
 from publish.overview import Failure, Failures
-from scoring.scorecard import Line
 
 _PARTS: Final = ("dimensions", "components")
 
@@ -28,7 +28,11 @@ class Tally:
         """Count the receipts of one server, read as JSON values."""
         for values in receipts:
             rubric, version = values["rubric"], values["version"]
-            self.failures.count(rubric, version, _charges(values))
+            charged: dict[tuple[str, str], list[str]] = {}
+            _charge(values, charged)
+            for (cites, rule), points in charged.items():
+                total = sum(map(_points, points), Decimal(0))
+                self.failures.add(Failure(rubric, version, cites, rule, 1, len(points), total, ""))
             for part in values["dimensions"]:
                 self._count(rubric, version, part["name"], part["status"], 1)
 
@@ -59,15 +63,21 @@ class Tally:
         statuses[status] = statuses.get(status, 0) + count
 
 
-def _charges(part: Mapping[str, Any]) -> Iterator[Line]:
-    """The lines that cost points, at whatever level they stand, without those of private rules."""
+def _charge(part: Mapping[str, Any], charged: dict[tuple[str, str], list[str]]) -> None:
+    """Add the points that lines cost, at whatever level they stand, without lines of private rules."""
     for line in part["lines"]:
-        if line["points"].startswith("-") and line["rule"] not in _unnamed():
-            yield Line(cites=line["cites"], points=Decimal(line["points"]), why="", rule=line["rule"])
+        if line["points"][0] == "-" and line["rule"] not in _unnamed():
+            charged.setdefault((line["cites"], line["rule"]), []).append(line["points"])
     for name in _PARTS:
         for inner in part.get(name, ()):
-            yield from _charges(inner)
+            _charge(inner, charged)
 
 
+@cache
 def _unnamed() -> frozenset[str | None]:
     return private_rules() | {WITHHELD, None}
+
+
+@lru_cache(4_096)
+def _points(text: str) -> Decimal:
+    return Decimal(text)

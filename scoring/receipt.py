@@ -53,6 +53,11 @@ def head_of(body: Mapping[str, Any]) -> Scorecard:
     return _card(_headed(body))
 
 
+def outline_of(body: Mapping[str, Any]) -> Scorecard:
+    """The card of a receipt that was read already, with all its parts and without any line."""
+    return _card({**body, "lines": (), "dimensions": [_unlined(part) for part in body["dimensions"]]})
+
+
 def redate(data: bytes, as_of: datetime) -> bytes:
     """The same receipt as of another moment; raise NotAReceipt on anything that `encode` did not write."""
     moment, quote, rest = data.removeprefix(_OPENING).partition(b'"')
@@ -156,6 +161,10 @@ def _plain_result(result: Decimal | NotMeasured) -> Json:
     if isinstance(result, NotMeasured):
         return {"not_measured": result.reason, "detail": result.detail}
     return format(result, "f")
+
+
+def _unlined(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {**part, "lines": (), "components": [{**each, "lines": ()} for each in part["components"]]}
 
 
 def _headed(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from crawler.collectors.drift import DriftCollector
 from evidence.kinds import listing
 from evidence.model import Absent, Reason, Record, Run, Server, ServerId, Trigger
 from evidence.store import Progress, RunEvent, RunState, Stage
-from publish import snapshot
+from publish import posting, snapshot
 from publish.press import Press
-from workers import findings, looking, pins, planning, quota_waits, receipts, retries, run_ids, stages
+from workers import boards, findings, looking, pins, planning, quota_waits, receipts, retries, run_ids, stages
 from workers.approvals import approvals
 from workers.breaking import Breaker, Unbroken
 from workers.cases import Cases
@@ -224,9 +224,11 @@ async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | 
             f"{progress.turned_scored} of {progress.turned} servers are scored, at least 99 % expected before run "
             f"{run.id} is published. `last_error` of the missing ones says why."
         )
-    press = Press(ctx.settings.store_url, ctx.settings.publish_processes)
-    manifest = await asyncio.to_thread(snapshot.manifest, ctx.store, run.id, press.printed)
+    press = Press(ctx.settings.store_url, ctx.settings.publish_processes, board=True)
+    printed = posting.printed(run, press.printed)
+    manifest = await asyncio.to_thread(snapshot.manifest, ctx.store, run.id, printed)
     if await asyncio.to_thread(ctx.store.publish, run.id, manifest, ctx.clock.wall(), by):
+        await asyncio.to_thread(boards.hide, ctx.settings, ctx.store)
         ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
 
 

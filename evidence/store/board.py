@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import Connection, func, select
 
 from evidence.canonical import Json
-from evidence.model import ServerId
+from evidence.model import Server, ServerId
 from evidence.store import board_hiding, board_reading
 from evidence.store.board_history import read_history, read_scores
 from evidence.store.board_models import BOARD, BOARD_HIDDEN
@@ -126,6 +126,18 @@ class Board:
         """Version and score by the newest version of a rubric in a run, of those servers that the run scored at all."""
         with self._database.reading() as connection:
             return read_scores(connection, run, servers, rubric)
+
+    def everyone(self) -> Iterator[Server]:
+        """Every server of the run that is shown, hidden ones too, in the order of ids and read in batches."""
+        after = -1
+        while True:
+            with self._database.reading() as connection:
+                edition = self._shown(connection)
+                batch = [] if edition is None else board_reading.read_servers(connection, edition, after)
+            if not batch:
+                return
+            yield from (server for _, server in batch)
+            after = batch[-1][0]
 
     def hide(self, servers: Iterable[ServerId]) -> None:
         """Let exactly these servers be hidden from now on; those that are not stored are nobody's concern."""

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, and_, func, literal, select, tuple_
 
-from evidence.model import ServerId
+from evidence.model import Server, ServerId
 from evidence.store.board_models import BOARD, BOARD_HIDDEN, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
 from evidence.store.board_packing import Kinds, unpack
 from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, Spot, in_parts, read_cursor
@@ -99,6 +99,12 @@ def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[
     gated = (server.edition == edition.key, server.kind.in_(edition.kinds.gated()))
     shown = server.server_key.not_in(select(BOARD_HIDDEN.c.server_key))
     return [(row.id, row.seen) for row in connection.execute(query.where(*begins, *gated, shown).order_by(SERVER.c.id))]
+
+
+def read_servers(connection: Connection, edition: Edition, after: int) -> list[tuple[int, Server]]:
+    """Some servers of an edition behind a place, hidden ones too, each with its place."""
+    query = _servers(edition).where(BOARD_SERVER.c.place > after).order_by(BOARD_SERVER.c.place).limit(COUNTED)
+    return [(row.place, server_of(row)) for row in connection.execute(query)]
 
 
 def _servers(edition: Edition) -> Select[Any]:
