@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from workers.dataset_settings import DatasetSettings
 from workers.fleet_settings import FleetSettings
 from workers.night_settings import Duration
 from workers.people_settings import PeopleSettings
@@ -60,7 +61,7 @@ def _xdg(name: str, fallback: str) -> Path:
     return Path(value) if Path(value).is_absolute() else Path.home() / fallback
 
 
-class Settings(PeopleSettings, WebSettings, VisitSettings, FleetSettings):
+class Settings(PeopleSettings, WebSettings, VisitSettings, FleetSettings, DatasetSettings):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)

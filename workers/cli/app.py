@@ -10,7 +10,7 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
-DOCUMENTS: Final = ("scan", "retest", "samples", "compact", "show", "sandbox", "version")
+DOCUMENTS: Final = ("scan", "retest", "samples", "compact", "show", "sandbox", "version", "verify")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
 JSON_LINES: Final = (
@@ -29,6 +29,7 @@ JSON_LINES: Final = (
     "findings",
     "advisories",
     "opt-out",
+    "diff",
 )
 
 EPILOG: Final = (
@@ -66,7 +67,9 @@ SUBCOMMANDS: Final = {
     "retests": Subcommand("retests", "List requests for re-tests, newest first.", _READ),
     "findings": Subcommand("findings", "Look after what our own scans found: who was told, what is public.", _READ),
     "rescore": Subcommand("rescore", "Score a stored run again without the network, and print who moved.", _READ),
-    "export": Subcommand("export", "Export a run as JSON Lines or CSV.", _READ),
+    "export": Subcommand("export", "Export a run as a dataset that anybody can check, as JSON Lines or as CSV.", _READ),
+    "verify": Subcommand("verify", "Check a dataset: its files, its signature, and every score recomputed.", _READ),
+    "diff": Subcommand("diff", "Show who moved between two datasets or runs, and because of what.", _READ),
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
     "web": Subcommand("web", "Serve the site, the API and the badges of what was published.", _READ),
     "mcp": Subcommand("mcp", "Answer questions about what was published, as an MCP server on stdio.", _READ),
@@ -75,6 +78,7 @@ SUBCOMMANDS: Final = {
     "opt-out": Subcommand("opt_out", "Keep the list of domains, hosts and servers that nobody looks at.", _CARE),
     "advisories": Subcommand("advisories", "Keep the local mirror of published advisories.", _CARE),
     "lab": Subcommand("lab", "Judge files of your own with the readers and patterns that runs use.", _CARE),
+    "key": Subcommand("key", "Make the key that signs datasets, or show the public one.", _CARE),
     "compact": Subcommand("compact", "Keep less of old nights: one whole night a week, and all receipts.", _CARE),
     "doctor": Subcommand("doctor", "Check what is available here and say what to do about what is not.", _CARE),
     "settings": Subcommand("settings", "Show every setting with its value and meaning.", _CARE),
