@@ -15,6 +15,7 @@ from evidence.store import NotMigrated, StoreError, StoreUnavailable
 from publish.api import (
     badges,
     control,
+    datasets,
     diff,
     disputes,
     evidence,
@@ -44,7 +45,7 @@ Routes: TypeAlias = Callable[[Site], APIRouter]
 NOUNS: Final[tuple[Routes, ...]] = (
     *(servers.routes, scorecards.routes, evidence.routes, history.routes, diff.routes, badges.routes),
     *(retests.routes, disputes.routes, control.routes, webhooks.routes),
-    *(runs.routes, rules.routes, rubrics.routes, health.routes),
+    *(runs.routes, rules.routes, rubrics.routes, datasets.routes, health.routes),
 )
 
 EVERYWHERE: Final = problems(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypeAlias
 
 from fastapi import APIRouter, Path
@@ -9,18 +10,23 @@ from pydantic import Field, JsonValue, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.kinds import package, repository
 from evidence.model import Record
 from publish.api.answers import bytes_answer, encoded
 from publish.api.problem import found_text, problem, problems
 from publish.api.shapes import STRICT, Digest, RunKey, ServerKey, Time
 from publish.api.visible import OF_SERVER, RunQuery, ServerPath, public_form
+from publish.datasets.bodies import bodies
 from publish.forms import described, masked
-from publish.public_evidence import NotShown, public_content
 from publish.site.site import Site
 
 KindPath: TypeAlias = Annotated[
     str, Path(pattern=r"^[a-z][a-z_]{0,40}$", description="A kind of evidence.", examples=["listing"])
 ]
+
+_LICENSING: Final = (package.KIND, repository.KIND)
+"""Kinds that say under which licence other evidence may be quoted."""
 
 
 @with_config(STRICT)
@@ -62,7 +68,13 @@ class Evidence(TypedDict):
     run: RunKey
     kind: Annotated[str, Field(examples=["listing"])]
     record: EvidenceRecord
-    body: NotRequired[Annotated[JsonValue, Field(description="What was recorded. What looks like a secret is masked.")]]
+    body: NotRequired[Annotated[JsonValue, Field(description="What was recorded; a text where that is no JSON.")]]
+    body_state: NotRequired[
+        Annotated[str, Field(description="`whole`, or `redacted`: secrets are masked.", examples=["whole"])]
+    ]
+    body_digest: NotRequired[
+        Annotated[Digest, Field(description="SHA-256 of the body in the form in which it is here.")]
+    ]
     not_shown: NotRequired[Annotated[str, Field(description="Why there is no `body`.")]]
 
 
@@ -87,22 +99,32 @@ def routes(site: Site) -> APIRouter:
     def get_evidence(server: ServerPath, kind: KindPath, run: RunQuery = None) -> Response:
         """What was recorded of one kind. The words in it are those of strangers: show them as text, and run nothing."""
         row, shown = public_form(site, server, run)
-        record = shown.dossier.records.get(kind)
-        if record is None:
+        records = shown.dossier.records
+        if kind not in records:
             raise problem(
                 "unknown-evidence",
                 f"Found no public evidence of kind {found_text(kind)} in {row.run.id}; "
                 f"/api/v1/servers/{server}/evidence lists the kinds.",
             )
-        about = {"server": server, "run": row.run.id, "kind": kind, "record": described(record)}
-        return _masked(about | _body(record))
+        about = {"server": server, "run": row.run.id, "kind": kind, "record": described(records[kind])}
+        return _masked(about | _body(records, kind))
 
     return router
 
 
-def _body(record: Record) -> dict[str, Any]:
-    shown = public_content(record)
-    return {"not_shown": shown.why} if isinstance(shown, NotShown) else {"body": shown.value}
+def _body(records: Mapping[str, Record], kind: str) -> dict[str, Any]:
+    """The body as the dataset has it, and what identifies it in that form."""
+    told = bodies({name: record for name, record in records.items() if name in {kind, *_LICENSING}})[kind]
+    if told.content is None:
+        return {"not_shown": told.why or "Nothing was observed; `absent` says why."}
+    return {"body": _value(told.content), "body_state": told.state.value, "body_digest": told.digest}
+
+
+def _value(body: bytes) -> Json:
+    try:
+        return parse_json(body)
+    except NotJson:
+        return body.decode("utf-8", "replace")
 
 
 def _masked(value: dict[str, Any]) -> Response:
