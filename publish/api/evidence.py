@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired, TypeAlias
+from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from fastapi import APIRouter, Path
 from pydantic import Field, JsonValue, with_config
