@@ -90,6 +90,14 @@ class Counter:
         found = self._opt_outs().why(server)
         return None if found is None else found.detail
 
+    def mark(self) -> str:
+        """That of the file of opt-outs: nothing in the database tells of it."""
+        path = self._settings.opt_outs
+        try:
+            return "" if path is None else str(path.stat().st_mtime_ns)
+        except OSError:
+            return "gone"
+
     def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:
         """A salted digest."""
         return retesting.asker(self._settings, address, standing)

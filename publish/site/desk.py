@@ -140,6 +140,10 @@ class Desk(Protocol):
         """
         ...
 
+    def mark(self) -> str:
+        """A text that changes with those of the settings that pages depend on."""
+        ...
+
     def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:
         """Who asks, from an address or the id of a token. It is not kept, and the digest leads back to nobody."""
         ...

@@ -18,6 +18,8 @@ LONGEST: Final = 4 * 1024 * 1024
 """Bytes of the longest body that is held back; a longer one streams through as it is."""
 
 _PUBLIC: Final = "public"
+_PASSING: Final = frozenset({"HEAD", "OPTIONS"})
+"""Nothing is written by them, and nothing of them is kept."""
 
 
 class Kept:
@@ -31,7 +33,7 @@ class Kept:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["method"] in _PASSING:
             await self._app(scope, receive, send)
         elif scope["method"] != "GET":
             try:

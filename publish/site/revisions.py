@@ -45,4 +45,4 @@ class Revisions:
         except (StoreUnavailable, NotMigrated):
             return self._known
         # What is old says so, so a copy does not outlive a day.
-        return f"{shown} {self._site.desk.now():%Y%m%d}"
+        return f"{shown} {self._site.desk.now():%Y%m%d} {self._site.desk.mark()}"

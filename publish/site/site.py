@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -9,11 +10,13 @@ from typing import Any, Final, TypeAlias
 
 from fastapi import Request
 from jinja2 import Environment
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from evidence.model import Server
 from evidence.store import Store
-from publish.report import environment
+from publish.display import visible
+from publish.report import NAME_LIMIT, environment
 from publish.site.addresses import address_of
 from publish.site.assets import Assets
 from publish.site.desk import Asker, Desk, Standing
@@ -25,6 +28,8 @@ PRIVATE: Final = "no-store"
 """Cache-Control of everything else."""
 
 NOINDEX: Final = "noindex, nofollow"
+
+_JOINTS: Final = re.compile(r"([/._@:-]+)(?=\w)")
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -40,6 +45,7 @@ class Site:
     lifespans: list[Lifespan] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.jinja.filters["breakable"] = breakable
         self.jinja.globals |= {"asset": self.assets.url, "operator": self.desk.operator}
 
     def page(
@@ -73,3 +79,8 @@ class Site:
     def client(self, request: Request, standing: Standing = Standing.ANYONE) -> Asker:
         """Who sent a request, as a digest that leads back to nobody."""
         return self.desk.client(address_of(request.scope, self.desk.limits.proxies), standing)
+
+
+def breakable(text: str) -> Markup:
+    """A name of a stranger, which may be long, with places to break it: behind what joins its parts."""
+    return Markup(_JOINTS.sub(r"\1<wbr>", str(escape(visible(text, limit=NAME_LIMIT)))))  # noqa: S704  it is escaped

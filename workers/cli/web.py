@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Annotated
 
 import typer
-import uvicorn
 
-from evidence.store import RunState, open_store
 from workers.cli.boundary import explained
-from workers.cli.console import note
+from workers.cli.console import err, fail, note
 from workers.settings import Settings
-from workers.web import create_app
 
 app = typer.Typer(add_completion=False)
 
-_LOOK_BACK = 100
-_NO_PROXY_HEADERS = False
-"""X-Forwarded-For is read by the site itself, as HALLMARK_WEB_PROXIES says."""
+_BACKLOG = 2048
 
 
 @app.command()
 def web(
     *,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0: every one of the machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen at.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any that is free.")] = 8080,
 ) -> None:
     """Serve the site, the API and the badges of what was published, until Ctrl-C.
 
@@ -39,29 +35,56 @@ def web(
     """
     with explained():
         settings = Settings()
-        _prepare(settings)
-        note(f"http://{f'[{host}]' if ':' in host else host}:{port}  (Ctrl-C ends it)")
-        uvicorn.run(
-            create_app(settings),
-            host=host,
-            port=port,
-            access_log=False,
-            log_config=None,
-            proxy_headers=_NO_PROXY_HEADERS,
-            server_header=False,
-            timeout_keep_alive=15,
-            timeout_graceful_shutdown=10,
-        )
+        listener = _listener(host, port)
+        note("opening the database")
+        shown = _prepared(settings)
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        note(f"Serving {shown} at {address} (Ctrl-C stops)")
+        _serve(settings, listener)
 
 
-def _prepare(settings: Settings) -> None:
-    """Bring the database to today's tables, and say what to do when nothing is published in it."""
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        fail(f"cannot listen at port {port} of {host}: {error.strerror or error}. Another one: hallmark web --port N")
+
+
+def _prepared(settings: Settings) -> str:
+    """What will be served, with the database at today's tables, and lists of what an older version published."""
+    # Imported late: whoever waits for them has read what is happening.
+    from evidence.store import open_store  # noqa: PLC0415
+    from workers import boards  # noqa: PLC0415
+
     if settings.database_url is None:
         settings.home.mkdir(parents=True, exist_ok=True)
     store = open_store(settings.store_url)
     try:
         store.migrate()
-        if not any(row.state is RunState.PUBLISHED for row in store.runs(_LOOK_BACK)):
-            note("nothing is published yet: `hallmark run` measures the starter set, and its pages appear here")
+        with err().status("preparing the lists of servers"):
+            boards.ensure(settings, store)
+        found = store.board.front()
     finally:
         store.close()
+    if found is None:
+        note("nothing is published yet: `hallmark run` measures the starter set, and its pages appear here")
+        return "an empty site"
+    return f"{found[1].get('servers', 0)} servers of run {found[0]}"
+
+
+def _serve(settings: Settings, listener: socket.socket) -> None:
+    import uvicorn  # noqa: PLC0415
+
+    from workers.web import create_app  # noqa: PLC0415
+
+    config = uvicorn.Config(
+        create_app(settings),
+        access_log=False,
+        log_config=None,
+        proxy_headers=False,  # the site reads them itself, as HALLMARK_WEB_PROXIES says
+        server_header=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=10,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

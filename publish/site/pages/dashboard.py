@@ -141,6 +141,9 @@ def _movers(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
     counts = {name: found.get(name, 0) for name in ("up", "same", "down")}
     return {
         **found,
+        "new": found.get("new"),
+        "gone": found.get("gone"),
+        "ours": [what for what in found.get("why", []) if what != "evidence"],
         "line": plots.pieces(counts),
         "most": [_mover(one) for one in found.get("most", [])],
     }

@@ -21,7 +21,8 @@ class PlainDesk:
     limits: Limits = field(default_factory=lambda: Limits(rate=0))
     operator: Operator = WHO
     datasets: str = ""
-    people: PeopleLimits = PeopleLimits()
+    people: PeopleLimits = field(default_factory=PeopleLimits)
+    settings: str = ""
     seconds: float = 0.0
     hidden: set[ServerId] = field(default_factory=set)
 
@@ -36,6 +37,9 @@ class PlainDesk:
 
     def opted_out(self, server: Server) -> str | None:
         return "its owner asked" if server.id in self.hidden else None
+
+    def mark(self) -> str:
+        return self.settings
 
     def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:
         return Asker(f"digest-of-{address}", standing)

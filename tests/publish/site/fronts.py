@@ -58,8 +58,8 @@ def front(name: str = "made-up") -> dict[str, Any]:
             "down": 40,
             "same": 1000,
             "new": 100,
-            "gone": 2,
-            "why": ["evidence"],
+            "gone": None,
+            "why": ["evidence", "ruleset"],
             "most": [
                 {
                     "server": "srv_00000000000000000001",

@@ -35,6 +35,8 @@ def test_every_number_of_a_publication_is_on_it(make_store: MakeStore, site_of: 
         assert said in page, said
     assert "our limit, not theirs" in page
     assert "+32.5" in page
+    assert "the ruleset changed between the two runs" in page
+    assert "gone" not in page
     assert "not measured" in page
 
 

@@ -70,6 +70,13 @@ def test_what_is_public_is_made_once_for_each_revision(counted: Counted) -> None
     assert counted.client.get("/public").text[0] == "3"
 
 
+def test_copies_end_with_the_settings_that_they_were_made_under(counted: Counted) -> None:
+    counted.client.get("/public")
+    counted.desk.settings = "another list of opt-outs"
+    counted.desk.seconds += 1
+    assert counted.client.get("/public").text[0] == "2"
+
+
 def test_a_form_that_was_sent_shows_at_once(counted: Counted) -> None:
     counted.client.get("/public")
     counted.revision = "2"

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from evidence.model import Dossier
 from evidence.store import ListedScore, Store
 from publish.site.search import search_of
+from publish.site.site import breakable
 from tests.evidence.store.board_samples import make_listed, make_many, make_server, show
 from tests.publish.samples import HOSTILE, SCRIPT
 from tests.publish.site.conftest import SiteOf
@@ -142,7 +143,7 @@ def test_what_was_not_measured_is_not_a_zero(make_store: MakeStore, site_of: Sit
     row = re.search(r'<th scope="row">.*?</tr>', site_of(store).get("/servers").text, re.DOTALL)
     assert row
     assert "not measured</span><small>oauth required" in row[0]
-    assert "thin evidence, at least 5" in row[0]
+    assert "<small>thin evidence</small>77</span><small>at least 5" in row[0]
     assert not re.search(r">\s*0\s*<", row[0])
 
 
@@ -172,3 +173,10 @@ def test_addresses_survive_a_round_trip() -> None:
     )
     assert search.query.version == 1
     assert search.query.least == Decimal("70.5")
+
+
+def test_names_break_behind_what_joins_their_parts_and_stay_escaped() -> None:
+    assert breakable("io.github.a-b/c") == "io.<wbr>github.<wbr>a-<wbr>b/<wbr>c"
+    assert breakable("https://a") == "https://<wbr>a"
+    assert SCRIPT not in breakable(HOSTILE)
+    assert "\u202e" not in breakable(HOSTILE)
