@@ -22,6 +22,8 @@ REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
 COMPACT: Final = "hallmark.compact"
 ADMIT_RETESTS: Final = "hallmark.admit_retests"
 RETEST_ONE: Final = "hallmark.retest"
+CHECK_CLAIMS: Final = "hallmark.check_claims"
+SEND_NOTICES: Final = "hallmark.send_notices"
 
 PROBE: Final = "probe"
 SANDBOX: Final = "sandbox"
@@ -48,6 +50,8 @@ ROUTES: Final = {
     PUBLISH_RUN: PUBLISH,
     ADMIT_RETESTS: RETEST,
     RETEST_ONE: RETEST,
+    CHECK_CLAIMS: RETEST,
+    SEND_NOTICES: RETEST,
 }
 
 
@@ -76,6 +80,9 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     }
     if settings.light_every:
         table["light-check"] = _entry(LIGHT_CHECK, settings.plan_every)
+    if settings.people_every:
+        table["check-claims"] = _entry(CHECK_CLAIMS, settings.people_every)
+        table["send-notices"] = _entry(SEND_NOTICES, settings.people_every)
     if settings.advisories_every:
         table["refresh-advisories"] = _entry(REFRESH_ADVISORIES, settings.advisories_every)
     if settings.keep_whole:

@@ -14,7 +14,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import Stage, StoreUnavailable
-from workers import advisories, closing, compacting, nightly, retest_runs, schedule, shards
+from workers import advisories, claims, closing, compacting, nightly, notices, retest_runs, schedule, shards
 from workers.breaking import OwnSilence, SharedSilence, Silence
 from workers.broker import CeleryQueues, turn
 from workers.budgets import request_budgets
@@ -128,6 +128,18 @@ def admit_retests() -> None:
 def retest(retest_id: str) -> None:
     """Look at one server again, for somebody who asked for it."""
     _do(lambda ctx, task: retest_runs.run_one(ctx, retest_id, task.stopping))
+
+
+@_task(schedule.CHECK_CLAIMS)
+def check_claims() -> None:
+    """Look for the proofs of control that are due."""
+    _do(lambda ctx, _: claims.check_due(ctx))
+
+
+@_task(schedule.SEND_NOTICES)
+def send_notices() -> None:
+    """Tell whoever asked for it of changed scores."""
+    _do(lambda ctx, _: notices.tell(ctx))
 
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)

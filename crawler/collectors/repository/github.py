@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -119,6 +120,16 @@ class GitHub:
             return NotReached(f"HTTP {answer.status}: GitHub does not say where the archive is").absent
         return location
 
+    async def file(self, name: str, path: str) -> bytes | Absent:
+        """A file of `OWNER/REPO` on its default branch, the README for no path, which costs one request; or why not."""
+        answer = await self._asked(name, f"contents/{quote(path)}" if path else "readme")
+        if isinstance(answer, Absent):
+            return answer
+        if answer.status in _MISSING:
+            return Absent(Reason.NO_REPOSITORY, f"HTTP {answer.status}: GitHub has no such file")
+        content = _content(answer) if answer.status == 200 else None
+        return NotReached(f"HTTP {answer.status}: GitHub does not give the file").absent if content is None else content
+
     def close(self) -> None:
         """Give back threads and connections."""
         self._calls.close()
@@ -138,3 +149,16 @@ class GitHub:
         except ValueError:
             return False
         return bool(parts.hostname) and parts.scheme in {"https", urlsplit(self._calls.base).scheme}
+
+
+def _content(answer: Answer) -> bytes | None:
+    """The bytes of a file in GitHub's answer; None for a folder, and for one that is too large to be in it."""
+    try:
+        value = answer.json()
+    except NotJson:
+        return None
+    content = value.get("content") if isinstance(value, Mapping) and value.get("encoding") == "base64" else None
+    try:
+        return base64.b64decode(content) if isinstance(content, str) else None
+    except ValueError:
+        return None

@@ -1,0 +1,151 @@
+"""Looks for the proof that somebody controls a server: in a file, in a DNS record, or in a repository.
+
+Every request is one small GET by the guarded wire, without redirects: whoever may be led elsewhere proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+import aiodns
+
+from crawler.wire.address import parse_url
+from crawler.wire.connection import Limits
+from crawler.wire.failures import WireFailure
+from crawler.wire.http import Engine, Request
+from evidence.model import Absent, Reason
+from evidence.store.claim_rows import Way
+
+LIMITS: Final = Limits(connect=5, first_byte=10, between_bytes=5, total=15, wire_bytes=65_536, body_bytes=65_536)
+FILE: Final = ".well-known/hallmark.txt"
+
+_NO_RECORD: Final = frozenset({aiodns.error.ARES_ENODATA, aiodns.error.ARES_ENOTFOUND})
+_PASSING: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The challenge stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """We looked, and it does not; `note` tells whoever claims what was found instead."""
+
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """We could not look, which proves nothing either way."""
+
+    note: str
+
+
+Sight: TypeAlias = Found | Missing | Unseen
+
+
+class Records(Protocol):
+    """Reads TXT records."""
+
+    async def texts(self, name: str) -> Sequence[str] | None:
+        """The records of a name, each in one piece, none when there are none; None when nobody could be asked."""
+        ...
+
+
+class Files(Protocol):
+    """Reads single files of repositories. `crawler.collectors.repository.GitHub` does."""
+
+    async def file(self, name: str, path: str) -> bytes | Absent:
+        """A file of `OWNER/REPO` on its default branch; an empty path is its README."""
+        ...
+
+
+class DnsRecords:
+    """c-ares, with the system's servers unless others are named."""
+
+    def __init__(self, servers: Sequence[str] | None = None, port: int | None = None) -> None:
+        self._servers = servers
+        self._more: dict[str, Any] = {} if port is None else {"udp_port": port, "tcp_port": port}
+
+    async def texts(self, name: str) -> Sequence[str] | None:
+        """The TXT records of exactly this name."""
+        resolver = aiodns.DNSResolver(self._servers, timeout=5, tries=2, **self._more)
+        try:
+            found = await resolver.query_dns(name, "TXT")
+        except aiodns.error.DNSError as error:
+            return () if error.args[0] in _NO_RECORD else None
+        finally:
+            await resolver.close()
+        return [_text(record.data.data) for record in found.answer if hasattr(record.data, "data")]
+
+
+class Grounds:
+    """Where proofs are looked for. Bound to one event loop; nothing is kept between looks."""
+
+    def __init__(self, engine: Engine, files: Files, records: Records | None = None) -> None:
+        self._engine = engine
+        self._files = files
+        self._records = records or DnsRecords()
+
+    async def look(self, way: Way, place: str, challenge: str) -> Sight:
+        """Whether the challenge stands at a place on a line of its own."""
+        match way:
+            case Way.WELL_KNOWN:
+                return await self._well_known(place, challenge)
+            case Way.DNS:
+                return await self._dns(place, challenge)
+            case Way.REPOSITORY:
+                return await self._repository(place, challenge)
+            case Way.SERVER:
+                raise ValueError("what a server says of itself is in its evidence")
+
+    async def _well_known(self, url: str, challenge: str) -> Sight:
+        try:
+            async with self._engine.visit(seconds=LIMITS.total) as visit:
+                answer = await visit.fetch(Request("GET", parse_url(url), (("accept", "text/plain"),), limits=LIMITS))
+        except WireFailure as failure:
+            return Unseen(f"{url} was not read: {failure.detail}")
+        if answer.status == 429 or answer.status >= _PASSING:
+            return Unseen(f"{url} answered HTTP {answer.status}")
+        if answer.status != 200:
+            return Missing(f"{url} answered HTTP {answer.status}, expected 200; redirects are not followed")
+        return _in_lines(answer.body, challenge, url)
+
+    async def _dns(self, name: str, challenge: str) -> Sight:
+        texts = await self._records.texts(name)
+        if texts is None:
+            return Unseen(f"the TXT records of {name} could not be asked for")
+        if challenge in texts:
+            return Found()
+        return Missing(f"{name} has {len(texts)} TXT records, none of them is the challenge")
+
+    async def _repository(self, name: str, challenge: str) -> Sight:
+        """The file first; a README may hold the line among others."""
+        sights: list[Sight] = []
+        for path in (FILE, ""):
+            content = await self._files.file(name, path)
+            what = f"{path or 'the README'} of {name}"
+            if isinstance(content, bytes):
+                sights.append(_in_lines(content, challenge, what))
+            elif content.reason is Reason.NO_REPOSITORY:
+                sights.append(Missing(f"there is no {what}"))
+            else:
+                sights.append(Unseen(f"{what} was not read: {content.detail}"))
+            if isinstance(sights[-1], Found):
+                return Found()
+        return next((one for one in sights if isinstance(one, Unseen)), sights[0])
+
+
+def _in_lines(body: bytes, challenge: str, where: str) -> Sight:
+    """A line of its own, so that a page which repeats what it is asked for in its text proves nothing by chance."""
+    lines = body.decode("utf-8", "replace").splitlines()
+    if any(line.strip().strip("`") == challenge for line in lines):
+        return Found()
+    return Missing(f"{where} does not hold the challenge on a line of its own")
+
+
+def _text(data: bytes | str) -> str:
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else data
