@@ -13,7 +13,7 @@ from crawler.collectors.protocol.chosen import Chosen
 from evidence.model import Run, Trigger
 from evidence.store import Retest, RetestState, RunState, Stage
 from publish.comparison import lost_at
-from workers import pins, pipeline, schedule
+from workers import full_probes, pins, pipeline, schedule
 from workers.broker import Queues
 from workers.context import Context
 from workers.flow import Halt
@@ -28,6 +28,12 @@ from workers.stopping import Stopping, halt_when, never
 UNSCORED: Final = "the server could not be scored, which is our failure: the log says why"
 LATE: Final = "it did not end in time, which is our failure"
 _DONE: Final = "every rubric is scored again"
+
+
+async def keep_up(ctx: Context, queues: Queues) -> None:
+    """Admit what is due, and go on with the full probes that follow on what is done."""
+    await admit_due(ctx, queues)
+    await full_probes.keep_up(ctx, queues)
 
 
 async def admit_due(ctx: Context, queues: Queues) -> int:

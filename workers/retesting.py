@@ -120,10 +120,10 @@ def cards_of(store: Store, retest: Retest, run: str | None) -> list[Scorecard]:
 
 
 def newest_run(store: Store, server: ServerId, published: str) -> str:
-    """The run with the newest receipts of a server: its last re-test where that came after the published run."""
+    """The run with the newest receipts of a server: the published one, or its last re-test and what followed on it."""
     for retest in store.retests.newest(20, server):
         if retest.state is RetestState.DONE and retest.run:
-            return max(retest.run, published)
+            return max(retest.run, published, store.full_probes.newest(server) or "")
     return published
 
 

@@ -14,7 +14,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import Stage, StoreUnavailable
-from workers import advisories, claims, closing, compacting, nightly, notices, retest_runs, schedule, shards
+from workers import advisories, claims, closing, compacting, datasets, nightly, notices, retest_runs, schedule, shards
 from workers.breaking import OwnSilence, SharedSilence, Silence
 from workers.broker import CeleryQueues, turn
 from workers.budgets import request_budgets
@@ -82,6 +82,12 @@ def compact() -> None:
     _do(lambda ctx, _: asyncio.to_thread(compacting.compact, ctx.store, ctx.clock, keep))
 
 
+@_task(schedule.EXPORT_DATASETS)
+def export_datasets() -> None:
+    """Write the newest published night as a dataset, unless it is there or another worker is at it."""
+    _do(lambda ctx, _: datasets.keep_current(ctx, turn(settings())))
+
+
 @_task(schedule.SWEEP)
 def sweep() -> None:
     """Issue tasks for what is due."""
@@ -120,8 +126,8 @@ def score_shard(run_id: str) -> None:
 
 @_task(schedule.ADMIT_RETESTS)
 def admit_retests() -> None:
-    """Admit the re-tests whose time has come."""
-    _do(lambda ctx, _: retest_runs.admit_due(ctx, CeleryQueues(app, settings())))
+    """Admit the re-tests whose time has come, and probe in full after those that are done."""
+    _do(lambda ctx, _: retest_runs.keep_up(ctx, CeleryQueues(app, settings())))
 
 
 @_task(schedule.RETEST_ONE, **_RETRY)

@@ -50,6 +50,13 @@ class VisitSettings(BaseSettings):
     retests_at_once: int = Field(
         default=20, ge=1, le=1000, description="Re-tests that are under way at the same time; others wait."
     )
+    full_probes_at_once: int = Field(
+        default=2,
+        ge=0,
+        le=1000,
+        description="Full probes that follow on re-tests, under way at the same time while no night waits for the same "
+        "workers. 0: the next night makes them.",
+    )
     retest_deadline: Duration = Field(
         default=timedelta(minutes=15),
         description="A re-test that has not ended after this long is given up. That is our failure and says nothing "

@@ -15,6 +15,7 @@ from evidence.store.errors import (
     UnknownRun,
     UnknownServer,
 )
+from evidence.store.full_probes import FullProbe, Shallow
 from evidence.store.opt_outs import OptOut, OptOutScope
 from evidence.store.retests import ClientLimit, Retest, RetestState
 from evidence.store.rows import (
@@ -50,6 +51,7 @@ __all__ = [
     "Failure",
     "FindingRow",
     "FindingState",
+    "FullProbe",
     "HistoryPoint",
     "IllegalRunChange",
     "IllegalTransition",
@@ -65,6 +67,7 @@ __all__ = [
     "RunEvent",
     "RunRow",
     "RunState",
+    "Shallow",
     "Spotted",
     "Stage",
     "Store",

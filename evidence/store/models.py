@@ -239,7 +239,7 @@ class RetestTable(Tables, table=True):
     run_key: int | None = Field(default=None, sa_column=Column(ForeignKey("run.key")))
     before_key: int | None = Field(default=None, sa_column=Column(ForeignKey("run.key")))
     admitted_at: datetime | None = Field(default=None, sa_column=Column(Moment))
-    finished_at: datetime | None = Field(default=None, sa_column=Column(Moment))
+    finished_at: datetime | None = Field(default=None, sa_column=Column(Moment, index=True))
 
 
 class OptOutTable(Tables, table=True):

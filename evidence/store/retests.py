@@ -11,6 +11,7 @@ from typing import Final
 from sqlalchemy import Connection, Row, Select, func, select, text, update
 
 from evidence.model import ServerId
+from evidence.store import full_probes
 from evidence.store.bulk import batches, insert
 from evidence.store.database import Database
 from evidence.store.errors import UnknownRetest
@@ -179,8 +180,13 @@ def list_retests(connection: Connection, limit: int, server: ServerId | None) ->
 
 
 def newest_done(connection: Connection, run_id: str, servers: Sequence[int], since: datetime) -> dict[int, int]:
-    """By server the run of its newest finished re-test before a run, as of `since` or later; all by key."""
+    """By server the run of its newest finished re-test before a run, as of `since` or later; all by key.
+
+    The full probe that followed on a re-test counts as one.
+    """
     found: dict[int, tuple[str, int]] = {}
+    for server, run, key in full_probes.newest_done(connection, run_id, servers, since):
+        found[server] = max(found.get(server, ("", 0)), (run, key))
     for batch in batches(servers):
         query = select(RETEST.c.server_key, RUN.c.id, RUN.c.key).join(RUN, RUN.c.key == RETEST.c.run_key)
         done = (

@@ -20,6 +20,7 @@ from evidence.store.compacting import Compacting
 from evidence.store.database import Database
 from evidence.store.disputes import Disputes
 from evidence.store.errors import NotMigrated, StoreUnavailable
+from evidence.store.full_probes import FullProbes
 from evidence.store.item_store import NOBODY_BEGINS, ItemStore
 from evidence.store.opt_outs import OptOuts
 from evidence.store.retests import Retests
@@ -51,6 +52,7 @@ class Store(RunStore, ItemStore):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.retests = Retests(database)
+        self.full_probes = FullProbes(database)
         self.opt_outs = OptOuts(database)
         self.compacting = Compacting(database)
         self.board = Board(database)

@@ -10,7 +10,7 @@ import typer
 
 from evidence.store import Retest, RetestState
 from publish.comparison import as_json as comparison_json
-from workers import log, retest_runs, retesting
+from workers import full_probes, log, retest_runs, retesting
 from workers.cli.boundary import explained
 from workers.cli.comparisons import show_comparisons
 from workers.cli.console import Exit, emit, err, fail, note
@@ -27,6 +27,8 @@ _POLL: Final = 0.5
 _SQLITE: Final = "sqlite"
 _WAITS: Final = "waiting for its turn"
 _RUNS: Final = "asking what cost points"
+_ASKS_ALL: Final = "asking everything"
+_NOTHING_LEFT: Final = "nothing is left to be asked in full"
 
 
 @app.command()
@@ -36,16 +38,21 @@ def retest(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait for the result. Without workers it is waited for anyway.")
     ] = True,
+    full: Annotated[
+        bool, typer.Option("--full", help="Without workers: then make the full probe that follows, too.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
     """Look at one server again and show what changed: at most 30 requests about what cost it points.
 
-    With PostgreSQL the workers do it, before everything else; otherwise this command does. A full probe follows in the
-    next run.
+    With PostgreSQL the workers do it, before everything else; otherwise this command does. A full probe follows: by the
+    workers when no night needs them, otherwise with `--full` or in the next run.
 
     Examples:
 
     hallmark retest io.example/weather
+
+    hallmark retest io.example/weather --full
 
     hallmark retest https://example.com/mcp --no-wait --json
 
@@ -54,10 +61,10 @@ def retest(
     with explained():
         settings = Settings()
         log.configure("warning" if "log_level" not in settings.model_fields_set else settings.log_level, "auto")
-        raise typer.Exit(run_loop(_retest(settings, server, wait=wait, as_json=as_json)))
+        raise typer.Exit(run_loop(_retest(settings, server, wait=wait, full=full, as_json=as_json)))
 
 
-async def _retest(settings: Settings, text: str, *, wait: bool, as_json: bool) -> Exit:
+async def _retest(settings: Settings, text: str, *, wait: bool, full: bool, as_json: bool) -> Exit:
     async with open_context(settings) as ctx:
         found = await asyncio.to_thread(find_server, ctx.store, text)
         await retest_runs.give_up_late(ctx)
@@ -69,6 +76,8 @@ async def _retest(settings: Settings, text: str, *, wait: bool, as_json: bool) -
             note("this server is being re-tested already")
         report = await _follow(ctx, asked.retest, wait=wait)
         _print(report, found.ref, as_json=as_json)
+        if full and report.retest.state is RetestState.DONE:
+            await _in_full(ctx, report.retest, found.ref)
         return _exit_code(report, wait=wait)
 
 
@@ -87,6 +96,15 @@ async def _follow(ctx: Context, retest: Retest, *, wait: bool) -> Report:
                 return report
             status.update(_WAITS if report.retest.state is RetestState.WAITING else _RUNS)
             await asyncio.sleep(_POLL)
+
+
+async def _in_full(ctx: Context, retest: Retest, ref: str) -> None:
+    if not ctx.settings.store_url.startswith(_SQLITE):
+        note(f"{ref}: the full probe follows in the background, when no night needs the workers")
+        return
+    with err().status(_ASKS_ALL):
+        run = await full_probes.at_once(ctx, retest.id)
+    note(f"{ref}: {f'probed in full in run {run}' if run else _NOTHING_LEFT}")
 
 
 def _send() -> None:

@@ -30,9 +30,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("retest_key", name="pk_full_probe"),
     )
     op.create_index("ix_full_probe_run_key", "full_probe", ["run_key"])
+    op.create_index("ix_retest_request_finished_at", "retest_request", ["finished_at"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_retest_request_finished_at", "retest_request")
     op.drop_table("full_probe")
     open_items = ["run_key", "stage", "server_key"]
     op.create_index("ix_run_item_open", "run_item", open_items, sqlite_where=OPEN, postgresql_where=OPEN)
