@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from evidence.model import Dossier, Run, ServerRef, Status
 from evidence.store import RunState, Store
-from publish.board import listed
-from publish.dataset import published
+from publish.posting import post
 from scoring import catalogue
 from scoring.assess import assess
 from tests.publish import samples
@@ -27,8 +26,7 @@ def show(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN) -> N
         assessment = assess(one)
         cards = [stored(rubric.score(assessment)) for rubric in catalogue.rubrics()]
         store.put_scorecards(run.id, cards, done=[one.server.id], at=run.as_of)
-    rows = [listed(one, run.id) for one in published(store, run.id)]
-    store.board.put(run.id, rows, lambda: b"{}")
+    post(store, run)
     store.set_state(run.id, RunState.PUBLISHED, run.as_of)
 
 
