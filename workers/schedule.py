@@ -20,6 +20,7 @@ PUBLISH_RUN: Final = "hallmark.publish_run"
 LIGHT_CHECK: Final = "hallmark.light_check"
 REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
 COMPACT: Final = "hallmark.compact"
+EXPORT_DATASETS: Final = "hallmark.export_datasets"
 ADMIT_RETESTS: Final = "hallmark.admit_retests"
 RETEST_ONE: Final = "hallmark.retest"
 CHECK_CLAIMS: Final = "hallmark.check_claims"
@@ -48,6 +49,7 @@ ROUTES: Final = {
     COMPACT: SCORE,
     SWEEP: PUBLISH,
     PUBLISH_RUN: PUBLISH,
+    EXPORT_DATASETS: PUBLISH,
     ADMIT_RETESTS: RETEST,
     RETEST_ONE: RETEST,
     CHECK_CLAIMS: RETEST,
@@ -67,7 +69,7 @@ SHARDS: Final[Mapping[Stage, str]] = {
 _ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARDS.values()}
 _STAGES: Final = {task: stage for stage, task in SHARDS.items()}
 
-LONG: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT)
+LONG: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT, EXPORT_DATASETS)
 """Tasks that work on a whole run, or on all advisories or nights there are."""
 
 
@@ -85,6 +87,8 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
         table["send-notices"] = _entry(SEND_NOTICES, settings.people_every)
     if settings.advisories_every:
         table["refresh-advisories"] = _entry(REFRESH_ADVISORIES, settings.advisories_every)
+    if settings.datasets:
+        table["export-datasets"] = _entry(EXPORT_DATASETS, settings.datasets_every)
     if settings.keep_whole:
         table["compact"] = _daily(COMPACT, settings)
     return table
