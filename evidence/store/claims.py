@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, func, insert, select, text, update
 
 from evidence.model import ServerId
+from evidence.store.audit import Act, put_act
 from evidence.store.claim_rows import Claim, ClaimLimits, ClaimState, Way
 from evidence.store.database import Database
 from evidence.store.keys import server_keys
@@ -86,13 +87,16 @@ class Claims:
                     taken.append(_claim(row))
         return taken
 
-    def settle(self, claim: Claim) -> bool:
-        """Store what a look at a claim said; False when the claim is over already."""
+    def settle(self, claim: Claim, act: Act | None = None) -> bool:
+        """Store what a look at a claim said, or an operator (`act`); False when the claim is over already."""
         moving = {name: getattr(claim, name) for name in ("due_at", "tries", "seen_at", "note")}
         alive = (CLAIM.c.id == claim.id, CLAIM.c.state.in_(_ALIVE))
         with self._database.writing() as connection:
             values = {**moving, "state": claim.state.value}
-            return bool(connection.execute(update(CLAIM).where(*alive).values(values)).rowcount)
+            changed = connection.execute(update(CLAIM).where(*alive).values(values)).rowcount
+            if changed and act is not None:
+                put_act(connection, act)
+        return bool(changed)
 
 
 def _query() -> Select[Any]:

@@ -30,6 +30,10 @@ JSON_LINES: Final = (
     "advisories",
     "opt-out",
     "diff",
+    "disputes",
+    "tokens",
+    "audit",
+    "control",
 )
 
 EPILOG: Final = (
@@ -76,6 +80,10 @@ SUBCOMMANDS: Final = {
     "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),
     "sandbox": Subcommand("sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE),
     "opt-out": Subcommand("opt_out", "Keep the list of domains, hosts and servers that nobody looks at.", _CARE),
+    "disputes": Subcommand("disputes", "Look after disputed lines: accept false alarms, answer the others.", _CARE),
+    "control": Subcommand("control", "Look after proofs of control, and the webhooks of those who gave them.", _CARE),
+    "tokens": Subcommand("tokens", "Make and revoke tokens for decisions over the API.", _CARE),
+    "audit": Subcommand("audit", "List who decided what.", _CARE),
     "advisories": Subcommand("advisories", "Keep the local mirror of published advisories.", _CARE),
     "lab": Subcommand("lab", "Judge files of your own with the readers and patterns that runs use.", _CARE),
     "key": Subcommand("key", "Make the key that signs datasets, or show the public one.", _CARE),
