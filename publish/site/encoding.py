@@ -29,11 +29,14 @@ def chosen(accepted: str) -> str:
 
 
 def encoded(body: bytes, coding: str, *, kept: bool) -> bytes:
-    """The body in a coding, always the same bytes for the same body; harder compressed when it is kept."""
+    """The body in a coding, always the same bytes for the same body; a little harder compressed when it is kept.
+
+    Most of what is kept is asked for once, so no level is worth more than rendering the page again.
+    """
     if coding == "zstd":
-        return zstandard.ZstdCompressor(level=12 if kept else 3).compress(body)
+        return zstandard.ZstdCompressor(level=6 if kept else 3).compress(body)
     if coding == "gzip":
-        return gzip.compress(body, compresslevel=7 if kept else 4, mtime=0)
+        return gzip.compress(body, compresslevel=6 if kept else 4, mtime=0)
     return body
 
 

@@ -24,6 +24,11 @@ class Numbers:
         found = store.board.front()
         return cls() if found is None else cls(*found)
 
+    @property
+    def rubrics(self) -> tuple[str, ...]:
+        """Ids of the rubrics that servers are scored with, the default one first."""
+        return tuple(one["rubric"] for one in self.rows("rubrics"))
+
     def rows(self, name: str) -> Sequence[Mapping[str, Any]]:
         """A list of objects, empty when it is not there."""
         found = self.values.get(name)
@@ -43,3 +48,18 @@ class Numbers:
             ),
             [],
         )
+
+
+class Known:
+    """The numbers of the newest run, read once: those of a published run never change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._last = Numbers()
+
+    def of(self, run: str | None) -> Numbers:
+        """Those of the run that is shown."""
+        found = self._last  # that of another thread is as good
+        if found.run != run:
+            self._last = found = Numbers.read(self._store)
+        return found

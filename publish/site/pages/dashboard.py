@@ -94,7 +94,7 @@ def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
     known = next(
         (each for each in catalogue.rubrics() if (each.id, each.version) == (one["rubric"], one["version"])), None
     )
-    grades = one.get("grades", [])
+    grades = _in_order(one.get("grades", []), [grade for _, grade in known.bands] if known else [])
     failures = one.get("failures", [])[:SHOWN_FAILURES]
     most = max((failure["servers"] for failure in failures), default=0)
     return {
@@ -113,6 +113,12 @@ def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
         "dimensions": [_dimension(each) for each in one.get("dimensions", [])],
         "failures": [_failure(each, most) for each in failures],
     }
+
+
+def _in_order(grades: Sequence[Mapping[str, Any]], bands: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The best grade first, as the methodology orders them; of one without bands by name, failures last."""
+    place = {grade: number for number, grade in enumerate(bands)}
+    return sorted(grades, key=lambda one: (place.get(one["grade"], len(place)), one["grade"] == "F", one["grade"]))
 
 
 def _dimension(one: Mapping[str, Any]) -> dict[str, Any]:

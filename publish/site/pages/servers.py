@@ -12,7 +12,8 @@ from starlette.responses import RedirectResponse, Response
 
 from evidence.store import BadCursor, UnknownRubric
 from publish import gate
-from publish.site.numbers import Numbers
+from publish.site.numbers import Known, Numbers
+from publish.site.rows import Rows
 from publish.site.search import Search, search_of
 from publish.site.site import Site
 from scoring import catalogue
@@ -46,6 +47,7 @@ class Choice:
 def routes(site: Site) -> APIRouter:
     """The list."""
     router = APIRouter()
+    rows, known = Rows(site.jinja), Known(site.store)
 
     @router.get("/servers")
     def servers(request: Request) -> Response:
@@ -56,8 +58,9 @@ def routes(site: Site) -> APIRouter:
             page = site.store.board.page(search.query, after=search.after, limit=ON_A_PAGE)
         except (BadCursor, UnknownRubric) as error:
             raise HTTPException(400, f"{str(error).capitalize()}.") from error
-        numbers = Numbers.read(site.store)
-        rubrics = _rubrics(site)
+        numbers = known.of(page.run)
+        rubrics = numbers.rubrics
+        shown = (listed for listed in page.servers if not site.is_hidden(listed.server))
         return site.page(
             "list.html.j2",
             here="servers",
@@ -65,7 +68,7 @@ def routes(site: Site) -> APIRouter:
             canonical=site.absolute(search.url),
             search=search,
             page=page,
-            shown=[listed for listed in page.servers if not site.is_hidden(listed.server)],
+            rows=rows.of(shown, rubrics),
             rubrics=rubrics,
             columns=list(_columns(search, rubrics)),
             choices=_choices(search, numbers),
@@ -86,12 +89,6 @@ def _neighbours(search: Search, before: str | None, after: str | None) -> dict[s
         "earlier": None if before is None else search.page(before),
         "later": None if after is None else search.page(after),
     }
-
-
-def _rubrics(site: Site) -> list[str]:
-    """Ids of the rubrics that servers are scored with, the default one first."""
-    main = next((rubric.id for rubric in catalogue.rubrics() if rubric.default), "")
-    return sorted({rubric for rubric, _ in site.store.board.rubrics()}, key=lambda rubric: (rubric != main, rubric))
 
 
 def _columns(search: Search, rubrics: Sequence[str]) -> Iterable[Column]:
