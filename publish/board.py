@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
 from evidence.kinds import listing
 from evidence.model import Server
 from evidence.store import Listed, ListedScore
@@ -40,10 +38,10 @@ class Told:
 
 def told(published: Published, run: str, *, controlled: bool = False) -> Told:
     """The row of a server, and its receipts under the newest version of each rubric as JSON values."""
-    values = [orjson.loads(card.body) for card in published.cards]
+    values = published.values
     newest = {value["rubric"]: value for value in sorted(values, key=lambda value: value["version"])}
     main = newest.get(gate.RUBRIC)
-    may_pass = main is not None and gate.may_pass(published, receipt.outline_of(main))
+    may_pass = main is not None and gate.may_pass(published, receipt.outline_of(main, gate.PARTS))
     judged = gate.judge(published, controlled=controlled) if may_pass else None
     server, heads = published.dossier.server, [receipt.head_of(value) for value in values]
     row = row_of(published.dossier, heads)

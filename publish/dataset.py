@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
-from evidence.model import Dossier, ServerId
+from evidence.model import Dossier, Run, ServerId
 from evidence.store import FindingRow, FindingState, RunRow, Store, StoredCard, UnknownRun
 from publish.disclosure import NOBODY_LOOKED, Shown, disclose, names_private, public_body
 from publish.findings import DECIDED, reviewed, spotted
-from publish.forms import Form, Format, about, written
+from publish.forms import Form, Format, about, values_of, written
 from publish.left_out import cite
 from scoring import receipt
 
@@ -113,18 +114,27 @@ def _pages(
 ) -> Iterator[Page]:
     for batch in islice(_batches(store.planned(stored.run.id)), share.number, None, share.of):
         servers = list(_published(store, stored.run.id, batch, stored.published_at))
-        lines = [written(stored.run, server.dossier, keep(server.cards), forms) for server in servers]
+        lines = [_lines(stored.run, server, keep(server.cards), forms) for server in servers]
         parts = [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms)
         yield Page(len(lines), parts, tell(servers))
 
 
-@dataclass(frozen=True, slots=True)
+def _lines(run: Run, server: Published, cards: Sequence[StoredCard], forms: Sequence[Form]) -> list[bytes]:
+    return written(run, server.dossier, cards, forms, server.values if cards is server.cards else None)
+
+
+@dataclass(frozen=True)
 class Published:
     """What anybody may see of one server: its public records and receipts, and the findings that were disclosed."""
 
     dossier: Dossier
     cards: Sequence[StoredCard]
     disclosed: tuple[FindingRow, ...] = ()
+
+    @cached_property
+    def values(self) -> Sequence[dict[str, Any]]:
+        """The receipts as JSON values, read once for all who print them."""
+        return values_of(self.cards)
 
 
 def published(

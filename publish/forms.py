@@ -38,9 +38,23 @@ class Form:
         return _csv([[column.name for column in _columns(self)]]) if self.format == "csv" else b""
 
 
-def written(run: Run, dossier: Dossier, cards: Sequence[StoredCard], forms: Sequence[Form]) -> list[bytes]:
-    """The lines of one server in each form, without secrets. Dossier and receipts are what may be shown of it."""
-    sheet = _Sheet(run, dossier, cards)
+Values: TypeAlias = Sequence[dict[str, Any]]
+"""Receipts as JSON values."""
+
+
+def values_of(cards: Sequence[StoredCard]) -> Values:
+    """Receipts as JSON values."""
+    return [orjson.loads(card.body) for card in cards]
+
+
+def written(
+    run: Run, dossier: Dossier, cards: Sequence[StoredCard], forms: Sequence[Form], values: Values | None = None
+) -> list[bytes]:
+    """The lines of one server in each form, without secrets. Dossier and receipts are what may be shown of it.
+
+    `values` are those of its cards, where somebody has read them already.
+    """
+    sheet = _Sheet(run, dossier, cards, values_of(cards) if values is None else values)
     return [sheet.table(form) if form.format == "csv" else sheet.line(form) for form in forms]
 
 
@@ -81,10 +95,11 @@ def masked(document: bytes) -> bytes:
 class _Sheet:
     """What the forms of one server share."""
 
-    def __init__(self, run: Run, dossier: Dossier, cards: Sequence[StoredCard]) -> None:
+    def __init__(self, run: Run, dossier: Dossier, cards: Sequence[StoredCard], values: Values) -> None:
         self._run = run
         self._dossier = dossier
         self._cards = cards
+        self._values = values
 
     def line(self, form: Form) -> bytes:
         """One line of JSON, members sorted. A receipt is canonical JSON already, and goes in as it is."""
@@ -108,10 +123,6 @@ class _Sheet:
             once = once or {column.name: column.cell(row) for column in columns if not column.of_card}
             rows.append([column.cell(row) if column.of_card else once[column.name] for column in columns])
         return _csv(rows)
-
-    @cached_property
-    def _values(self) -> list[dict[str, Any]]:
-        return [orjson.loads(card.body) for card in self._cards]
 
     @cached_property
     def _is_clean(self) -> bool:

@@ -25,6 +25,9 @@ RUBRIC: Final = "adaptive"
 """The methodology whose coverage and dimensions are asked."""
 
 INDEXED: Final = "indexed"
+PARTS: Final = frozenset({RELIABILITY.name, SECURITY.name})
+"""Its dimensions that are asked."""
+
 LAB_TESTED: Final = "lab-tested"
 VENDOR_VERIFIED: Final = "vendor-verified"
 SECURITY_SCANNED: Final = "security-scanned"
@@ -143,7 +146,7 @@ def judge(published: Published, cards: Sequence[Scorecard] | None = None, *, con
 
 
 def may_pass(published: Published, outline: Scorecard) -> bool:
-    """Whether the gate or a badge may be met at all, told from the newest receipt of `RUBRIC` without its lines.
+    """Whether the gate or a badge may be met at all, told from the outline of its newest receipt of `RUBRIC`.
 
     Most servers may not, and need not be judged, for which every line of every receipt has to be read.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -53,9 +53,10 @@ def head_of(body: Mapping[str, Any]) -> Scorecard:
     return _card(_headed(body))
 
 
-def outline_of(body: Mapping[str, Any]) -> Scorecard:
-    """The card of a receipt that was read already, with all its parts and without any line."""
-    return _card({**body, "lines": (), "dimensions": [_unlined(part) for part in body["dimensions"]]})
+def outline_of(body: Mapping[str, Any], parts: Container[str]) -> Scorecard:
+    """The card of a receipt that was read already, with some of its dimensions and without any line."""
+    unlined = [_unlined(part) for part in body["dimensions"] if part["name"] in parts]
+    return _card({**body, "lines": (), "dimensions": unlined})
 
 
 def redate(data: bytes, as_of: datetime) -> bytes:

@@ -47,14 +47,14 @@ def overview_of(store: Store) -> Overview:
     return found
 
 
-def test_every_server_that_may_be_shown_is_listed_as_the_report_has_it(store: Store) -> None:
+def test_every_server_that_may_be_shown_is_listed_with_its_scores(store: Store) -> None:
     posting.post(store, samples.RUN)
     rows = {row.id: row for row in overview_of(store).rows}
     page = store.board.page(BoardQuery(), limit=200)
     assert page.total == len(rows) == SERVERS + 1
     for one in page.servers:
         row = rows[one.server.id]
-        assert (one.state, one.reason) == (row.state.value.replace(" ", "_"), row.reason)
+        assert (one.state, one.reason, one.tools) == (row.state.value.replace(" ", "_"), row.reason, row.tools)
         assert {(it.rubric, it.version): (it.score, it.grade, it.thin) for it in one.scores} == {
             (it.rubric, it.version): (it.score, it.grade, it.thin) for it in row.marks
         }
@@ -143,7 +143,7 @@ def test_a_glance_refuses_nobody_whom_the_gate_lets_pass() -> None:
         main = next(orjson.loads(card.body) for card in one.cards if card.rubric == gate.RUBRIC)
         for changed in ({}, _raised(main)):
             whole = receipt.decode(json.dumps({**main, **changed}).encode())
-            outline = receipt.outline_of({**main, **changed})
+            outline = receipt.outline_of({**main, **changed}, gate.PARTS)
             judged = gate.judge(one, [whole])
             may = any(map(_met_by_outline, (judged.gate, *judged.badges)))
             assert gate.may_pass(one, outline) == may
