@@ -24,7 +24,7 @@ View = Callable[[Look, int], Mapping[str, Any]]
 
 Page = Annotated[int, Query(alias="page", ge=1, le=100_000)]
 
-LISTED: Final = Bounds(items=25, parameters=40, raw=40_000, texts=40_000, explained=40_000)
+LISTED: Final = Bounds(items=25, parameters=40, raw=36_000, texts=36_000, explained=36_000)
 TURNS: Final = 40
 """Exchanges on one page."""
 

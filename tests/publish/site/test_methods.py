@@ -1,0 +1,66 @@
+"""Every methodology and every rule has a page, written from what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from starlette.testclient import TestClient
+
+from evidence.store import Store
+from scoring import catalogue
+from tests.publish.site.boards import read
+from tests.publish.site.conftest import SiteOf
+
+MakeStore = Callable[..., Store]
+
+
+@pytest.fixture
+def site(make_store: MakeStore, site_of: SiteOf) -> TestClient:
+    return site_of(make_store([]))
+
+
+def test_every_version_of_every_methodology_has_a_page_with_its_rules(site: TestClient) -> None:
+    index = read(site, "/methods")
+    for rubric in catalogue.rubrics():
+        assert f"/methods/{rubric.name}" in index.links
+        page = read(site, f"/methods/{rubric.name}")
+        assert {f"/rules/{criterion.rule}" for criterion in rubric.criteria} <= set(page.links)
+        assert all(sentence.replace("`", "") in page.text for sentence in rubric.settled)
+        assert all(name in page.text for _, name in rubric.bands)
+
+
+def test_a_later_version_says_what_changed(site: TestClient) -> None:
+    assert "changed: " in read(site, "/methods/tool_design@2").text
+    assert "This is an earlier version" in read(site, "/methods/tool_design@1").text
+    assert "This is an earlier version" not in read(site, "/methods/tool_design@2").text
+
+
+def test_a_methodology_without_its_version_leads_to_the_newest(site: TestClient) -> None:
+    answer = site.get("/methods/lint")
+    assert (answer.status_code, answer.headers["location"]) == (307, "/methods/lint@2")
+
+
+def test_every_rule_has_a_page_with_its_price_and_examples(site: TestClient) -> None:
+    index = read(site, "/rules")
+    for rule in catalogue.rules():
+        assert f"/rules/{rule.id}" in index.links
+        page = read(site, f"/rules/{rule.id}")
+        assert rule.title in page.text
+        cited = {rubric.name for rubric in catalogue.rubrics() for one in rubric.criteria if one.rule == rule.id}
+        assert {f"/methods/{name}" for name in cited} <= set(page.links)
+
+
+def test_a_published_id_leads_to_its_rule_or_lists_them(site: TestClient) -> None:
+    assert site.get("/rules/tool-no-description").headers["location"] == "/rules/tool-description-missing"
+    cited: dict[str, set[str]] = {}
+    for rubric in catalogue.rubrics():
+        for criterion in rubric.criteria:
+            cited.setdefault(criterion.cites.casefold(), set()).add(f"/rules/{criterion.rule}")
+    name, rules = next((name, rules) for name, rules in cited.items() if len(rules) > 1)
+    assert rules <= set(read(site, f"/rules/{name}").links)
+
+
+@pytest.mark.parametrize("path", ["/methods/nope", "/methods/lint@99", "/rules/nope", "/rules/%E2%80%AE"])
+def test_what_does_not_exist_is_not_found(site: TestClient, path: str) -> None:
+    read(site, path, 404)

@@ -1,0 +1,279 @@
+"""The pages about one server: what they say, what they keep to themselves, and that they hold whatever it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from starlette.testclient import TestClient
+
+from evidence.model import Dossier, Reason, Run, Trigger
+from evidence.store import Retest, RetestState, RunState, Store
+from publish.report import ordered
+from scoring.scorecard import Line
+from tests.publish import observed, samples
+from tests.publish.projects import with_project
+from tests.publish.site.boards import judged, night, put, read, with_tools
+from tests.publish.site.conftest import SiteOf
+from tests.publish.site.desks import PlainDesk
+
+MakeStore = Callable[..., Store]
+FIRST, SECOND = night(0), night(1)
+PARTS = ("", "/fixes", "/tools", "/observations", "/transcript", "/project", "/evidence", "/history", "/changes")
+INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\u200b]")
+LARGEST = 1_500_000
+OURS = ("#", "/servers/", "/methods", "/rules", "/compare")
+
+
+def pages_of(dossier: Dossier) -> list[str]:
+    here = f"/servers/{dossier.server.id}"
+    receipts = [f"{here}/receipts/{card.rubric}@{card.version}" for card in samples.cards(dossier)]
+    return [*(f"{here}{part}" for part in PARTS), *receipts]
+
+
+@pytest.fixture
+def empty(make_store: MakeStore) -> Store:
+    return make_store([], run=replace(samples.RUN, id="run_20260201T030000Z_0000"))
+
+
+def posted(store: Store, *dossiers: Dossier, run: Run = FIRST) -> Store:
+    return put(store, run, dossiers, [card for dossier in dossiers for card in samples.cards(dossier)])
+
+
+@pytest.mark.parametrize("part", [*PARTS, "/receipts/adaptive@1", "/receipts/lint@1"])
+def test_no_page_lets_a_hostile_server_say_anything_but_text(empty: Store, site_of: SiteOf, part: str) -> None:
+    server = with_project(observed.hostile(samples.HOSTILE), samples.HOSTILE)
+    posted(empty, server)
+    posted(empty, with_tools(server, [{"name": samples.HOSTILE, "description": 5 * samples.HOSTILE}]), run=SECOND)
+    site = site_of(empty)
+    path = f"/servers/{server.server.id}{part}"
+    read(site, path)
+    answer = site.get(path)
+    assert samples.SCRIPT not in answer.text
+    assert "<img src=x" not in answer.text
+    assert not INVISIBLE.search(answer.text)
+    assert len(answer.content) < LARGEST
+
+
+def test_every_link_of_a_server_leads_somewhere(empty: Store, site_of: SiteOf) -> None:
+    server = with_project(observed.talkative("ordinary"))
+    posted(empty, server)
+    posted(empty, server, run=SECOND)
+    site = site_of(empty)
+    seen = {path: read(site, path) for path in pages_of(server)}
+    for path, page in seen.items():
+        for href in page.links:
+            if not href.startswith(OURS):
+                continue
+            target, _, anchor = href.partition("#")
+            if target and target not in seen:
+                answer = site.get(target, follow_redirects=True)
+                assert answer.status_code == 200, (path, href)
+                if anchor:
+                    assert f'id="{anchor}"' in answer.text, (path, href)
+            elif anchor:
+                assert anchor in seen[target or path].ids, (path, href)
+
+
+def test_the_first_page_says_what_the_receipts_say(empty: Store, site_of: SiteOf) -> None:
+    server = samples.dossiers(1)[0]
+    posted(empty, server)
+    page = read(site_of(empty), f"/servers/{server.server.id}")
+    for card in ordered(samples.cards(server), "adaptive"):
+        assert f"receipt-{card.rubric}-{card.version}" in page.ids
+        for line in card.lines:
+            assert line.why in page.text
+
+
+def test_a_long_receipt_is_cut_on_the_first_page_and_whole_on_its_own(empty: Store, site_of: SiteOf) -> None:
+    server = samples.dossiers(1)[0]
+    adaptive, lint = samples.cards(server)
+    lines = tuple(replace(_line(), at=f"tools/number-{number}-") for number in range(1_200))
+    put(empty, FIRST, [server], [adaptive, replace(lint, lines=lines)])
+    site, here = site_of(empty), f"/servers/{server.server.id}"
+    assert read(site, here).text.count("number-") == 60 + 1  # the first is also where to fix it
+    whole = "".join(read(site, f"{here}/receipts/lint@1?page={number}").text for number in (1, 2, 3))
+    assert all(f"number-{number}-" in whole for number in range(1_200))
+
+
+def _line() -> Line:
+    server = samples.hostile_dossier()
+    return samples.cards(server)[1].lines[0]
+
+
+def test_a_server_below_the_gate_asks_not_to_be_indexed(empty: Store, site_of: SiteOf) -> None:
+    server = samples.dossiers(1)[0]
+    posted(empty, server)
+    answer = site_of(empty).get(f"/servers/{server.server.id}")
+    assert 'name="robots" content="noindex' in answer.text
+    assert answer.headers["x-robots-tag"].startswith("noindex")
+
+
+@pytest.mark.parametrize("reason", [Reason.OAUTH_REQUIRED, Reason.QUARANTINED, Reason.COLLECTOR_ERROR])
+def test_a_server_that_could_not_be_tested_says_why_and_what_to_do(
+    empty: Store, site_of: SiteOf, reason: Reason
+) -> None:
+    server = samples.absent_dossier(reason, "seen at the door")
+    posted(empty, server)
+    page = read(site_of(empty), f"/servers/{server.server.id}")
+    assert f"Could not be tested: {reason.value.replace('_', ' ')}" in page.text
+    assert "seen at the door" in page.text
+    assert ("our limit, not theirs" in page.text) is (reason is Reason.COLLECTOR_ERROR)
+    assert f"/servers/{server.server.id}/retests" in page.links
+
+
+def test_an_unknown_server_is_not_found_and_search_is_offered(empty: Store, site_of: SiteOf) -> None:
+    posted(empty, samples.dossiers(1)[0])
+    page = read(site_of(empty), "/servers/srv_00000000000000000000", 404)
+    assert "/servers" in page.links
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_of_a_server_that_opted_out_nothing_is_shown_and_the_page_says_so(
+    empty: Store, site_of: SiteOf, part: str
+) -> None:
+    server = samples.dossiers(1)[0]
+    posted(empty, server)
+    desk = PlainDesk(hidden={server.server.id})
+    answer = site_of(empty, desk).get(f"/servers/{server.server.id}{part}")
+    assert answer.status_code == 404
+    assert "asked that it be not looked at" in answer.text
+    assert server.server.name not in answer.text
+    assert server.server.ref not in answer.text
+
+
+def test_what_ran_without_a_sandbox_has_no_page(empty: Store, site_of: SiteOf) -> None:
+    server = samples.unsandboxed_dossier()
+    posted(empty, server, samples.dossiers(1)[0])
+    answer = site_of(empty).get(f"/servers/{server.server.id}")
+    assert answer.status_code == 404
+    assert "secret-server" not in answer.text
+
+
+def test_an_older_night_says_that_it_is_one_and_is_not_indexed(empty: Store, site_of: SiteOf) -> None:
+    server = samples.dossiers(1)[0]
+    posted(empty, server)
+    posted(empty, server, run=SECOND)
+    answer = site_of(empty).get(f"/servers/{server.server.id}?run={FIRST.id}")
+    assert answer.status_code == 200
+    assert f"<code>{SECOND.id}</code>" in answer.text
+    assert answer.headers["x-robots-tag"].startswith("noindex")
+
+
+def test_a_run_that_is_not_published_is_not_shown(empty: Store, site_of: SiteOf) -> None:
+    server = samples.dossiers(1)[0]
+    posted(empty, server)
+    put(empty, SECOND, [server], samples.cards(server), RunState.PLANNED)
+    site = site_of(empty)
+    for path in ("", "/tools", "/fixes", "/changes", "/receipts/adaptive@1"):
+        assert site.get(f"/servers/{server.server.id}{path}?run={SECOND.id}").status_code == 404, path
+    assert site.get(f"/servers/{server.server.id}/compare?from={FIRST.id}&to={SECOND.id}").status_code == 404
+
+
+def test_a_night_whose_records_were_given_up_keeps_its_receipts(empty: Store, site_of: SiteOf) -> None:
+    server = observed.talkative("ordinary")
+    posted(empty, server)
+    posted(empty, server, run=SECOND)
+    empty.compacting.thin(FIRST.id, SECOND.as_of + timedelta(days=100), limit=100)
+    site, here = site_of(empty), f"/servers/{server.server.id}"
+    page = read(site, f"{here}?run={FIRST.id}")
+    assert "The records of this night were given up on 10 June 2026" in page.text
+    assert "receipt-adaptive-1" in page.ids
+    for part in ("/tools", "/observations", "/transcript", "/project", "/evidence", "/fixes", "/changes"):
+        assert "given up" in read(site, f"{here}{part}?run={FIRST.id}").text, part
+    assert "what the server said then is not kept" in read(site, f"{here}/changes").text
+
+
+def test_a_finished_retest_is_announced_beside_the_night_that_lists_show(empty: Store, site_of: SiteOf) -> None:
+    server = samples.dossiers(1)[0]
+    posted(empty, server)
+    again = replace(SECOND, trigger=Trigger.RETEST)
+    asked = Retest(id="r1", server=server.server.id, client="anyone:x", asked_at=FIRST.as_of)
+    empty.retests.ask(asked)
+    put(empty, again, [server], samples.cards(server), RunState.DONE)
+    empty.retests.admit("r1", again.id, again.as_of)
+    site, here = site_of(empty), f"/servers/{server.server.id}"
+    beside = f"{here}/compare?from={FIRST.id}&to={again.id}"
+    assert beside not in read(site, here).links
+    empty.retests.finish("r1", RetestState.DONE, again.as_of)
+    assert beside in read(site_of(empty), here).links
+    assert "a re-test" in read(site, f"{here}?run={again.id}").text
+
+
+def test_two_thousand_tools_are_all_reachable_and_no_page_is_large(empty: Store, site_of: SiteOf) -> None:
+    heavy = {f"p{key}": {"description": "\u202e" * 900} for key in range(60)}
+    tools = [
+        {
+            "name": f"tool-{number}-",
+            "description": "\u202e" * (2_000 if number < 25 else 2),
+            "inputSchema": {"type": "object", "properties": heavy if number < 25 else {}},
+        }
+        for number in range(2_000)
+    ]
+    server = with_tools(samples.dossiers(1)[0], tools)
+    put(empty, FIRST, [server], samples.cards(samples.dossiers(1)[0]))
+    site, here = site_of(empty), f"/servers/{server.server.id}"
+    first = site.get(f"{here}/tools")
+    assert len(first.content) < LARGEST
+    last = site.get(f"{here}/tools?page=80").text
+    assert 'id="tools-2000"' in last
+    assert "tool-1999-" in last
+    assert 'href="' + f"{here}/tools?page=80" in first.text
+    for part in ("", "/observations", "/evidence"):
+        assert len(site.get(here + part).content) < LARGEST, part
+
+
+def test_a_text_of_a_megabyte_is_cut_and_says_so(empty: Store, site_of: SiteOf) -> None:
+    server = with_tools(samples.dossiers(1)[0], [{"name": "n" * 1_000_000, "description": "</script>" * 120_000}])
+    put(empty, FIRST, [server], samples.cards(samples.dossiers(1)[0]))
+    site = site_of(empty)
+    for path in pages_of(samples.dossiers(1)[0])[:9]:
+        answer = site.get(path)
+        assert answer.status_code == 200
+        assert len(answer.content) < 200_000, path
+        assert "</script>" not in answer.text
+    assert "more characters)" in site.get(f"/servers/{server.server.id}/tools").text
+
+
+def test_a_server_is_found_by_the_reference_of_its_registry(empty: Store, site_of: SiteOf) -> None:
+    server = samples.absent_dossier(Reason.UNREACHABLE)
+    posted(empty, server)
+    answer = site_of(empty).get(f"/servers/{server.server.ref}")
+    assert answer.status_code == 308
+    assert answer.headers["location"] == f"/servers/{server.server.id}"
+
+
+@pytest.mark.parametrize("dossiers", [samples.dossiers(12)])
+def test_ordinary_servers_have_well_formed_pages(empty: Store, site_of: SiteOf, dossiers: Sequence[Dossier]) -> None:
+    posted(empty, *dossiers)
+    site = site_of(empty)
+    for dossier in dossiers:
+        for path in pages_of(dossier):
+            read(site, path)
+
+
+def test_the_receipts_of_every_methodology_have_a_page(empty: Store, site_of: SiteOf) -> None:
+    server = with_project(observed.talkative("ordinary"))
+    cards = judged(server)
+    put(empty, FIRST, [server], cards)
+    site, here = site_of(empty), f"/servers/{server.server.id}"
+    first = read(site, here)
+    for card in cards:
+        page = read(site, f"{here}/receipts/{card.rubric}@{card.version}")
+        assert f"/methods/{card.rubric}@{card.version}" in page.links
+    assert sum(key.startswith("receipt-") for key in first.ids) == 5
+    assert f"{here}/receipts/lint@1" in first.links
+
+
+def test_badges_are_offered_for_three_kinds_of_readme(empty: Store, site_of: SiteOf) -> None:
+    server = samples.dossiers(1)[0]
+    posted(empty, server)
+    site: TestClient = site_of(empty)
+    text = read(site, f"/servers/{server.server.id}").text
+    image = f"https://hallmark.example/badges/{server.server.id}/score.svg"
+    assert f"({image})]" in text
+    assert f'<img src="{image}"' in text
+    assert f".. image:: {image}" in text

@@ -1,0 +1,84 @@
+"""What to fix first is told from receipts, what it brings by judging again, and neither tells what is not disclosed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from evidence.model import Dossier
+from publish.costs_view import costs, public_prospect
+from publish.disclosure import NOBODY_LOOKED, WITHHELD, Reviewed, private_rules, public_form
+from scoring import catalogue
+from scoring.assess import assess
+from scoring.remedy import prospect
+from tests.publish.site.boards import judged
+from tests.publish.test_findings import INJECTION, server
+
+ADAPTIVE = catalogue.rubric("adaptive")
+
+
+def test_what_a_rule_costs_is_what_its_lines_take_from_the_score() -> None:
+    cards = {card.rubric: card for card in judged(server("", "Gets it"))}
+    lint = cards["lint"]
+    found = costs([lint])
+    assert sum(price.points for cost in found for price in cost.prices) == -sum(
+        line.points for line in lint.lines if line.points < 0 and line.rule
+    )
+    assert [sum(price.points for price in cost.prices) for cost in found] == sorted(
+        (sum(price.points for price in cost.prices) for cost in found), reverse=True
+    )
+
+
+def test_shares_of_weighted_parts_are_points_of_the_score() -> None:
+    dossier = server("Gets it", "Reads one note by its id, when the id is known.")
+    card = next(card for card in judged(dossier) if card.rubric == "adaptive")
+    (cost,) = [cost for cost in costs([card]) if cost.rule == "tool-description-short"]
+    outlook = prospect(assess(dossier, [ADAPTIVE]), ADAPTIVE)
+    (remedy,) = [one for one in outlook.remedies if one.rule == "tool-description-short"]
+    assert abs(cost.prices[0].points - remedy.gain.points) < Decimal("0.001")
+
+
+def test_the_main_methodology_decides_the_order() -> None:
+    cards = {card.rubric: card for card in judged(server("", "Gets it"))}
+    found = costs([cards["adaptive"], cards["lint"]])
+    first = [price.points if price.rubric == "adaptive" else Decimal(0) for price in (one.prices[0] for one in found)]
+    assert first == sorted(first, reverse=True)
+
+
+def poisoned() -> Dossier:
+    return server(INJECTION, "Gets it")
+
+
+def test_costs_of_public_receipts_name_no_finding_of_our_own() -> None:
+    cards = judged(poisoned())
+    assert private_rules() & {cost.rule for cost in costs(cards)}
+    told = {cost.rule for cost in costs([public_form(card) for card in cards])}
+    assert not told & (private_rules() | {WITHHELD})
+
+
+def test_fixes_of_our_own_findings_are_left_out_with_the_sum_of_all() -> None:
+    found = public_prospect(poisoned(), ADAPTIVE, NOBODY_LOOKED)
+    assert found.remedies
+    assert not {remedy.rule for remedy in found.remedies} & private_rules()
+    assert found.everything is None
+
+
+def test_a_disclosed_finding_is_a_fix_like_any_other() -> None:
+    dossier = poisoned()
+    whole = prospect(assess(dossier, [ADAPTIVE]), ADAPTIVE)
+    spots = [
+        (remedy.rule, spot.at, why)
+        for remedy in whole.remedies
+        if remedy.rule in private_rules()
+        for spot in remedy.spots
+        for why in spot.why
+    ]
+    assert spots
+    assert public_prospect(dossier, ADAPTIVE, Reviewed(disclosed=frozenset(spots))) == whole
+    other = frozenset((rule, at, f"{why}!") for rule, at, why in spots)
+    assert public_prospect(dossier, ADAPTIVE, Reviewed(disclosed=other)).everything is None
+
+
+def test_without_private_findings_nothing_is_left_out() -> None:
+    dossier = replace(server("Gets it"))
+    assert public_prospect(dossier, ADAPTIVE, NOBODY_LOOKED) == prospect(assess(dossier, [ADAPTIVE]), ADAPTIVE)
