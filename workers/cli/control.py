@@ -9,20 +9,16 @@ import typer
 
 from evidence.store.audit import Act
 from evidence.store.claim_rows import ClaimState
-from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.decided import By, now, who
 from workers.cli.session import find_server, reading
-from workers.context import open_context
-from workers.loop import run_loop
-from workers.settings import Settings
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     help="Look after proofs of control and the webhooks of whoever gave them.\n\n"
-    "With workers, beat has proofs looked for and messages sent every minute; without them `check` does it once.\n\n"
-    "Example: hallmark control check",
+    "With workers, proofs are looked for and messages sent every minute; without them by `hallmark attend`.\n\n"
+    "Example: hallmark control list",
 )
 
 
@@ -51,24 +47,6 @@ def list_(
                 )
         if not as_json:
             show(grid)
-
-
-@app.command()
-def check() -> None:
-    """Look for the proofs that are due, and send the messages that are: what workers do by themselves.
-
-    Example: hallmark control check
-    """
-
-    from workers import claims, notices  # noqa: PLC0415  the wire, which a list does not need
-
-    async def once() -> tuple[int, int]:
-        async with open_context(Settings()) as ctx:
-            return await claims.check_due(ctx), await notices.tell(ctx)
-
-    with explained():
-        looked, sent = run_loop(once())
-    note(f"{looked} proofs were looked for, {sent} messages were sent")
 
 
 @app.command()
