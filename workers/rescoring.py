@@ -31,12 +31,20 @@ _DERIVED = frozenset({f"collector.{pins.DERIVER.name}", f"evidence.{drift.KIND}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescored:
-    """What came of it. `failed` names the servers for which a rule raised; they have no scorecard."""
+    """What came of it. `failed` names the servers for which a rule raised; they have no scorecard.
+
+    `dropped` servers were left out because their records of that night are kept no longer.
+    """
 
     run: Run
     servers: int
+    dropped: int
     failed: Mapping[ServerId, str]
     published: bool
+
+
+class NothingLeft(Exception):
+    """The records of a run are kept no longer, so that it cannot be scored again; the message says since when."""
 
 
 def rescore(
@@ -51,11 +59,12 @@ def rescore(
     """Score every collected server of a run again, under `rubrics` or all of them, and publish it as a run of its own.
 
     The same request under the same code is the same run: asked again it does nothing, after a crash it goes on.
-    `told` hears of every batch how many servers it had.
+    `told` hears of every batch how many servers it had. Raise NothingLeft when no record of the run is left.
     """
     run = plan(source.run, rubrics, commit, origin(source))
     waiting = set(store.pending(source.run.id, Stage.COLLECT))
-    servers = [server for server in store.planned(source.run.id) if server not in waiting]
+    collected = [server for server in store.planned(source.run.id) if server not in waiting]
+    servers = _still_known(store, source.run.id, collected)
     store.add_run(run, options=options_of(source, rubrics))
     store.plan(run.id, servers, wall())
     scoring = _Scoring(
@@ -65,7 +74,9 @@ def rescore(
     for batch in _batches(store.pending(run.id, Stage.SCORE)):
         failed |= scoring.score(batch)
         told(len(batch))
-    return Rescored(run=run, servers=len(servers), failed=failed, published=_publish(store, run, wall))
+    dropped = len(collected) - len(servers)
+    published = _publish(store, run, wall)
+    return Rescored(run=run, servers=len(servers), dropped=dropped, failed=failed, published=published)
 
 
 def plan(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run:
@@ -124,6 +135,20 @@ class _Scoring:
         for server, error in failed.items():
             self.store.fail(self.run, server, Stage.SCORE, error)
         return failed
+
+
+def _still_known(store: Store, run: str, servers: Sequence[ServerId]) -> Sequence[ServerId]:
+    """Those of the servers whose records were not dropped: nothing is not what they said that night."""
+    thinned = store.compacting.thinned(run)
+    if thinned is None or not thinned.visits:
+        return servers
+    known = [server for batch in _batches(servers) for server, kinds in store.digests(run, batch).items() if kinds]
+    if not known:
+        raise NothingLeft(
+            f"expected records of run {run}; they were dropped by {thinned.at:%Y-%m-%d}, as those of old nights are. "
+            "Its receipts are kept; of every week one night can be scored again."
+        )
+    return known
 
 
 def _derived(dossier: Dossier, before: Mapping[ServerId, Dossier], approved: Approval) -> Dossier:

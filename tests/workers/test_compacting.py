@@ -27,6 +27,7 @@ from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on 
 from workers import compacting
 from workers.compacting import compact
 from workers.receipts import score_one
+from workers.rescoring import NothingLeft, rescore
 
 DOSSIERS = list(captures().values())[:3]
 IDS = [dossier.server.id for dossier in DOSSIERS]
@@ -155,6 +156,26 @@ def test_nothing_of_a_server_with_a_private_finding_goes(nights: Store) -> None:
     change = Disclosure(at=TODAY.at, who="we", before=before, after=FindingState.DISMISSED, note="a false alarm")
     nights.move_finding("fnd_1", change)
     assert nights.verify() == []
+
+
+def test_a_night_of_which_no_record_is_left_cannot_be_scored_again(nights: Store) -> None:
+    compact(nights, TODAY, KEEP)
+    row, before = nights.run(name(3)), nights.runs(99)
+    assert row is not None
+    with pytest.raises(NothingLeft, match=f"dropped by {TODAY.at:%Y-%m-%d}"):
+        rescore(nights, row, wall=TODAY.wall)
+    assert nights.runs(99) == before, "no run without any server"
+
+
+def test_who_has_no_record_left_is_not_scored_as_if_nothing_had_been_seen(nights: Store) -> None:
+    found = Spotted(id="fnd_1", server=IDS[0], rule="r", at="", message="m", severity="high", content="c")
+    nights.put_findings([found], TODAY.at)
+    compact(nights, TODAY, KEEP)
+    row = nights.run(name(3))
+    assert row is not None
+    again = rescore(nights, row, wall=TODAY.wall)
+    assert (again.servers, again.dropped) == (1, 2)
+    assert {card.server for card in nights.scorecards(again.run.id)} == {IDS[0]}
 
 
 def test_the_newest_records_of_a_server_stay_however_old(store: Store) -> None:  # noqa: F811

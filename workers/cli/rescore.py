@@ -12,11 +12,11 @@ import typer
 from evidence.store import RunRow, Store
 from publish.figures import number, signed
 from publish.movement import Move, Shift
-from workers.cli.console import Exit, emit, err, note, plain, show, table
+from workers.cli.console import Exit, emit, err, fail, note, plain, show, table
 from workers.cli.selection import Rubrics, selected
 from workers.cli.session import find_run, reading
 from workers.clock import clock_at
-from workers.rescoring import Rescored, compare, rescore
+from workers.rescoring import NothingLeft, Rescored, compare, rescore
 from workers.settings import Settings
 
 app = typer.Typer(add_completion=False)
@@ -45,7 +45,7 @@ def rescore_run(
 
     hallmark rescore --json
 
-    Exit codes: 0 done, 1 a rule failed on a server, 2 wrong usage, 3 no such run.
+    Exit codes: 0 done, 1 a rule failed on a server, 2 wrong usage, 3 no such run, or its records are kept no longer.
     """
     with reading() as store:
         rubrics = selected(rubric) if rubric else []
@@ -59,7 +59,10 @@ def rescore_run(
                 status.update(f"scored {done['servers']} servers again")
 
             wall = clock_at(settings.clock).wall
-            result = rescore(store, source, rubrics=rubrics, commit=settings.commit, wall=wall, told=told)
+            try:
+                result = rescore(store, source, rubrics=rubrics, commit=settings.commit, wall=wall, told=told)
+            except NothingLeft as error:
+                fail(str(error), Exit.NOTHING)
         found = sorted(compare(store, source.run.id, result.run.id), key=_largest)
         _print(store, source, result, found, limit=limit, as_json=as_json)
         raise typer.Exit(Exit.FAILURE if result.failed or not result.published else Exit.OK)
@@ -89,6 +92,8 @@ def _print(store: Store, source: RunRow, result: Rescored, found: Sequence[Move]
         note(f"{len(found) - limit} more moves: --limit, or --json for all")
     for server, error in result.failed.items():
         note(f"{server} could not be scored: {error}")
+    if result.dropped:
+        note(f"{result.dropped} servers are left out: their records of that night are kept no longer")
     servers = len({move.server for move in found})
     note(f"run {result.run.id}: {servers} of {result.servers} servers moved, against run {source.run.id}")
 
@@ -133,6 +138,7 @@ def _as_result(source: RunRow, result: Rescored, found: Sequence[Move]) -> dict[
         "run": result.run.id,
         "of": source.run.id,
         "servers": result.servers,
+        "dropped": result.dropped,
         "moved": len({move.server for move in found}),
         "failed": dict(result.failed),
         "published": result.published,
