@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from threading import Lock
 
+from anyio.to_thread import current_default_thread_limiter
 from sqlalchemy.engine import make_url
 from starlette.types import ASGIApp
 
@@ -134,6 +135,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         log.configure(mine.log_level, mine.log_format)
+        current_default_thread_limiter().total_tokens = mine.web_threads
         async with inner(app):
             yield
         store.close()

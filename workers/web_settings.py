@@ -50,6 +50,12 @@ class WebSettings(BaseSettings):
         default=timedelta(seconds=5),
         description="After this long PostgreSQL gives up a query of the site, which then answers 503. 0: never.",
     )
+    web_threads: int = Field(
+        default=16,
+        ge=1,
+        le=256,
+        description="Pages that a process of the site makes at the same time, each with a connection to the database.",
+    )
     web_metrics: str = Field(
         default="",
         description="Address and port at which a process of the site shows its metrics to Prometheus, as "

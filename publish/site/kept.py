@@ -40,6 +40,9 @@ class Kept:
                 await self._app(scope, receive, send)
             finally:
                 self._revisions.forget()
+        elif "authorization" in Headers(scope=scope):
+            # What a token shows is for its holder: it is tagged and encoded, and neither kept nor taken from here.
+            await self._app(scope, receive, _Making(scope, send, asyncio.Lock()).take)
         else:
             await self._get(scope, receive, send)
 
@@ -51,8 +54,8 @@ class Kept:
             await _send(copy, scope, send)
             return
         lock = self._locks.setdefault(address, asyncio.Lock())
-        await lock.acquire()
         making = _Making(scope, send, lock)
+        await making.hold()
         try:
             if copy := self._shelf.find(address):
                 await _send(copy, scope, send)
@@ -72,8 +75,13 @@ class _Making:
         self._start: Message | None = None
         self._parts: list[bytes] = []
         self._flows = False
-        self._holds = True
+        self._holds = False
         self.copy: Copy | None = None
+
+    async def hold(self) -> None:
+        """Wait for those who asked for the same address before."""
+        await self._lock.acquire()
+        self._holds = True
 
     def release(self) -> None:
         """Let others ask for the same address."""

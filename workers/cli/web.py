@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -87,4 +88,5 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=10,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # it has ended in order by then
+        uvicorn.Server(config).run(sockets=[listener])

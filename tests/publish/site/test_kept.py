@@ -92,6 +92,13 @@ def test_nothing_else_is_kept(counted: Counted) -> None:
     assert "etag" not in private.headers
 
 
+def test_what_a_token_shows_is_kept_for_nobody(counted: Counted) -> None:
+    bearer = {"authorization": "Bearer token"}
+    assert [counted.client.get("/public", headers=bearer).text[0] for _ in range(2)] == ["1", "2"]
+    assert counted.client.get("/public").text[0] == "3"
+    assert counted.client.get("/public", headers=bearer).text[0] == "4"
+
+
 def test_a_client_that_has_it_is_told_so(counted: Counted) -> None:
     first = counted.client.get("/public", headers={"accept-encoding": "gzip"})
     tag = first.headers["etag"]
