@@ -75,8 +75,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
     return {
         "rationale": blocks(rule.rationale),
         "params": [(name, value_text(value)) for name, value in rule.params.items()],
-        "good": illustration.good(rule),
-        "bad": illustration.bad(rule),
+        "good": [illustration.illustrate(thing) for thing in rule.good[: illustration.MAX_EXAMPLES]],
+        "bad": [illustration.illustrate(thing) for thing in rule.bad[: illustration.MAX_EXAMPLES]],
         "cited": list(citations(rule)),
         "places": _places(rule),
     }

@@ -52,5 +52,5 @@ def _told(rows: tuple[FindingRow, ...]) -> Reviewed:
 
 
 def _examples(rule: str) -> tuple[str, ...]:
-    """The shortest good example of a rule."""
-    return illustration.good(catalogue.rule(rule))[:1]
+    """The first good example of a rule: the plainest one."""
+    return tuple(illustration.illustrate(thing) for thing in catalogue.rule(rule).good[:1])

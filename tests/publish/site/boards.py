@@ -14,8 +14,7 @@ from evidence.kinds import listing
 from evidence.kinds.listing import Listing
 from evidence.model import Dossier, Observed, Run, ServerRef, Status, Trigger
 from evidence.store import RunState, Store
-from publish.board import listed
-from publish.dataset import published
+from publish.posting import post
 from scoring import catalogue
 from scoring.assess import assess
 from scoring.scorecard import Scorecard
@@ -62,13 +61,8 @@ def put(
     store.put_records(run.id, records, done=ids, at=run.as_of)
     store.put_scorecards(run.id, [stored(replace(card, as_of=run.as_of)) for card in cards], done=ids, at=run.as_of)
     store.set_state(run.id, state, run.as_of)
-    return post(store, run) if state is PUBLISHED else store
-
-
-def post(store: Store, run: Run) -> Store:
-    """Put what is public of a run on the board."""
-    rows = sorted((listed(one, run.id) for one in published(store, run.id)), key=lambda row: row.server.id)
-    store.board.put(run.id, rows, lambda: b"{}")
+    if state is PUBLISHED:
+        post(store, run)
     return store
 
 
