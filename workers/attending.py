@@ -1,4 +1,4 @@
-"""What people asked for, done in this process: re-tests, proofs of control, messages. Where there are workers, they do."""
+"""What people asked for, done in this process: re-tests, proofs of control, messages. Otherwise workers do it."""
 
 from __future__ import annotations
 

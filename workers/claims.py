@@ -20,9 +20,11 @@ from evidence.kinds import listing
 from evidence.kinds.listing import Listing
 from evidence.members import mapping, text
 from evidence.model import Absent, Server, Target, TargetType
+from evidence.store.audit import Act
 from evidence.store.claim_rows import Claim, ClaimState, Way
 from publish.people.lines import newest_runs
 from workers.clock import Clock
+from workers.closing import OURSELVES
 from workers.context import Context
 from workers.opt_outs import opt_outs
 from workers.settings import Settings
@@ -68,8 +70,15 @@ async def _check(ctx: Context, grounds: Grounds, due: list[Claim]) -> None:
         sight = await _look(ctx, grounds, claim, server) if server else Missing("no registry lists this server")
         at = ctx.clock.wall()
         settled = after(ctx.settings, claim, sight, at)
-        if await asyncio.to_thread(ctx.store.claims.settle, settled) and settled.state is not claim.state:
+        moved = settled.state is not claim.state
+        if await asyncio.to_thread(ctx.store.claims.settle, settled, _act(settled, at) if moved else None) and moved:
             ctx.log.info("claim_moved", claim=claim.id, server=claim.server, state=settled.state.value)
+
+
+def _act(claim: Claim, at: datetime) -> Act:
+    """For the trail, since a proof opens what a token made by an operator would."""
+    note = f"{claim.server} by {claim.way.value}"
+    return Act(at=at, who=OURSELVES, what=f"claim.{claim.state.value}", subject=claim.id, note=note)
 
 
 async def _look(ctx: Context, grounds: Grounds, claim: Claim, server: Server) -> Sight:

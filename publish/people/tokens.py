@@ -30,7 +30,8 @@ _OWNER: Final = "owner:"
 _SECRET_BYTES: Final = 32
 _SALT_BYTES: Final = 16
 _FORM: Final = re.compile(r"hmk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
-_NOBODY: Final = bytes(_SALT_BYTES)
+_NOBODY: Final = (bytes(_SALT_BYTES), bytes(32))
+"""Salt and digest of nobody: what an unknown token is compared with."""
 
 
 class UnknownScope(ValueError):
@@ -102,7 +103,7 @@ def authenticate(store: Store, presented: str, now: datetime) -> Bearer | None:
     if form is None:
         return None
     known = store.tokens.find(form[1])
-    salt, digest = (_NOBODY, _NOBODY) if known is None else (known.salt, known.digest)
+    salt, digest = _NOBODY if known is None else (known.salt, known.digest)
     same = hmac.compare_digest(_digest(salt, form[2]), digest)
     if known is None or not same or not known.counts(now):
         return None

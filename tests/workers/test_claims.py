@@ -108,6 +108,8 @@ def test_a_token_counts_from_the_proof_until_it_is_gone_for_a_week(tmp_path: Pat
                 assert not owns(ctx, started)
                 clock.step(30 * DAY)
                 assert await claims.check_due(ctx) == 0
+                acts = ctx.store.audit.read(subject=started.claim.id)
+                assert [one.what for one in acts] == ["claim.lapsed", "claim.proven"]
 
     asyncio.run(main())
 
