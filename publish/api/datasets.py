@@ -24,7 +24,7 @@ class DatasetFile(TypedDict):
     about: Annotated[str, Field(description="What it is, in a few words.")]
     media_type: Annotated[str, Field(examples=["application/vnd.apache.parquet"])]
     bytes: int
-    sha256: Digest
+    sha256: Annotated[Digest | None, Field(description="Null for what is not in the manifest.")]
     table: Annotated[str | None, Field(description="The table that it holds; null where it is none.")]
     rows: Annotated[int | None, Field(description="Rows of the table; null where it is none.")]
     url: Annotated[str, Field(description="Where it is downloaded.")]
@@ -85,7 +85,7 @@ def _file(site: Site, snapshot: Snapshot, file: File) -> dict[str, Any]:
         "about": about(file),
         "media_type": file.media_type,
         "bytes": file.bytes,
-        "sha256": file.sha256,
+        "sha256": file.sha256 or None,
         "table": file.table,
         "rows": file.rows,
         "url": site.absolute(f"/datasets/{snapshot.id}/{file.name}"),

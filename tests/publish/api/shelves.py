@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from evidence.model import Dossier, Reason
-from evidence.store import Listed, Store
-from publish.board import listed
-from publish.dataset import published
+from evidence.store import Store
+from publish.posting import post
 from tests.publish import projects, samples
 from tests.publish.shelf import fill, stored
 
@@ -35,9 +34,4 @@ def publish(store: Store, dossiers: Sequence[Dossier]) -> None:
     before = [replace(dossier, as_of=EARLIER.as_of) for dossier in dossiers]
     fill(store, before, EARLIER)
     fill(store, dossiers)
-    store.board.put(RUN.id, _listed(store), lambda: b"{}")
-
-
-def _listed(store: Store) -> Iterator[Listed]:
-    for server in published(store, RUN.id):
-        yield listed(server, RUN.id)
+    post(store, RUN)

@@ -22,6 +22,8 @@ from tests.publish.api import shelves
 from tests.publish.api.conftest import Api, open_api
 from tests.publish.site.desks import NOW, PlainDesk
 
+pytestmark = pytest.mark.xdist_group("made-up")
+
 SAMPLE: Final = 2
 SOAKED: Final = 2_000
 SEED: Final = 7
