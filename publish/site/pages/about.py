@@ -15,6 +15,13 @@ def routes(site: Site) -> APIRouter:
 
     @router.get("/about")
     def about() -> Response:
-        return site.page("about.html.j2", here="about", gate=GATE, awards=RULES, canonical=site.absolute("/about"))
+        return site.page(
+            "about.html.j2",
+            here="about",
+            gate=GATE,
+            awards=RULES,
+            mcp=site.absolute("/mcp"),
+            canonical=site.absolute("/about"),
+        )
 
     return router
