@@ -16,7 +16,7 @@ from evidence.store.board_history import read_history, read_scores
 from evidence.store.board_models import BOARD, BOARD_HIDDEN
 from evidence.store.board_reading import Edition
 from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed
-from evidence.store.board_shown import is_told, shown_edition
+from evidence.store.board_shown import find_shown, is_told, shown_edition
 from evidence.store.board_writing import Posting
 from evidence.store.database import Database
 from evidence.store.mapping import to_object
@@ -152,10 +152,10 @@ class Board:
         return "-".join(str(number or 0) for number in (shown, *counts))
 
     def _shown(self, connection: Connection) -> Edition | None:
-        key = shown_edition(connection)
-        if key is None:
+        found = find_shown(connection)
+        if found is None:
             return None
         known = self._edition  # that of another thread is as good
-        if known is None or known.key != key:
-            self._edition = known = board_reading.read_edition(connection, key)
+        if known is None or (known.key, known.hides) != found:
+            self._edition = known = board_reading.read_edition(connection, *found)
         return known

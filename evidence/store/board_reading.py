@@ -27,9 +27,10 @@ Conditions: TypeAlias = list[ColumnElement[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What is read once of an edition, since nothing of it ever changes."""
+    """What is read once of an edition, since nothing of it ever changes but whether it `hides` a server."""
 
     key: int
+    hides: bool
     run: str
     servers: int
     rubrics: tuple[tuple[str, int], ...]
@@ -54,26 +55,27 @@ class Edition:
         return FIRST_RUBRIC + versions[max(versions) if query.version is None else query.version]
 
 
-def read_edition(connection: Connection, key: int) -> Edition:
+def read_edition(connection: Connection, key: int, hides: bool) -> Edition:
     """The head of an edition."""
     query = select(BOARD.c.servers, BOARD.c.rubrics, BOARD.c.kinds, RUN.c.id)
     row = connection.execute(query.join(RUN, RUN.c.key == BOARD.c.run_key).where(BOARD.c.key == key)).one()
     rubrics = tuple((rubric, version) for rubric, version in from_json(row.rubrics))
-    return Edition(key, row.id, row.servers, rubrics, Kinds.from_json(row.kinds))
+    return Edition(key, hides, row.id, row.servers, rubrics, Kinds.from_json(row.kinds))
 
 
 def read_page(connection: Connection, edition: Edition, query: BoardQuery, cursor: str | None, limit: int) -> BoardPage:
     """A page of a list; raise BadCursor or UnknownRubric."""
     sort = edition.sort(query)
     spot = None if cursor is None else read_cursor(cursor, sort)
-    where = _conditions(connection, edition, query)
+    where = _conditions(edition, query)
     rows = _rows(connection, edition, sort, where, spot, reverse=query.reverse, limit=limit + 1)
     more, rows = len(rows) > limit, rows[:limit]
     backwards = spot is not None and spot.backwards
     if backwards:
         rows.reverse()
     has_later, has_earlier = (True, more) if backwards else (more, spot is not None)
-    total, counted = _count(connection, edition, query, where)
+    is_all = spot is None and not more
+    total, counted = (len(rows), len(rows)) if is_all else _count(connection, edition, query, where)
     return BoardPage(
         servers=tuple(_listed(edition, row) for row in rows),
         after=Spot(sort, rows[-1].rank, rows[-1].place).cursor if rows and has_later else None,
@@ -117,7 +119,7 @@ def _listed(edition: Edition, row: Row[Any]) -> Listed:
     return unpack(row.body, server_of(row), edition.run, row.seen)
 
 
-def _conditions(connection: Connection, edition: Edition, query: BoardQuery) -> Conditions:
+def _conditions(edition: Edition, query: BoardQuery) -> Conditions:
     """What rows of an order are about servers that a question is about."""
     order = BOARD_ORDER.c
     found: Conditions = []
@@ -126,7 +128,7 @@ def _conditions(connection: Connection, edition: Edition, query: BoardQuery) -> 
     found += [order.place.in_(_with_word(edition, word)) for word in wanted_words(query.text)]
     if query.grade is not None or query.least is not None:
         found.append(_scored(edition, query, order))
-    if connection.scalar(select(BOARD_HIDDEN.c.server_key).limit(1)) is not None:
+    if edition.hides:
         found.append(order.place.not_in(_hidden(edition)))
     return found
 
@@ -182,6 +184,8 @@ def _count(connection: Connection, edition: Edition, query: BoardQuery, where: C
     if _is_about_kinds(query):
         kinds = edition.kinds.matching(query)
         shown = edition.servers if kinds is None else sum(kinds.values())
+        if not edition.hides:
+            return shown, shown
         hidden = select(BOARD_SERVER.c.kind, func.count()).where(
             BOARD_SERVER.c.edition == edition.key, BOARD_SERVER.c.server_key.in_(select(BOARD_HIDDEN.c.server_key))
         )

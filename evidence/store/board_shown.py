@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, and_, select
+from typing import Final
 
-from evidence.store.board_models import BOARD
+from sqlalchemy import ColumnElement, Connection, and_, exists, select
+
+from evidence.store.board_models import BOARD, BOARD_HIDDEN
 from evidence.store.models import RUN
 from evidence.store.rows import RunState
+
+_NEWEST_FIRST: Final = (RUN.c.id.desc(), BOARD.c.key.desc())
 
 
 def shown_edition(connection: Connection) -> int | None:
     """The edition that is read, None before the first."""
-    newest = select(BOARD.c.key).join(RUN, RUN.c.key == BOARD.c.run_key).where(is_told())
-    key: int | None = connection.scalar(newest.order_by(RUN.c.id.desc(), BOARD.c.key.desc()).limit(1))
-    return key
+    found = find_shown(connection)
+    return None if found is None else found[0]
+
+
+def find_shown(connection: Connection) -> tuple[int, bool] | None:
+    """The edition that is read, and whether any server at all is hidden; None before the first."""
+    newest = select(BOARD.c.key, exists(BOARD_HIDDEN.c.server_key)).join(RUN, RUN.c.key == BOARD.c.run_key)
+    row = connection.execute(newest.where(is_told()).order_by(*_NEWEST_FIRST).limit(1)).first()
+    return None if row is None else (row[0], row[1])
 
 
 def is_told() -> ColumnElement[bool]:

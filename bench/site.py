@@ -1,0 +1,169 @@
+"""How fast the site is under load: `python -m bench.site --servers 100000 --runs 30 [--database sqlite]`.
+
+Fills PostgreSQL (or SQLite) with made-up servers and published nights, serves them with the real app in as many
+processes as asked, and lets 50 clients ask for one kind of page after the other, each client as soon as it has its
+answer. `cold` asks for other addresses all the time, so that nothing comes from memory; `warm` asks again for few.
+CPU is that of all server processes and of the database. The plans of the statements behind the pages are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+from bench.simulation.metering import Meter
+from bench.site_load.filling import COMMON, Filled, fill, vacuum
+from bench.site_load.plans import plans
+from evidence.store import BoardQuery, Store, open_store
+from evidence.store.database import Database
+from tests.servers.daemon import free_port
+from tests.servers.postgres import postgres_server
+
+WARM = 40
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--servers", type=int, default=1_000)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url, roots = _database(stack, options.database, folder)
+        result = measure(url, roots, folder, options)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def _database(stack: ExitStack, kind: str, folder: Path) -> tuple[str, list[int]]:
+    if kind == "sqlite":
+        return f"sqlite:///{folder}/hallmark.db", []
+    server = stack.enter_context(postgres_server())
+    return server.create_database(), [server.pid]
+
+
+def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Fill, serve, ask; figures by kind of page."""
+    store, database = open_store(url), Database(url)
+    store.migrate()
+    began = time.monotonic()
+    filled = fill(store, database, options.servers, options.runs)
+    vacuum(url)
+    print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
+    for name, plan in plans(store, database, filled):
+        print(f"--- {name}\n{plan}", flush=True)
+    pages = kinds_of_pages(store, filled)
+    result = {}
+    with _serving(url, folder, options.processes) as (port, pid):
+        meter = Meter({"web": [pid], "database": roots})
+        for name, paths in pages.items():
+            for warmth, some in (("cold", paths), ("warm", paths[:WARM])):
+                result[f"{name}, {warmth}"] = _asked(port, some, meter, options)
+                print(f"{name}, {warmth}: {json.dumps(result[f'{name}, {warmth}'])}", flush=True)
+    store.close()
+    database.close()
+    return result
+
+
+def kinds_of_pages(store: Store, filled: Filled) -> Mapping[str, Sequence[str]]:
+    """Addresses by kind of page: many more than are asked for while it is measured, where there are as many."""
+    dice = random.Random(5)
+    ids = dice.sample(filled.servers, min(20_000, len(filled.servers)))
+    words = dice.sample(filled.words, len(filled.words))
+    both = [f"{word[:4]}+{common}" for word in words for common in COMMON]
+    lists = list(_lists(store, dice))
+    return {
+        "dashboard": ["/"],
+        "search": [f"/servers?q={text}" for text in (*words, *dice.sample(both, min(20_000, len(both))))],
+        "list": [f"/servers?{question}" for question in lists],
+        "server": [f"/servers/{server}" for server in ids],
+        "history": [f"/servers/{server}/history" for server in ids],
+        "api list": [f"/api/v1/servers?{question}" for question in lists],
+        "api server": [f"/api/v1/servers/{server}" for server in ids],
+    }
+
+
+def _lists(store: Store, dice: random.Random) -> Iterator[str]:
+    """Deep pages of every order and of filters."""
+    for sort in ("rank", "name", "seen"):
+        for state in ("", "measured", "partial", "not_testable"):
+            for ecosystem in ("", "remote", "npm", "pypi"):
+                question = "&".join(
+                    f"{name}={value}" for name, value in (("state", state), ("ecosystem", ecosystem)) if value
+                )
+                order = "" if sort == "rank" else f"sort={sort}"
+                query = BoardQuery(sort=sort, state=state or None, ecosystem=ecosystem or None)
+                page = store.board.page(query, limit=200)
+                for _ in range(50):
+                    if page.after is None:
+                        break
+                    yield "&".join(part for part in (question, order, f"after={page.after}") if part)
+                    page = store.board.page(query, page.after, dice.randint(1, 200))
+
+
+def _asked(port: int, paths: Sequence[str], meter: Meter, options: argparse.Namespace) -> dict[str, Any]:
+    order = {"port": port, "paths": list(paths), "seed": 1, "clients": options.clients, "seconds": options.seconds}
+    meter.sample()
+    before = dict(meter.seconds)
+    asked = subprocess.run(
+        [sys.executable, "-m", "bench.site_load.clients"],
+        input=json.dumps(order).encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    meter.sample()
+    figures: dict[str, Any] = json.loads(asked.stdout)
+    for role, seconds in meter.seconds.items():
+        used = seconds - before.get(role, 0.0)
+        figures[f"ms of {role} an answer"] = round(1000 * used / max(1, figures["answers"]), 2)
+    return figures
+
+
+@contextmanager
+def _serving(url: str, folder: Path, processes: int) -> Iterator[tuple[int, int]]:
+    port = free_port()
+    settings = {
+        "HALLMARK_HOME": str(folder / "home"),
+        "HALLMARK_DATABASE_URL": url,
+        "HALLMARK_WEB_RATE": "0",
+        "HALLMARK_LOG_LEVEL": "error",
+    }
+    command = [sys.executable, "-m", "uvicorn", "--factory", "workers.web:create_app", "--port", str(port)]
+    command += ["--workers", str(processes), "--no-access-log", "--log-level", "error", "--no-proxy-headers"]
+    process = subprocess.Popen(command, env={**os.environ, **settings})
+    try:
+        _wait(port)
+        yield port, process.pid
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait(port: int) -> None:
+    for _ in range(300):
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError("the site does not answer")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Fills a database with servers and published nights in minutes: nights are copied inside the database.
+
+Fifty models are stored as the pipeline stores servers: recorded ones with their real receipts, and locked ones in the
+share of the census. Each made-up server is one of them in every night, and two of a hundred become another one each
+night. So evidence and receipts are shared between servers, which they are not in earnest; every row that a page looks
+up by its key is there.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import psycopg
+from sqlalchemy import Connection, text
+
+from evidence.model import Absent, Dossier, Reason, Record, Run, Server, ServerRef, Status, Target, TargetType, Trigger
+from evidence.store import RunState, Stage, Store
+from evidence.store.database import Database
+from evidence.store.keys import known_server_keys
+from publish.board import Told, ecosystem_of, told
+from publish.dataset import Published
+from publish.front import Front, Movers
+from tests.dossiers import captures
+from workers.receipts import score_one
+
+FIRST: Final = datetime(2026, 6, 1, 3, tzinfo=UTC)
+MODELS: Final = 50
+OPEN: Final = 29  # of the models: 58 % of the census
+PINS: Final = {"code": "1", "commit": "0123abc", "engine": "1", "ruleset": "89ef0123"}
+_PAGE: Final = 1_000
+_REASONS: Final = (Reason.OAUTH_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.UNREACHABLE, Reason.TIMEOUT)
+_KINDS: Final = (TargetType.STREAMABLE_HTTP, TargetType.STREAMABLE_HTTP, TargetType.NPM, TargetType.PYPI)
+_SYLLABLES: Final = ("ba", "do", "ki", "lu", "mer", "no", "pa", "ri", "sto", "tan", "ve", "xi", "zo", "hub", "flow")
+COMMON: Final = ("mcp", "server", "api", "tools", "search", "data", "agent", "docs", "cloud", "mail")
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What was stored: ids of servers, words of names from the commonest to the rarest, and runs, oldest first."""
+
+    servers: Sequence[str]
+    words: Sequence[str]
+    runs: Sequence[str]
+
+
+def fill(store: Store, database: Database, servers: int, runs: int) -> Filled:
+    """Store so many servers in so many published runs, and put the last run on the board."""
+    models = _models()
+    _store_models(store, models)
+    words = _words(random.Random(1))
+    made = sorted(_servers(servers, words, random.Random(2)), key=lambda server: server.id)
+    nights = [
+        Run(id=f"night-{number:03}", trigger=Trigger.NIGHTLY, as_of=FIRST + timedelta(days=number), pins=PINS)
+        for number in range(runs)
+    ]
+    for run in nights:
+        store.add_run(run)
+    for start in range(0, servers, _PAGE):
+        page = [(server, _ref(server)) for server in made[start : start + _PAGE]]
+        store.put_page(nights[-1].id, "official", page, cursor=None, done=False, at=FIRST)
+    for number, run in enumerate(nights):
+        with database.writing() as connection:
+            _copy_night(connection, run.id, number, plan=number >= runs - 2)
+        store.set_state(run.id, RunState.PLANNED, run.as_of)
+        store.publish(run.id, b'{"files": {}}', run.as_of + timedelta(hours=4))
+    with database.reading() as connection:
+        keys = known_server_keys(connection, [one.server.id for one in models])
+    public = [told(Published(one, score_one(one)), "") for one in sorted(models, key=lambda one: keys[one.server.id])]
+    for number, run in list(enumerate(nights))[-2:]:
+        _post(store, database, run, number, (made, public))
+    return Filled([server.id for server in made], words, [run.id for run in nights])
+
+
+def vacuum(url: str) -> None:
+    """Leave the tables as autovacuum does."""
+    if url.startswith("postgresql"):
+        with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+
+
+def _models() -> list[Dossier]:
+    recorded = list(captures().values())
+    dice = random.Random(3)
+    models = [_renamed(recorded[number % len(recorded)], number) for number in range(OPEN)]
+    for number in range(OPEN, MODELS):
+        reason = dice.choice(_REASONS)
+        locked = _renamed(recorded[number % len(recorded)], number)
+        records = {kind: replace(one, content=Absent(reason, "")) for kind, one in locked.records.items()}
+        models.append(replace(locked, records=records))
+    return models
+
+
+def _renamed(dossier: Dossier, number: int) -> Dossier:
+    server = Server(ref=f"npm:model-{number}", name=f"model/{number}")
+    records: dict[str, Record] = {kind: replace(one, server=server.id) for kind, one in dossier.records.items()}
+    return Dossier(server=server, as_of=FIRST, records=records)
+
+
+def _store_models(store: Store, models: Sequence[Dossier]) -> None:
+    run = Run(id="0-models", trigger=Trigger.LOCAL, as_of=FIRST, pins=PINS)
+    store.add_run(run)
+    page = [(one.server, _ref(one.server)) for one in models]
+    store.put_page(run.id, "models", page, cursor=None, done=True, at=FIRST)
+    ids = [one.server.id for one in models]
+    store.plan(run.id, ids, FIRST)
+    store.put_records(run.id, [record for one in models for record in one.records.values()], done=ids, at=FIRST)
+    store.put_scorecards(run.id, [card for one in models for card in score_one(one)], done=ids, at=FIRST)
+    store.set_state(run.id, RunState.CANCELLED, FIRST)
+
+
+def _words(dice: random.Random) -> list[str]:
+    """Words of names: ten are in many of them, and three thousand in few."""
+    rare = {"".join(dice.choices(_SYLLABLES, k=dice.randint(2, 4))) for _ in range(3_000)}
+    return [*COMMON, *sorted(rare)]
+
+
+def _servers(count: int, words: Sequence[str], dice: random.Random) -> Iterator[Server]:
+    rare = words[len(COMMON) :]
+    for number in range(count):
+        kind, owner, what = dice.choice(_KINDS), dice.choice(rare), dice.choice(rare)
+        name = f"io.github.{owner}/{what}-{dice.choice(COMMON)}-{number}"
+        ref = f"https://{what}{number}.{owner}.example/mcp" if kind.is_remote else f"{kind.value}:{what}-{number}"
+        identifier = ref if kind.is_remote else f"{what}-{number}"
+        target = Target(type=kind, identifier=identifier)
+        repository = f"https://github.com/{owner}/{what}-{number}"
+        seen_in = ("official",) if dice.random() < 0.7 else ("official", "starter")
+        yield Server(ref=ref, name=name, targets=(target,), repository=repository, seen_in=seen_in)
+
+
+def _ref(server: Server) -> ServerRef:
+    return ServerRef(registry="official", name=server.ref, version="1.0.0", status=Status.ACTIVE, entry=b"{}")
+
+
+_MODEL: Final = f"(CAST(:first AS integer) + (s.key + CASE WHEN :number >= s.key % 50 THEN 7 ELSE 0 END) % {MODELS})"
+
+
+def _copy_night(connection: Connection, run: str, number: int, *, plan: bool) -> None:
+    """Every server's visit and receipts are those of its model that night; the newest nights have their progress."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SET LOCAL session_replication_role = replica"))  # the keys are right: spare the checks
+    keys = {
+        "run": connection.scalar(text("SELECT key FROM run WHERE id = :id"), {"id": run}),
+        "models": connection.scalar(text("SELECT key FROM run WHERE id = '0-models'")),
+        "first": connection.scalar(text("SELECT min(key) FROM server")),
+        "number": number,
+    }
+    for table, columns in (("evidence_visit", "blobs, notes"), ("scoring", "blobs, receipts")):
+        copied = ", ".join(f"m.{column}" for column in columns.split(", "))
+        connection.execute(
+            text(
+                f"INSERT INTO {table} (run_key, server_key, shape_key, {columns})"
+                f" SELECT CAST(:run AS integer), s.key, m.shape_key, {copied} FROM server s"
+                f" JOIN {table} m ON m.run_key = :models AND m.server_key = {_MODEL} WHERE s.key >= :first + {MODELS}"
+            ),
+            keys,
+        )
+    for stage in (Stage.COLLECT, Stage.SCORE) if plan else ():
+        connection.execute(
+            text(
+                "INSERT INTO run_item (run_key, stage, server_key, attempts, done_at)"
+                " SELECT CAST(:run AS integer), CAST(:stage AS text), s.key, 1, m.done_at FROM server s"
+                " JOIN run_item m ON m.run_key = :models AND m.stage = :stage AND m.server_key = :first"
+                f" WHERE s.key >= :first + {MODELS}"
+            ),
+            {**keys, "stage": stage.value},
+        )
+
+
+def _post(
+    store: Store, database: Database, run: Run, number: int, made: tuple[Sequence[Server], Sequence[Told]]
+) -> None:
+    """Put a run on the board, with what publication makes of the model that each server is that night."""
+    servers, models = made
+    with database.reading() as connection:
+        keys = known_server_keys(connection, [server.id for server in servers])
+    front, posting = Front(Movers(store, run)), store.board.posting(run.id)
+    for model in models:
+        front.tally.add(model.newest)
+    for server in servers:
+        key = keys[server.id]
+        model = models[(key + (7 if number >= key % 50 else 0)) % MODELS]
+        row = replace(
+            model.listed,
+            server=server,
+            run=run.id,
+            as_of=run.as_of,
+            ecosystem=ecosystem_of(server),
+            registries=server.seen_in,
+        )
+        front.add(row)
+        posting.add(row)
+    posting.finish(json.dumps(front.tell()).encode())

@@ -1,0 +1,65 @@
+"""The plans of the statements behind the pages, as the database explains them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, event
+
+from bench.site_load.filling import COMMON, Filled
+from evidence.store import BoardQuery, Store
+from evidence.store.database import Database
+
+
+def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[str, str]]:
+    """Name and plan of the slowest statement of each question."""
+    middle = filled.servers[len(filled.servers) // 2]
+    deep = _deep(store)
+    questions: dict[str, Callable[[], Any]] = {
+        "list, first page": lambda: store.board.page(BoardQuery()),
+        "list, deep page": lambda: store.board.page(BoardQuery(), deep),
+        "list, state at the end of the ranking": lambda: store.board.page(BoardQuery(reason="timeout")),
+        "list, by name and ecosystem": lambda: store.board.page(BoardQuery(sort="name", ecosystem="npm")),
+        "list, by grade": lambda: store.board.page(BoardQuery(rubric="enterprise", grade="A")),
+        "search, rare word": lambda: store.board.page(BoardQuery(text=filled.words[len(COMMON) + 5])),
+        "search, common word": lambda: store.board.page(BoardQuery(text="mcp")),
+        "search, word of all": lambda: store.board.page(BoardQuery(text="github")),
+        "search, two words": lambda: store.board.page(BoardQuery(text=f"{filled.words[-5][:3]} mcp")),
+        "one server": lambda: store.board.find(middle),
+        "history": lambda: store.board.history(middle),
+        "revision": store.board.revision,
+    }
+    for name, ask in questions.items():
+        yield name, _slowest(store, database, ask)
+
+
+def _deep(store: Store) -> str | None:
+    after: str | None = None
+    for _ in range(20):
+        after = store.board.page(BoardQuery(), after, 200).after or after
+    return after
+
+
+def _slowest(store: Store, database: Database, ask: Callable[[], Any]) -> str:
+    """All statements of a question with their times, and the plan of the slowest."""
+    asked: list[tuple[str, Any]] = []
+    engine = store.board._database._engine  # noqa: SLF001 - nothing else shows what a question becomes
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        asked.append((statement, parameters))
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        ask()
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    with database.reading() as connection:
+        explained = [_explained(connection, *one) for one in asked if one[0].lstrip().upper().startswith("SELECT")]
+    return "\n".join(explained)
+
+
+def _explained(connection: Connection, statement: str, parameters: Any) -> str:
+    how = "EXPLAIN QUERY PLAN" if connection.dialect.name == "sqlite" else "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)"
+    rows = connection.exec_driver_sql(f"{how} {statement}", parameters)
+    return "\n".join(str(row[-1] if connection.dialect.name == "sqlite" else row[0])[:200] for row in rows)
