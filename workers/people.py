@@ -21,6 +21,8 @@ def limits(settings: Settings) -> PeopleLimits:
         claims_of_client=settings.claims_per_client,
         claim_time=settings.claim_time,
         webhooks_of_server=settings.webhooks_per_server,
+        cooldown=settings.retest_cooldown,
+        owner_cooldown=min(settings.retest_owner_cooldown, settings.retest_cooldown),
         plain_http=settings.allow_private,
     )
 

@@ -19,7 +19,8 @@ class PeopleLimits:
     """Disputes and claims of a client count within 24 hours; those of a server and a line while they are open.
 
     `claim_time` is how long a proof may take, `failures` how often a client may present a token that is none within
-    `failures_within`. `plain_http` lets proofs and webhooks be at addresses without TLS: for a network of one's own.
+    `failures_within`. `cooldown` is the least time between two re-tests, `owner_cooldown` that of whoever
+    controls the server. `plain_http` lets proofs and webhooks be at addresses without TLS: for a network of one's own.
     """
 
     disputes_of_client: int = 10
@@ -29,6 +30,8 @@ class PeopleLimits:
     claims_of_server: int = 5
     claim_time: timedelta = timedelta(days=7)
     webhooks_of_server: int = 3
+    cooldown: timedelta = timedelta(hours=1)
+    owner_cooldown: timedelta = timedelta(minutes=10)
     failures: int = 20
     failures_within: timedelta = timedelta(minutes=10)
     plain_http: bool = False

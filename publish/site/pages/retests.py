@@ -1,4 +1,4 @@
-"""Re-tests of one server: a form, the requests, and what the newest one changed. The page follows an open one."""
+"""Re-tests of one server: a form, the requests, and what the newest one changed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
+from publish.people.limits import PeopleLimits
 from publish.site.desk import Accepted, Report, WhyRefused
 from publish.site.forms_guard import same_origin
 from publish.site.one_server import Look, look, page
 from publish.site.site import Site
 
-REFRESH_SECONDS: Final = 5
 LINES_SHOWN: Final = 60
 
 _STATUS: Final = {WhyRefused.UNKNOWN_SERVER: 404, WhyRefused.OPTED_OUT: 409, WhyRefused.TOO_MANY: 429}
@@ -49,6 +49,10 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
+def _minutes(limits: PeopleLimits) -> tuple[int, int]:
+    return round(limits.cooldown.total_seconds() / 60), round(limits.owner_cooldown.total_seconds() / 60)
+
+
 def _page(site: Site, seen: Look, *, chosen: Report | None = None, refused: str = "", status: int = 200) -> Response:
     known = site.desk.retests(seen.id)
     shown = chosen or (site.desk.retest(known[0].retest.id) if known else None)
@@ -58,9 +62,9 @@ def _page(site: Site, seen: Look, *, chosen: Report | None = None, refused: str 
         "shown": shown,
         "open": is_open,
         "refused": refused,
-        "refresh": REFRESH_SECONDS if is_open and not refused else 0,
         "lines_shown": LINES_SHOWN,
         "now": site.desk.now(),
+        "waits": _minutes(site.desk.people),
         "status": status,
         "index": False,
         "keep": False,
