@@ -51,7 +51,7 @@ class WebSettings(BaseSettings):
         description="After this long PostgreSQL gives up a query of the site, which then answers 503. 0: never.",
     )
     web_threads: int = Field(
-        default=16,
+        default=12,
         ge=1,
         le=256,
         description="Pages that a process of the site makes at the same time, each with a connection to the database.",

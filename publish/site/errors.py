@@ -1,4 +1,4 @@
-"""What is answered when a request cannot be: pages for people, problem documents below `/api`."""
+"""What is answered when a request cannot be: pages for people, problem documents for programs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from publish.site.headers import secured
 from publish.site.site import Site
 
 RETRY_SECONDS: Final = 5
+
+_FOR_PROGRAMS: Final = ("/api/", "/mcp")
 
 _WORDS: Final[Mapping[int, tuple[str, str]]] = {
     400: ("This address cannot be read", "Something in it is not what this page expects."),
@@ -40,7 +42,7 @@ _WORDS: Final[Mapping[int, tuple[str, str]]] = {
 
 def failure(site: Site, path: str, status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> Response:
     """The answer to a request that failed: `detail` says what was expected and found, in place of the usual words."""
-    if path.startswith("/api/"):
+    if path.startswith(_FOR_PROGRAMS):
         return answer(status, detail, headers)
     title, usual = _WORDS.get(status, (HTTPStatus(status).phrase, ""))
     page = site.page(

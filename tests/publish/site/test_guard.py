@@ -120,6 +120,15 @@ def test_errors_are_pages_for_people(site: TestClient) -> None:
     assert 'name="robots" content="noindex' in answer.text
 
 
+@pytest.mark.parametrize("path", ["/api/v1/nowhere", "/api/v1/servers?q=" + "a" * 5_000, "/mcp?" + "a" * 5_000])
+def test_errors_are_problem_documents_for_programs(site: TestClient, path: str) -> None:
+    answer = site.get(path)
+    assert answer.status_code in {404, 414}
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["status"] == answer.status_code
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
 def test_a_database_that_is_away_is_a_503_that_says_when_to_come_back(site_of: SiteOf, tmp_path: object) -> None:
     site = site_of(open_store(f"sqlite:///{tmp_path}/missing/none.db"))
     answer = site.get("/")
