@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -84,12 +85,16 @@ def create_api(site: Site) -> FastAPI:
 
 
 def _complete(api: FastAPI) -> None:
-    """Let the OpenAPI document be whole, and made once."""
-    made = api.openapi
+    """Let the OpenAPI document be whole, and made once: the framework's making bears no other thread beside it."""
+    made, making = api.openapi, Lock()
 
     @cache
-    def openapi() -> dict[str, Any]:
+    def whole() -> dict[str, Any]:
         return completed(made())
+
+    def openapi() -> dict[str, Any]:
+        with making:
+            return whole()
 
     api.openapi = openapi  # type: ignore[method-assign]
 

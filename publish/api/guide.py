@@ -14,7 +14,9 @@ from starlette.responses import Response
 from publish.api.app import create_api
 from publish.api.outline import Operation, Outline, Subject, outline
 from publish.api.problem import GUIDE
+from publish.mcp_server import TOOLS
 from publish.server_view import Prose
+from publish.site.pages.mcp import PATH as MCP
 from publish.site.site import Site
 
 _CODE: Final = re.compile(r"`([^`]+)`")
@@ -26,7 +28,8 @@ def routes(site: Site) -> APIRouter:
 
     @router.get(GUIDE)
     def api() -> Response:
-        return site.page("api.html.j2", here="api", api=described(), coded=coded, prose=Prose)
+        mcp = site.absolute(MCP)
+        return site.page("api.html.j2", here="api", api=described(), coded=coded, prose=Prose, mcp=mcp, tools=TOOLS)
 
     return router
 
