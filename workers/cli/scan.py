@@ -29,6 +29,7 @@ from scoring.scorecard import Scorecard
 from workers import log, pins
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, err, fail, note, show
+from workers.cli.left_alone import leave_alone
 from workers.cli.masking import mask_text, masked, masked_server
 from workers.cli.observed import show_observed
 from workers.cli.page import show_server
@@ -117,6 +118,9 @@ def scan(
     no_sandbox: Annotated[
         bool, typer.Option("--no-sandbox", help="Run the command after -- as it is, with all your rights.")
     ] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Also look at who asked this operator not to be looked at.")
+    ] = False,
     full: Annotated[
         bool,
         typer.Option(
@@ -161,8 +165,9 @@ def scan(
 
     hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
 
-    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested, or with --fail-under a
-    rubric could not be measured, 4 a score is below --fail-under or a check of --fail-on is not kept, 130 interrupted.
+    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or is left alone, or
+    with --fail-under a rubric could not be measured, 4 a score is below --fail-under or a check of --fail-on is not
+    kept, 130 interrupted.
     """
     with explained():
         rubrics = selected(rubric)
@@ -174,7 +179,7 @@ def scan(
         log.configure(
             "error" if "log_level" not in settings.model_fields_set else settings.log_level, settings.log_format
         )
-        dossier = _dossier(settings, target, command, source, no_sandbox=no_sandbox)
+        dossier = _dossier(settings, target, command, source, no_sandbox=no_sandbox, anyway=anyway)
         if keep is not None:
             keep.write_bytes(save(dossier))
             note(f"evidence saved in {keep}")
@@ -240,7 +245,13 @@ def _location(target: str | None, source: Path | None) -> str:
 
 
 def _dossier(
-    settings: Settings, target: str | None, command: Sequence[str] | None, source: Path | None, *, no_sandbox: bool
+    settings: Settings,
+    target: str | None,
+    command: Sequence[str] | None,
+    source: Path | None,
+    *,
+    no_sandbox: bool,
+    anyway: bool,
 ) -> Dossier:
     """The evidence, from wherever it is asked for, without credentials; fails on a combination that means nothing."""
     if sum(part is not None for part in (target, command, source)) != 1:
@@ -254,6 +265,8 @@ def _dossier(
         subject = read_target(target) if target is not None else read_command(command or (), Path.cwd())
     except (NotATarget, NotSaved, NotACapture) as error:
         fail(mask_text(str(error)), Exit.USAGE)
+    if target is not None and not anyway:
+        leave_alone(settings, subject.server)
     if no_sandbox:
         note(UNSANDBOXED)
     subject = replace(subject, server=masked_server(subject.server))
