@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from evidence.store.claim_rows import Claim, ClaimState, Way
+from evidence.store.claim_rows import Claim, Way
 from publish.people import claiming
 from publish.people.claiming import FILE, Started, WhyNotStarted
 from publish.site.forms_guard import same_origin
 from publish.site.one_server import Look, look, page
 from publish.site.site import Site
-
-REFRESH_SECONDS: Final = 15
 
 
 def routes(site: Site) -> APIRouter:
@@ -65,7 +63,6 @@ def _page(
     refused: str = "",
     status: int = 200,
 ) -> Response:
-    follows = claim is not None and claim.state is ClaimState.WAITING and not token
     values: dict[str, Any] = {
         "places": claiming.places(site.store, site.desk.people, seen.listed.server),
         "controlled": site.store.claims.controlled(seen.id),
@@ -73,7 +70,6 @@ def _page(
         "token": token,
         "refused": refused,
         "status": status,
-        "refresh": REFRESH_SECONDS if follows else 0,
         "base_url": site.desk.base_url,
         "file": FILE,
         "index": False,
