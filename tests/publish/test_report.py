@@ -22,7 +22,7 @@ Make = Callable[..., Store]
 GOLDEN = Path(__file__).parent / "golden"
 NAMING = Naming({"adaptive": "Adaptive quality score", "lint": "Linter"}, {}, "adaptive")
 OUTSIDE = (f"{SPECIFICATION}/", f"{PAGES}/")
-VOID = {"meta", "link", "br", "img", "input", "hr"}
+VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
 
 
 @dataclass

@@ -8,12 +8,14 @@ from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from evidence.store import FindingRow
+from evidence.model import Dossier
+from evidence.store import Store
 from publish.costs_view import public_prospect
-from publish.disclosure import Reviewed
+from publish.disclosure import NOBODY_LOOKED, Reviewed
+from publish.findings import reviewed
 from publish.site.one_server import Look, look, naming, page
 from publish.site.site import Site
-from scoring import catalogue, illustration
+from scoring import catalogue, illustration, receipt
 from scoring.scorecard import Scorecard
 
 SPOTS_SHOWN: Final = 30
@@ -42,13 +44,16 @@ def _outlook(site: Site, seen: Look, card: Scorecard) -> dict[str, Any]:
     if rubric is None or not seen.public.dossier.records:
         return {"outlook": None, "judged_otherwise": False}
     whole = site.store.dossiers(seen.run.run.id, [seen.id])[0]
-    outlook = public_prospect(whole, rubric, _told(seen.public.disclosed))
+    outlook = public_prospect(whole, rubric, _told(site.store, seen, whole))
     return {"outlook": outlook, "judged_otherwise": outlook.card.score != card.score}
 
 
-def _told(rows: tuple[FindingRow, ...]) -> Reviewed:
-    found = (row.finding for row in rows)
-    return Reviewed(disclosed=frozenset((one.rule, one.at, one.message) for one in found))
+def _told(store: Store, seen: Look, whole: Dossier) -> Reviewed:
+    """The findings of the server that anybody may read, as its receipts and its assessment name them."""
+    if not seen.public.disclosed:
+        return NOBODY_LOOKED
+    cards = [receipt.decode(card.body) for card in store.scorecards(seen.run.run.id, servers=[seen.id])]
+    return reviewed(whole, cards, seen.public.disclosed)
 
 
 def _examples(rule: str) -> tuple[str, ...]:

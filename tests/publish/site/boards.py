@@ -85,7 +85,7 @@ def read(site: TestClient, path: str, status: int = 200) -> Page:
     page = Page()
     page.feed(answer.text)
     page.close()
-    assert faults(page) == [], path
+    assert not (wrong := faults(page)), (path, wrong)
     return page
 
 
