@@ -1,0 +1,65 @@
+"""The site as it runs: on a real PostgreSQL, which may be slow, and go away and come back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import text
+from starlette.testclient import TestClient
+
+from evidence.store import StoreUnavailable, open_store
+from evidence.store.database import Database
+from tests.servers.postgres import PostgresServer, postgres_server
+from workers.settings import Settings
+from workers.web import create_app, store_url
+
+
+def settings(server: PostgresServer, folder: Path) -> Settings:
+    return Settings(
+        home=folder,
+        database_url=SecretStr(server.create_database()),
+        web_rate=0,
+        web_fresh=timedelta(0),
+        web_query_time=timedelta(milliseconds=200),
+    )
+
+
+def test_a_slow_query_is_given_up(postgres: PostgresServer, tmp_path: Path) -> None:
+    database = Database(store_url(settings(postgres, tmp_path)))
+    with database.reading() as connection:
+        assert connection.scalar(text("SHOW statement_timeout")) == "200ms"
+    with pytest.raises(StoreUnavailable), database.reading() as connection:
+        connection.execute(text("SELECT pg_sleep(30)"))
+    database.close()
+
+
+def test_a_database_without_tables_is_not_ready_yet(postgres: PostgresServer, tmp_path: Path) -> None:
+    mine = settings(postgres, tmp_path)
+    with TestClient(create_app(mine)) as site:
+        assert site.get("/readyz").status_code == 503
+        assert site.get("/").status_code == 503
+        store = open_store(mine.store_url)
+        store.migrate()
+        store.close()
+        assert site.get("/readyz").status_code == 200
+        assert "Nothing is published yet" in site.get("/").text
+
+
+def test_known_pages_outlive_the_database_and_others_say_when_to_come_back(tmp_path: Path) -> None:
+    with postgres_server() as server:
+        mine = settings(server, tmp_path)
+        store = open_store(mine.store_url)
+        store.migrate()
+        store.close()
+        site = TestClient(create_app(mine))
+        site.__enter__()
+        assert site.get("/").status_code == 200
+    assert site.get("/").status_code == 200
+    away = site.get("/servers")
+    assert (away.status_code, away.headers["retry-after"]) == (503, "5")
+    assert site.get("/api/v1/servers").json()["status"] == 503
+    assert site.get("/readyz").status_code == 503
+    site.__exit__(None, None, None)
