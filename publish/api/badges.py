@@ -24,15 +24,15 @@ _UNSEEN = {"not_measured": "nothing_to_count"}
 class Needed(TypedDict):
     """One number that is needed, and what the server has of it."""
 
-    id: str
-    title: str
+    id: Annotated[str, Field(examples=["coverage"])]
+    title: Annotated[str, Field(examples=["Coverage of the methodology"])]
     unit: Annotated[str, Field(description="share (0 to 1), of 10, of 100, or count.", examples=["share"])]
     needs: Exact
     has: Annotated[
         Exact | NotMeasured, Field(description="What evidence guarantees; what was not seen counts nothing.")
     ]
     met: bool
-    detail: str
+    detail: Annotated[str, Field(examples=["measured of what the methodology weighs"])]
 
 
 @with_config(STRICT)
@@ -41,10 +41,16 @@ class Badge(TypedDict):
 
     id: Annotated[str, Field(examples=["lab-tested"])]
     title: Annotated[str, Field(examples=["Lab Tested"])]
-    meaning: str
+    meaning: Annotated[str, Field(examples=["Its tools were read and tried by Hallmark."])]
     awarded: bool
     criteria: list[Needed]
-    image: Annotated[str | None, Field(description="Address of its SVG; the gate has none.")]
+    image: Annotated[
+        str | None,
+        Field(
+            description="Address of its SVG; the gate has none.",
+            examples=["https://hallmark.example/badges/srv_0f1e2d3c4b5a69788796/lab-tested.svg"],
+        ),
+    ]
 
 
 @with_config(STRICT)

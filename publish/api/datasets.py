@@ -21,13 +21,21 @@ class DatasetFile(TypedDict):
     """One file of a snapshot."""
 
     name: Annotated[str, Field(examples=["scorecards.parquet"])]
-    about: Annotated[str, Field(description="What it is, in a few words.")]
+    about: Annotated[str, Field(description="What it is, in a few words.", examples=["Receipts, one row for each"])]
     media_type: Annotated[str, Field(examples=["application/vnd.apache.parquet"])]
     bytes: int
     sha256: Annotated[Digest | None, Field(description="Null for what is not in the manifest.")]
-    table: Annotated[str | None, Field(description="The table that it holds; null where it is none.")]
+    table: Annotated[
+        str | None, Field(description="The table that it holds; null where it is none.", examples=["scorecards"])
+    ]
     rows: Annotated[int | None, Field(description="Rows of the table; null where it is none.")]
-    url: Annotated[str, Field(description="Where it is downloaded.")]
+    url: Annotated[
+        str,
+        Field(
+            description="Where it is downloaded.",
+            examples=["https://hallmark.example/datasets/20260301T030000Z-nightly/scorecards.parquet"],
+        ),
+    ]
 
 
 @with_config(STRICT)
@@ -38,7 +46,7 @@ class Dataset(TypedDict):
     run: RunKey
     as_of: Time
     schema: Annotated[str, Field(description="Version of files and columns.", examples=["1.0.0"])]
-    methodology: Annotated[str, Field(description="Version of rules and weights.")]
+    methodology: Annotated[str, Field(description="Version of rules and weights.", examples=["1.0.0"])]
     servers: Annotated[int, Field(description="How many servers are in it.")]
     licence: Annotated[str, Field(examples=["CC-BY-4.0"])]
     signed: Annotated[bool, Field(description="Whether the operator has signed its manifest.")]

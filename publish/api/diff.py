@@ -26,14 +26,14 @@ class Side(TypedDict):
     """What one receipt says in the end."""
 
     score: Annotated[Exact | None, Field(description="Null where there is no score.")]
-    grade: str | None
+    grade: Annotated[str | None, Field(examples=["B"])]
 
 
 @with_config(STRICT)
 class ChangedPart(TypedDict):
     """A dimension whose result differs; null where it was not measured."""
 
-    name: str
+    name: Annotated[str, Field(examples=["schema_quality"])]
     before: Exact | None
     after: Exact | None
 
@@ -42,18 +42,18 @@ class ChangedPart(TypedDict):
 class ChangedLine(TypedDict):
     """A line that is on one of the two receipts only."""
 
-    cites: str
-    rule: str | None
-    at: str
+    cites: Annotated[str, Field(examples=["tool-no-description"])]
+    rule: Annotated[str | None, Field(examples=["tool-description-missing"])]
+    at: Annotated[str, Field(examples=["tools/search"])]
     points: Exact
-    why: str
+    why: Annotated[str, Field(examples=["no description"])]
 
 
 @with_config(STRICT)
 class ComparedScorecard(TypedDict):
     """One version of a methodology before and after."""
 
-    rubric: str
+    rubric: Annotated[str, Field(examples=["lint"])]
     version: int
     before: Annotated[Side | None, Field(description="Null when there was no receipt of this version.")]
     after: Side
@@ -61,7 +61,9 @@ class ComparedScorecard(TypedDict):
     parts: list[ChangedPart]
     gone: list[ChangedLine]
     new: list[ChangedLine]
-    rules: Annotated[list[str], Field(description="Rules whose lines changed.")]
+    rules: Annotated[
+        list[str], Field(description="Rules whose lines changed.", examples=[["tool-description-missing"]])
+    ]
     judged_otherwise: Annotated[
         bool, Field(description="Rules or code differ, so that not every change needs to come from the server.")
     ]

@@ -34,7 +34,7 @@ class AbsentPart(TypedDict):
     """Why nothing was recorded."""
 
     reason: Annotated[str, Field(description="From a closed list.", examples=["oauth_required"])]
-    detail: str
+    detail: Annotated[str, Field(examples=["answered 401"])]
 
 
 @with_config(STRICT)
@@ -45,7 +45,9 @@ class EvidenceRecord(TypedDict):
     collector: Annotated[str, Field(examples=["protocol"])]
     collector_version: Annotated[int, Field(examples=[1])]
     digest: Annotated[Digest, Field(description="SHA-256 of the body as it was received, or of the absence.")]
-    canonical: Annotated[str | None, Field(description="SHA-256 of the RFC 8785 form; null when there is none.")]
+    canonical: Annotated[
+        str | None, Field(description="SHA-256 of the RFC 8785 form; null when there is none.", examples=["ab" * 32])
+    ]
     absent: Annotated[AbsentPart | None, Field(description="Null when something was observed.")]
     observed_at: Time
     observation: Annotated[dict[str, JsonValue], Field(description="What changes at every visit: durations, statuses.")]
@@ -75,7 +77,11 @@ class Evidence(TypedDict):
     body_digest: NotRequired[
         Annotated[Digest, Field(description="SHA-256 of the body in the form in which it is here.")]
     ]
-    not_shown: NotRequired[Annotated[str, Field(description="Why there is no `body`.")]]
+    not_shown: NotRequired[
+        Annotated[
+            str, Field(description="Why there is no `body`.", examples=["Nothing was observed; `absent` says why."])
+        ]
+    ]
 
 
 def routes(site: Site) -> APIRouter:

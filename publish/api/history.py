@@ -29,8 +29,11 @@ class Point(TypedDict):
     rubric: Annotated[str, Field(examples=["adaptive"])]
     version: Annotated[int, Field(examples=[1])]
     score: Result
-    grade: Annotated[str | None, Field(description="Null where there is none.")]
-    pins: Annotated[str, Field(description="Differs between runs that were judged with different rules or code.")]
+    grade: Annotated[str | None, Field(description="Null where there is none.", examples=["B"])]
+    pins: Annotated[
+        str,
+        Field(description="Differs between runs that were judged with different rules or code.", examples=["ab" * 32]),
+    ]
 
 
 @with_config(STRICT)

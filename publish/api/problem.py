@@ -132,7 +132,13 @@ class ProblemDocument(TypedDict):
     type: Annotated[str, Field(description="Address of the documentation of this type.", examples=["/api#unknown-run"])]
     title: Annotated[str, Field(description="The type in words.", examples=["There is no such run"])]
     status: Annotated[int, Field(description="The HTTP status.", examples=[404])]
-    detail: Annotated[str, Field(description="What was expected, what was found, and what to do.")]
+    detail: Annotated[
+        str,
+        Field(
+            description="What was expected, what was found, and what to do.",
+            examples=["Expected the id of a published run, found x. /api/v1/runs lists them."],
+        ),
+    ]
     errors: NotRequired[Annotated[list[InvalidPart], Field(description="Each place that is not as described.")]]
 
 

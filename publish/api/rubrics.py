@@ -28,9 +28,11 @@ class RubricItem(TypedDict):
     id: Annotated[str, Field(examples=["adaptive"])]
     version: Annotated[int, Field(description="Ours. Every version keeps running.", examples=[1])]
     source_version: Annotated[str, Field(description="Version of the publication that it follows.", examples=["2.1"])]
-    title: str
-    summary: str
-    source: Annotated[str, Field(description="Address of the publication.")]
+    title: Annotated[str, Field(examples=["Adaptive quality score"])]
+    summary: Annotated[str, Field(examples=["Six weighted dimensions, each of named components."])]
+    source: Annotated[
+        str, Field(description="Address of the publication.", examples=["https://methods.example/adaptive"])
+    ]
     default: Annotated[bool, Field(description="It is what is shown first.")]
     newest: Annotated[bool, Field(description="There is no newer version of it.")]
 
@@ -39,18 +41,18 @@ class RubricItem(TypedDict):
 class RubricComponent(TypedDict):
     """One part of a dimension: its weight among its siblings, and the rules that decide about it."""
 
-    name: str
-    title: str
+    name: Annotated[str, Field(examples=["descriptions"])]
+    title: Annotated[str, Field(examples=["Descriptions of tools"])]
     weight: Exact
-    rules: list[str]
+    rules: Annotated[list[str], Field(examples=[["tool-description-missing"]])]
 
 
 @with_config(STRICT)
 class RubricDimension(TypedDict):
     """One weighted part of a score."""
 
-    name: str
-    title: str
+    name: Annotated[str, Field(examples=["schema_quality"])]
+    title: Annotated[str, Field(examples=["Schema quality"])]
     weight: Exact
     components: list[RubricComponent]
 
@@ -59,7 +61,7 @@ class RubricDimension(TypedDict):
 class Band(TypedDict):
     """A grade, and the least score that has it."""
 
-    grade: str
+    grade: Annotated[str, Field(examples=["A"])]
     least: Exact
 
 
@@ -70,7 +72,13 @@ class Rubric(RubricItem):
     dimensions: Annotated[list[RubricDimension], Field(description="Empty where a score is not made of dimensions.")]
     criteria: list[Citation]
     bands: Annotated[list[Band], Field(description="Empty where there are no grades.")]
-    settled: Annotated[list[str], Field(description="What the publication leaves open and we settled; deviations.")]
+    settled: Annotated[
+        list[str],
+        Field(
+            description="What the publication leaves open and we settled; deviations.",
+            examples=[["An empty listing is evidence, and scores 0."]],
+        ),
+    ]
 
 
 @with_config(STRICT)

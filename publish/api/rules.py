@@ -30,7 +30,9 @@ class RuleItem(TypedDict):
     """A rule in short."""
 
     id: Annotated[str, Field(examples=["tool-description-missing"])]
-    title: Annotated[str, Field(description="What is wrong where it finds something.")]
+    title: Annotated[
+        str, Field(description="What is wrong where it finds something.", examples=["Tool has no description"])
+    ]
     family: Annotated[str, Field(examples=["describing"])]
     severity: Annotated[str, Field(examples=["error"])]
     reads: Annotated[str, Field(description="The kind of evidence that it reads.", examples=["listing"])]
@@ -44,8 +46,8 @@ class Citation(TypedDict):
     """What a methodology makes of the rule."""
 
     rubric: Annotated[str, Field(examples=["lint@1"])]
-    cites: Annotated[str, Field(description="The id under which it stands on receipts.")]
-    severity: str
+    cites: Annotated[str, Field(description="The id under which it stands on receipts.", examples=["LLM-001"])]
+    severity: Annotated[str, Field(examples=["error"])]
     points: Annotated[Exact, Field(description="What one finding costs, or the weight of the criterion.")]
     params: dict[str, JsonValue]
 
@@ -54,21 +56,39 @@ class Citation(TypedDict):
 class RuleRequirement(TypedDict):
     """A requirement of the specification that the rule checks."""
 
-    id: str
-    level: Annotated[str, Field(description="MUST, SHOULD, MAY or info.")]
-    link: Annotated[str | None, Field(description="The section of the specification; null where it is not from there.")]
+    id: Annotated[str, Field(examples=["LIST-01"])]
+    level: Annotated[str, Field(description="MUST, SHOULD, MAY or info.", examples=["MUST"])]
+    link: Annotated[
+        str | None,
+        Field(
+            description="The section of the specification; null where it is not from there.",
+            examples=["https://modelcontextprotocol.io/specification"],
+        ),
+    ]
 
 
 @with_config(STRICT)
 class Rule(RuleItem):
     """A rule as it is declared: this is all that decides about a finding."""
 
-    rationale: Annotated[str, Field(description="Why it matters, for the maintainer of a server.")]
+    rationale: Annotated[
+        str,
+        Field(
+            description="Why it matters, for the maintainer of a server.",
+            examples=["A model chooses a tool by its description."],
+        ),
+    ]
     asks_about: Annotated[str, Field(description="What it is asked about, one by one.", examples=["Tool"])]
     params: dict[str, JsonValue]
     requirements: list[RuleRequirement]
-    good: Annotated[list[str], Field(description="Examples that pass.")]
-    bad: Annotated[list[str], Field(description="Examples that do not.")]
+    good: Annotated[
+        list[str],
+        Field(
+            description="Examples that pass.",
+            examples=[['{"name": "get_user", "description": "Retrieves a user by ID."}']],
+        ),
+    ]
+    bad: Annotated[list[str], Field(description="Examples that do not.", examples=[['{"name": "get_user"}']])]
     cited_by: list[Citation]
 
 

@@ -31,11 +31,14 @@ class Score(TypedDict):
     score: Result
     grade: Annotated[str | None, Field(description="Null where there is none.", examples=["B"])]
     floor: Annotated[
-        Exact | None, Field(description="The score if all that is unmeasured counted nothing; ranks go by it.")
+        Exact | None,
+        Field(description="The score if all that is unmeasured counted nothing; ranks go by it.", examples=["61"]),
     ]
-    ceiling: Annotated[Exact | None, Field(description="With all that is unmeasured in full.")]
-    coverage: Annotated[Exact, Field(description="Share of the base weight that was measured, 0 to 1.")]
-    thin: Annotated[bool, Field(description="It rests on too little to be compared with others.")]
+    ceiling: Annotated[Exact | None, Field(description="With all that is unmeasured in full.", examples=["77"])]
+    coverage: Annotated[
+        Exact, Field(description="Share of the base weight that was measured, 0 to 1.", examples=["0.84"])
+    ]
+    thin: Annotated[bool, Field(description="It rests on too little to be compared with others.", examples=[False])]
 
 
 @with_config(STRICT)
@@ -50,31 +53,50 @@ class ServerItem(TypedDict):
         str, Field(description="Canonical reference: an address, or a package.", examples=["npm:@example/notes"])
     ]
     repository: Annotated[
-        str | None, Field(description="The repository that its entry names; null when it names none.")
+        str | None,
+        Field(
+            description="The repository that its entry names; null when it names none.",
+            examples=["https://git.example/notes"],
+        ),
     ]
     ecosystem: Annotated[str, Field(description="`remote`, or where its package is from.", examples=["npm"])]
-    registries: Annotated[list[str], Field(description="Registries that list it.")]
+    registries: Annotated[list[str], Field(description="Registries that list it.", examples=[["official"]])]
     run: RunKey
     as_of: Time
     state: Annotated[Literal["measured", "partial", "not_testable"], Field(description="How much of it was seen.")]
-    reason: Annotated[str | None, Field(description="Why it could not be opened; null when it could.")]
-    tools: Annotated[int | NotMeasured, Field(description="How many tools it lists, if its list could be read.")]
+    reason: Annotated[str | None, Field(description="Why it could not be opened; null when it could.", examples=[None])]
+    tools: Annotated[
+        int | NotMeasured, Field(description="How many tools it lists, if its list could be read.", examples=[7])
+    ]
     indexed: Annotated[bool, Field(description="It has passed the quality gate, so that search engines may list it.")]
-    badges: Annotated[list[str], Field(description="The badges that it has.")]
+    badges: Annotated[list[str], Field(description="The badges that it has.", examples=[["lab-tested"]])]
     scores: Annotated[list[Score], Field(description="One for each version of each methodology.")]
-    page: Annotated[str, Field(description="Address of its page for people.")]
+    page: Annotated[
+        str,
+        Field(
+            description="Address of its page for people.",
+            examples=["https://hallmark.example/servers/srv_0f1e2d3c4b5a69788796"],
+        ),
+    ]
 
 
 @with_config(STRICT)
 class ServerList(TypedDict):
     """One page of servers. Follow `next`, or the header `Link`, until it is null."""
 
-    run: Annotated[str | None, Field(description="The newest published run; null before there is one.")]
+    run: Annotated[
+        str | None,
+        Field(description="The newest published run; null before there is one.", examples=["20260301T030000Z-nightly"]),
+    ]
     total: Annotated[int | None, Field(description="How many there are; null where counting would take too long.")]
     at_least: Annotated[int, Field(description="There are this many or more.")]
     servers: list[ServerItem]
-    next: Annotated[str | None, Field(description="Give it as `after` for the page after this one.")]
-    previous: Annotated[str | None, Field(description="Give it as `after` for the page before this one.")]
+    next: Annotated[
+        str | None, Field(description="Give it as `after` for the page after this one.", examples=["eyJyIjoxfQ"])
+    ]
+    previous: Annotated[
+        str | None, Field(description="Give it as `after` for the page before this one.", examples=[None])
+    ]
 
 
 def routes(site: Site) -> APIRouter:

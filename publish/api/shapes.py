@@ -60,20 +60,34 @@ Result: TypeAlias = Annotated[
 class Line(TypedDict):
     """One reason for points gained or lost."""
 
-    cites: Annotated[str, Field(description="The published id; `withheld` where a finding is not disclosed yet.")]
+    cites: Annotated[
+        str,
+        Field(
+            description="The published id; `withheld` where a finding is not disclosed yet.",
+            examples=["tool-no-description"],
+        ),
+    ]
     points: Exact
-    why: Annotated[str, Field(description="What was found, in words.")]
-    rule: Annotated[str | None, Field(description="The rule; null where no single rule stands behind the line.")]
+    why: Annotated[str, Field(description="What was found, in words.", examples=["no description"])]
+    rule: Annotated[
+        str | None,
+        Field(
+            description="The rule; null where no single rule stands behind the line.",
+            examples=["tool-description-missing"],
+        ),
+    ]
     at: Annotated[str, Field(description="The place, such as `tools/search/query`.", examples=["tools/search"])]
     severity: Annotated[str, Field(examples=["error"])]
-    evidence: Annotated[str, Field(description="Digest of the evidence that was judged; may be empty.")]
+    evidence: Annotated[
+        str, Field(description="Digest of the evidence that was judged; may be empty.", examples=["ab" * 32])
+    ]
 
 
 @with_config(STRICT)
 class Component(TypedDict):
     """One named part of a dimension, on its scale of 0 to 10."""
 
-    name: str
+    name: Annotated[str, Field(examples=["descriptions"])]
     base_weight: Exact
     effective_weight: Exact
     result: Result
@@ -87,7 +101,7 @@ class Component(TypedDict):
 class Dimension(TypedDict):
     """One weighted part of a score. The effective weights of what was measured add up to 1."""
 
-    name: str
+    name: Annotated[str, Field(examples=["schema_quality"])]
     base_weight: Exact
     effective_weight: Exact
     result: Result
@@ -110,11 +124,15 @@ class Scorecard(TypedDict):
     coverage: Annotated[
         Exact, Field(description="Share of the base weight that was measured, 0 to 1.", examples=["0.85"])
     ]
-    floor: NotRequired[Annotated[Exact, Field(description="The score if all that is unmeasured counted nothing.")]]
-    ceiling: NotRequired[Annotated[Exact, Field(description="The score if all that is unmeasured counted in full.")]]
+    floor: NotRequired[
+        Annotated[Exact, Field(description="The score if all that is unmeasured counted nothing.", examples=["61"])]
+    ]
+    ceiling: NotRequired[
+        Annotated[Exact, Field(description="The score if all that is unmeasured counted in full.", examples=["77"])]
+    ]
     lines: list[Line]
     dimensions: list[Dimension]
-    caveats: list[str]
+    caveats: Annotated[list[str], Field(examples=[["a declared list could not be listed"]])]
     facts: dict[str, str]
     versions: Annotated[dict[str, str], Field(description="What it was judged with.")]
     evidence: Annotated[dict[str, str], Field(description="Digest of each kind of public evidence that was read.")]
