@@ -21,7 +21,7 @@ run: setup-run ## discover the starter registry, probe and score its servers, pr
 	$(HALLMARK) run --registry starter --report $(REPORT) $(ARGS)
 
 test: check ## what CI runs: checks, then every test that needs no network (fixed seeds, small counts)
-	@infra/system-packages bwrap=bubblewrap
+	@infra/system-packages bwrap=bubblewrap chromium=chromium
 	$(HALLMARK) sandbox build
 	$(PYTEST) -n 2 --dist loadgroup -m "not live and not soak" $(ARGS)
 

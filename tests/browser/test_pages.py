@@ -1,0 +1,64 @@
+"""Every page on a phone and on a desk, light and dark: it fits, nothing is refused, and nobody is locked out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import Open
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+PAGES = {
+    "dashboard": "/",
+    "servers": "/servers",
+    "servers found": "/servers?q=example&sort=name",
+    "servers none": "/servers?q=nosuchserver",
+    "server good": "/servers/{good}",
+    "server live": "/servers/{live}",
+    "server locked": "/servers/{locked}",
+    "server poor": "/servers/{poor}",
+    "receipt": "/servers/{poor}/receipts/lint@2",
+    "fixes": "/servers/{poor}/fixes",
+    "tools": "/servers/{many}/tools",
+    "observations": "/servers/{good}/observations",
+    "project": "/servers/{good}/project",
+    "transcript": "/servers/{live}/transcript",
+    "evidence": "/servers/{good}/evidence",
+    "history": "/servers/{good}/history",
+    "changes": "/servers/{good}/changes",
+    "retests": "/servers/{good}/retests",
+    "disputes": "/servers/{good}/disputes",
+    "control": "/servers/{good}/control",
+    "compare": "/compare?a={good}&b={poor}",
+    "compare search": "/compare",
+    "methods": "/methods",
+    "method": "/methods/adaptive@1",
+    "rules": "/rules",
+    "rule": "/rules/tool-description-missing",
+    "datasets": "/datasets",
+    "status": "/status",
+    "about": "/about",
+    "api": "/api",
+    "not found": "/servers/srv_00000000000000000000",
+}
+MISSING = {"not found"}
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        ("phone", "dark"),
+        ("desktop", "light"),
+        pytest.param("phone", "light", marks=pytest.mark.soak),
+        pytest.param("desktop", "dark", marks=pytest.mark.soak),
+    ],
+)
+def test_a_page_fits_and_is_open_to_everybody(visit: Open, name: str, width: str, scheme: str) -> None:
+    seen = visit(PAGES[name], width, scheme)
+    seen.picture(f"{name} {width} {scheme}")
+    assert seen.status == (404 if name in MISSING else 200)
+    wrong = [one for one in seen.wrong if not (name in MISSING and "404" in one)]
+    assert wrong == []
+    assert seen.overflow() == []
+    assert seen.barriers() == []
