@@ -64,10 +64,10 @@ def _printed(store: Store, press: Press, servers: int) -> dict[str, float]:
 
 def _fill(store: Store, number: int) -> None:
     recorded = [(each, receipts.score_one(each)) for each in captures().values()]
-    copies = [_copy(*recorded[at % len(recorded)], at) for at in range(number)]
+    copies = [copy_of(*recorded[at % len(recorded)], at) for at in range(number)]
     ids = [each.server.id for each, _ in copies]
     store.add_run(RUN)
-    refs = [(each.server, _ref(each.server)) for each, _ in copies]
+    refs = [(each.server, ref_of(each.server)) for each, _ in copies]
     store.put_page(RUN.id, "bench", refs, cursor=None, done=True, at=AS_OF)
     store.plan(RUN.id, ids, AS_OF)
     for start in range(0, number, CHUNK):
@@ -77,7 +77,7 @@ def _fill(store: Store, number: int) -> None:
         store.put_scorecards(RUN.id, [card for _, cards in some for card in cards], done=done, at=AS_OF)
 
 
-def _copy(dossier: Dossier, cards: Sequence[StoredCard], number: int) -> tuple[Dossier, list[StoredCard]]:
+def copy_of(dossier: Dossier, cards: Sequence[StoredCard], number: int) -> tuple[Dossier, list[StoredCard]]:
     server = Server(ref=f"npm:copy-{number}", name=dossier.server.name)
     records = {kind: replace(record, server=server.id) for kind, record in dossier.records.items()}
     before, after = dossier.server.id.encode(), server.id.encode()
@@ -85,7 +85,7 @@ def _copy(dossier: Dossier, cards: Sequence[StoredCard], number: int) -> tuple[D
     return replace(dossier, server=server, records=records), renamed
 
 
-def _ref(server: Server) -> ServerRef:
+def ref_of(server: Server) -> ServerRef:
     return ServerRef(registry="bench", name=server.ref, version="1.0.0", status=Status.ACTIVE, entry=b"{}")
 
 

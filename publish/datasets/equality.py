@@ -99,11 +99,16 @@ class _Parquet:
         if found.num_rows == block.rows and found.equals(expected):
             self._done += block.rows
             return None
-        row = next((at for at in range(block.rows) if not found.slice(at, 1).equals(expected.slice(at, 1))), 0)
-        wanted = str(expected.slice(row, 1).to_pylist())
-        return _problem(
-            Fault.FORMS, self.name, wanted, found.slice(row, 1).to_pylist(), at=f"row {self._done + row + 1}"
-        )
+        return self._first_difference(expected, found)
+
+    def _first_difference(self, expected: pa.Table, found: pa.Table) -> Problem:
+        for at, (one, other) in enumerate(zip(expected.to_pylist(), found.to_pylist(), strict=False)):
+            for name, value in one.items():
+                if other[name] != value:
+                    where = f"row {self._done + at + 1} {name}"
+                    return _problem(Fault.FORMS, self.name, str(value), other[name], at=where)
+        rows = (f"{self._done + one.num_rows} rows" for one in (expected, found))
+        return _problem(Fault.FORMS, self.name, next(rows), next(rows))
 
     def more(self) -> Problem | None:
         try:

@@ -135,7 +135,9 @@ class TableFiles:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        with self._stack:  # also after a failure each writer ends before its file does
+            for writer in self._writers.values():
+                writer.finish()
 
     def write(self, block: Block) -> None:
         """Add some rows."""
@@ -188,8 +190,9 @@ class _Parquet:
             self._flush()
 
     def finish(self) -> None:
-        self._flush()
-        self._writer.close()
+        if self._writer.is_open:
+            self._flush()
+            self._writer.close()
 
     def _flush(self) -> None:
         if self._rows:

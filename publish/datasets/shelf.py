@@ -97,14 +97,19 @@ def prune(place: str, keep: int) -> list[str]:
     """Remove all snapshots of a place but the newest ones; the ids of those that are gone. 0 keeps all."""
     old = listed(place, remote=True)[keep:] if keep else ()
     for snapshot in old:
-        if is_local(place):
-            (Path(place) / snapshot.id / MANIFEST).unlink(missing_ok=True)  # from here on it is not listed
-            shutil.rmtree(Path(place) / snapshot.id, ignore_errors=True)
-        else:
-            files, root = _filesystem(place)
-            files.rm(f"{root}/{snapshot.id}/{MANIFEST}")
-            files.rm(f"{root}/{snapshot.id}", recursive=True)
+        remove(place, snapshot.id)
     return [snapshot.id for snapshot in old]
+
+
+def remove(place: str, snapshot: str) -> None:
+    """Remove a snapshot, its manifest first: from there on it is not listed."""
+    if is_local(place):
+        (Path(place) / snapshot / MANIFEST).unlink(missing_ok=True)
+        shutil.rmtree(Path(place) / snapshot, ignore_errors=True)
+    else:
+        files, root = _filesystem(place)
+        files.rm(f"{root}/{snapshot}/{MANIFEST}")
+        files.rm(f"{root}/{snapshot}", recursive=True)
 
 
 def _local(place: Path) -> Iterator[Snapshot]:

@@ -107,16 +107,9 @@ def test_of_a_locked_server_the_checks_of_its_lock_are_shown(make_store: Make, t
 
 
 def test_nothing_tells_a_lock_that_any_token_opens_from_one_that_holds(make_store: Make, tmp_path: Path) -> None:
-    """Digests differ, and say nothing to whoever does not have the body."""
+    """Also the digests are equal: those of bodies without the answer."""
     opened, held = (observed.locked_out(bogus=bogus) for bogus in ((200, ACCEPTED), (401, "oauth_required")))
-    pages = [
-        words(page_of(make_store, tmp_path / str(number), dossier)).replace(dossier.records[access.KIND].digest, "")
-        for number, dossier in enumerate((opened, held))
-    ]
-    for dossier, other in ((opened, 0), (held, 1)):
-        content = dossier.records[access.KIND].content
-        assert isinstance(content, Observed)
-        pages[other] = pages[other].replace(content.canonical or "", "")
+    pages = [words(page_of(make_store, tmp_path / str(number), one)) for number, one in enumerate((opened, held))]
     assert pages[0] == pages[1]
     shown = conformance_of(opened)
     assert shown is not None

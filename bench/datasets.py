@@ -1,0 +1,131 @@
+"""What datasets cost: `python -m bench.datasets [--servers 1000] [--processes 2] [--json FILE]`.
+
+Copies of the recorded servers under all versions of all rubrics in a SQLite database, written as a snapshot and
+verified, each in a process of its own. CPU is that of all processes together; memory is the peak of the largest one
+that writes or reads, and of the largest of those that it starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bench.publication import copy_of, ref_of
+from evidence.model import Dossier, Run, Trigger
+from evidence.store import RunState, Store, StoredCard, open_store
+from publish.datasets.export import Order, export
+from publish.datasets.printing import Printer
+from publish.datasets.verifying import verify
+from scoring import catalogue
+from tests.dossiers import AS_OF, captures
+from workers import receipts
+
+RUN = Run(id="bench", trigger=Trigger.NIGHTLY, as_of=AS_OF, pins={**dict(catalogue.versions()), "code": "bench"})
+CHUNK = 500
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--servers", type=int, default=1_000)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        result = measure(options.servers, options.processes, Path(folder))
+    for name, figures in result.items():
+        print(name, figures)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def measure(servers: int, processes: int, folder: Path) -> dict[str, Any]:
+    url = f"sqlite:///{folder}/hallmark.db"
+    fill(url, servers)
+    place = folder / "snapshot"
+    wrote = _alone(_export, url, place, processes)
+    sizes = {path.name: path.stat().st_size for path in place.iterdir()}
+    checked = _alone(_verify, place, processes)
+    return {
+        "export": {**wrote, "milliseconds of CPU a server": round(1000 * wrote["CPU seconds"] / servers, 1)},
+        "verify": {**checked, "milliseconds of CPU a server": round(1000 * checked["CPU seconds"] / servers, 1)},
+        "megabytes": {"all files": round(sum(sizes.values()) / 1e6, 1)}
+        | {name: round(size / 1e6, 1) for name, size in sorted(sizes.items(), key=lambda pair: -pair[1])[:6]},
+    }
+
+
+def fill(url: str, number: int) -> None:
+    """A published run of so many copies, written in parts."""
+    store = open_store(url)
+    store.migrate()
+    store.add_run(RUN)
+    copies = _copies(number)
+    ids: list[str] = []
+    while some := list(islice(copies, CHUNK)):
+        done = [each.server.id for each, _ in some]
+        refs = [(each.server, ref_of(each.server)) for each, _ in some]
+        store.put_page(RUN.id, "bench", refs, cursor=None, done=False, at=AS_OF)
+        store.plan(RUN.id, done, AS_OF)
+        _put(store, some, done)
+        ids += done
+    store.set_state(RUN.id, RunState.PUBLISHED, AS_OF)
+    store.close()
+
+
+def _put(store: Store, some: Sequence[tuple[Dossier, list[StoredCard]]], done: list[str]) -> None:
+    records = [record for each, _ in some for record in each.records.values()]
+    store.put_records(RUN.id, records, done=done, at=AS_OF)
+    store.put_scorecards(RUN.id, [card for _, cards in some for card in cards], done=done, at=AS_OF)
+
+
+def _copies(number: int) -> Iterator[tuple[Dossier, list[StoredCard]]]:
+    recorded = [(each, receipts.score_one(each)) for each in captures().values()]
+    for at in range(number):
+        yield copy_of(*recorded[at % len(recorded)], at)
+
+
+def _export(url: str, place: Path, processes: int) -> None:
+    store = open_store(url)
+    made = export(store, Order(run=RUN.id), place, Printer(url, processes))
+    store.close()
+    assert made.counts["servers"]
+
+
+def _verify(place: Path, processes: int) -> None:
+    report = verify(place, processes=processes)
+    assert not report.problems, report.problems[:3]
+
+
+def _alone(work: Callable[..., None], *what: Any) -> dict[str, float]:
+    context = multiprocessing.get_context("spawn")
+    told = context.SimpleQueue()
+    process = context.Process(target=_measured, args=(told, work, what))
+    process.start()
+    process.join()
+    found: dict[str, float] = told.get()
+    return found
+
+
+def _measured(told: Any, work: Callable[..., None], what: Sequence[Any]) -> None:
+    began = time.monotonic()
+    work(*what)
+    own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    told.put(
+        {
+            "seconds": round(time.monotonic() - began, 1),
+            "CPU seconds": round(own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, 1),
+            "peak megabytes": round(own.ru_maxrss / 1024),
+            "peak megabytes of one it started": round(others.ru_maxrss / 1024),
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()
