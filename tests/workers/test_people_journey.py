@@ -63,7 +63,7 @@ def _asks(client: TestClient, server: str) -> str:
     assert asked.status_code == 202
     again = client.post(f"/servers/{server}/retests", headers={"Sec-Fetch-Site": "same-origin"})
     assert again.status_code == 303
-    page = client.get(again.headers["location"])
+    page = client.get(again.headers["location"] + "?follow=true")
     assert 'http-equiv="refresh"' in page.text
     where = str(asked.headers["location"])
     assert client.get(where).json()["state"] == "waiting"
@@ -76,7 +76,7 @@ def _reads(client: TestClient, server: str, where: str) -> None:
     gained = {one["rubric"]: one for one in told["comparisons"] if one["points"] and float(one["points"]) > 0}
     assert "lint" in gained
     assert any("description" in line["why"] for line in gained["lint"]["gone"])
-    page = client.get(f"/servers/{server}/retests").text
+    page = client.get(f"/servers/{server}/retests?follow=true").text
     assert 'http-equiv="refresh"' not in page
     assert "Lines that went" in page
     assert re.search(r"class=\"gained\">\+", page)

@@ -18,6 +18,7 @@ LINES_SHOWN: Final = 60
 
 _STATUS: Final = {WhyRefused.UNKNOWN_SERVER: 404, WhyRefused.OPTED_OUT: 409, WhyRefused.TOO_MANY: 429}
 AGAIN_SECONDS: Final = 3600
+REFRESH_SECONDS: Final = 5
 
 
 def routes(site: Site) -> APIRouter:
@@ -25,8 +26,8 @@ def routes(site: Site) -> APIRouter:
     router = APIRouter()
 
     @router.get("/servers/{server}/retests")
-    def retests(server: str) -> Response:
-        return _page(site, look(site, server))
+    def retests(server: str, follow: bool = False) -> Response:
+        return _page(site, look(site, server), follow=follow)
 
     @router.get("/servers/{server}/retests/{retest}")
     def one_retest(server: str, retest: str) -> Response:
@@ -53,7 +54,16 @@ def _minutes(limits: PeopleLimits) -> tuple[int, int]:
     return round(limits.cooldown.total_seconds() / 60), round(limits.owner_cooldown.total_seconds() / 60)
 
 
-def _page(site: Site, seen: Look, *, chosen: Report | None = None, refused: str = "", status: int = 200) -> Response:
+def _page(
+    site: Site,
+    seen: Look,
+    *,
+    chosen: Report | None = None,
+    refused: str = "",
+    status: int = 200,
+    follow: bool = False,
+) -> Response:
+    """A page that moves by itself shuts people out (WCAG 2.2.1), so it does only for those who `follow`."""
     known = site.desk.retests(seen.id)
     shown = chosen or (site.desk.retest(known[0].retest.id) if known else None)
     is_open = any(one.retest.is_open for one in known)
@@ -62,6 +72,7 @@ def _page(site: Site, seen: Look, *, chosen: Report | None = None, refused: str 
         "shown": shown,
         "open": is_open,
         "refused": refused,
+        "refresh": REFRESH_SECONDS if follow and is_open else 0,
         "lines_shown": LINES_SHOWN,
         "now": site.desk.now(),
         "waits": _minutes(site.desk.people),

@@ -28,6 +28,8 @@ def test_a_re_test_is_asked_for_by_a_form_and_followed_without_a_script(house: H
     followed = house.client.get(asked.headers["location"])
     assert "Look how far it is" in followed.text
     assert 'http-equiv="refresh"' not in followed.text  # a page that moves by itself shuts people out
+    moving = house.client.get(f"/servers/{server}/retests?follow=true")
+    assert '<meta http-equiv="refresh" content="5">' in moving.text
     assert followed.headers["cache-control"] == "no-store"
     assert "waiting" in followed.text
     assert "<script" not in followed.text
