@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from evidence.kinds import listing
 from evidence.store import Failure, Progress, Stage
+from publish.nights import OWN_FAILURES
 from workers.settings import Settings
-from workers.standing import OWN_FAILURES
 
 
 def refuse(progress: Progress, failures: Sequence[Failure], settings: Settings) -> str:

@@ -15,19 +15,17 @@ from sqlalchemy import Connection, and_, case, func, or_, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
 
-from evidence.model import Reason, Trigger
+from evidence.model import Trigger
 from evidence.store import NotMigrated, RunRow, RunState, Stage, Store, StoreUnavailable
 from evidence.store.database import Database
 from evidence.store.leasing import NEVER
 from evidence.store.models import RUN, RUN_ITEM
 from evidence.store.outcomes import count_outcomes
+from publish.nights import OWN_FAILURES
 from workers.clock import Clock
 
 OBSERVED: Final = "observed"
 """The outcome of a record with a body; every other outcome is a reason."""
-
-OWN_FAILURES: Final = frozenset({Reason.COLLECTOR_ERROR.value, Reason.QUARANTINED.value})
-"""Reasons that say something of Hallmark and nothing of the server."""
 
 RECENT: Final = timedelta(minutes=5)
 MOST_UNFINISHED: Final = 20

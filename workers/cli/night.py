@@ -11,6 +11,7 @@ import typer
 from evidence.kinds import listing
 from evidence.model import Trigger
 from evidence.store import RunAct, RunEvent, RunRow, RunState, Store
+from publish.nights import OWN_FAILURES
 from workers import closing, log, pipeline
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, show
@@ -25,7 +26,6 @@ from workers.overview import EMBEDDED, is_embedded
 from workers.pipeline import NotPublishable
 from workers.refusal import refuse
 from workers.settings import Settings
-from workers.standing import OWN_FAILURES
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
