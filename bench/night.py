@@ -42,7 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hallmark-night-") as name:
         folder = Path(name)
         if not network.is_inside():
-            sys.exit(network.enter(folder))
+            sys.exit(network.enter(folder, "bench.night"))
         resource.setrlimit(resource.RLIMIT_NOFILE, (20_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         result = measure(options, folder)
     show(result)

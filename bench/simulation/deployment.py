@@ -30,7 +30,8 @@ _COLLECTING: Final = "probe,sandbox,github,scan"
 class Plan:
     """What is deployed: `workers` processes that collect and as many that score, and settings besides the world's.
 
-    `together`: the worker that probes and scores has a process more, for sweeps and publication too.
+    `together`: the worker that probes and scores has a process more, for sweeps and publication too. `app` is the
+    Celery application, and `changes` may hold what it reads besides.
     """
 
     population: Population
@@ -40,6 +41,7 @@ class Plan:
     gap: float = 0.6
     together: bool = False
     changes: Mapping[str, str] = field(default_factory=dict)
+    app: str = "workers.celery_app"
 
 
 class Deployment:
@@ -160,7 +162,7 @@ class Deployment:
         return environment(self.folder, **settings)
 
     def _celery(self, name: str, arguments: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        return self._spawn(name, ["-m", "celery", "-A", "workers.celery_app", *arguments], env)
+        return self._spawn(name, ["-m", "celery", "-A", self.plan.app, *arguments], env)
 
     def _spawn(
         self, name: str, arguments: Sequence[str], env: Mapping[str, str] | None = None

@@ -46,9 +46,9 @@ def command_inside(command: list[str], folder: Path) -> list[str]:
     ]
 
 
-def enter(folder: Path) -> int:
-    """Run this very command in a network of its own and return its exit code."""
-    command = [sys.executable, "-m", "bench.night", *sys.argv[1:]]
+def enter(folder: Path, module: str) -> int:
+    """Run this very command, of a module, in a network of its own and return its exit code."""
+    command = [sys.executable, "-m", module, *sys.argv[1:]]
     return subprocess.run(command_inside(command, folder), check=False).returncode
 
 

@@ -78,12 +78,19 @@ class Remote:
 
 @dataclass(frozen=True)
 class Population:
-    """`size` servers of a seed, no host with more than `largest` of them; `pace` scales all latencies."""
+    """`size` servers of a seed, no host with more than `largest` of them; `pace` scales all latencies.
+
+    After them come those that might delay the others: a host with a `crowd` of open servers, some that are `sluggish`,
+    each on a host of its own, and one more by itself for whoever looks for a `loner`.
+    """
 
     size: int
     seed: int = 1
     largest: int = 1279
     pace: float = 1.0
+    crowd: int = 0
+    sluggish: int = 0
+    loner: bool = False
 
     @cached_property
     def remotes(self) -> tuple[Remote, ...]:
@@ -103,6 +110,15 @@ class Population:
             latency = min(3.0, math.exp(chance.gauss(math.log(MEDIAN_SECONDS), _SPREAD)))
             cold = chance.uniform(2.5, 12.0) if chance.random() < COLD_SHARE else 0.0
             yield Remote(number, host, kind, latency * self.pace, cold * self.pace)
+        yield from self._others(len(set(places)))
+
+    def _others(self, hosts: int) -> Iterator[Remote]:
+        latency = MEDIAN_SECONDS * self.pace
+        places = [(hosts, Kind.OPEN)] * self.crowd
+        places += [(hosts + 1 + number, Kind.SLUGGISH) for number in range(self.sluggish)]
+        places += [(hosts + 1 + self.sluggish, Kind.OPEN)] * self.loner
+        for number, (host, kind) in enumerate(places, self.size):
+            yield Remote(number, host, kind, latency, 0.0)
 
 
 def host_sizes(servers: int, largest: int) -> list[int]:

@@ -34,6 +34,18 @@ def test_every_server_has_a_host_and_none_too_many(servers: int) -> None:
     assert min(sizes) > 0 and max(sizes) <= 20
 
 
+def test_nuisances_come_after_the_others_and_change_none_of_them() -> None:
+    plain = Population(500, largest=5)
+    more = Population(500, largest=5, crowd=40, sluggish=3, loner=True)
+    assert more.remotes[:500] == plain.remotes
+    crowd, sluggish, [loner] = more.remotes[500:540], more.remotes[540:543], more.remotes[543:]
+    assert {one.kind for one in sluggish} == {Kind.SLUGGISH}
+    hosts = [len({one.host for one in some}) for some in (crowd, sluggish, (*crowd, *sluggish, loner))]
+    assert hosts == [1, 3, 5]
+    assert {one.host for one in plain.remotes}.isdisjoint(one.host for one in more.remotes[500:])
+    assert [one.number for one in more.remotes] == list(range(544))
+
+
 def test_the_mix_is_the_census() -> None:
     found = kinds(Population(10_000).remotes)
     assert found[Kind.OPEN] == pytest.approx(5_800, abs=150)
