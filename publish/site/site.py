@@ -45,6 +45,7 @@ class Site:
     lifespans: list[Lifespan] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.jinja.auto_reload = False  # templates are as old as the code that fills them
         self.jinja.filters["breakable"] = breakable
         self.jinja.globals |= {"asset": self.assets.url, "operator": self.desk.operator}
 
