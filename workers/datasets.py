@@ -18,6 +18,7 @@ from workers.broker import Turn
 from workers.context import Context
 from workers.opt_outs import opt_outs
 from workers.settings import Settings, SettingUnfit
+from workers.withdrawing import withdraw
 
 _LOOK_BACK = 50
 _READ = 5_000
@@ -25,6 +26,8 @@ _READ = 5_000
 
 async def keep_current(ctx: Context, turn: Turn) -> None:
     """Write the newest published night into the place of datasets unless it is there, and remove the oldest ones.
+
+    Snapshots that tell of a finding which was made private again are removed first.
 
     One worker does so at a time. It may be killed anywhere and called twice: a snapshot appears whole or not at all.
     """
@@ -86,6 +89,8 @@ def _keep(ctx: Context, row: RunRow, place: str) -> None:
     def made(folder: Path, earlier: Path | None) -> Manifest:
         return write(ctx.settings, ctx.store, Order(run=row.run.id, earlier=earlier), folder)
 
+    if taken_back := withdraw(ctx.store, place):
+        ctx.log.warning("datasets_withdrawn", snapshots=taken_back)
     if shelf.add(place, row.run.id, made, ctx.clock.wall()):
         ctx.log.info("dataset_written", run=row.run.id)
         gone = shelf.prune(place, ctx.settings.datasets_keep)

@@ -35,6 +35,12 @@ SECRET = (
     b"RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA3e4rrBmL1tLqYaQUZwh+S+ZwphtOfo9N4shKCb+n"
     b"5uu1007eswjMYw7ztvucvrcr63KW3tdhDBkpkYvp4/PxJOeOyEtCuBLFAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
 )
+# `minisign -G` with the password "correct horse".
+ENCRYPTED = (
+    b"untrusted comment: minisign encrypted secret key\n"
+    b"RWRTY0IyT5fY5U6x8NoTyR8eq8LBL/mSH8lke22BXDltyyPOlLAAAAACAAAAAAAAAEAAAAAANoNNK4jXCeVcOuur/55rtI1T/b9FgvsBq9nUqpoB"
+    b"uWmJNaJzENunB/Qes0N85w33JUhn2GAOdMN7G8ctpDlhkMih0q5U91YiCSeJWg1rVUcNv84m1+/9bETfdGcUNwc/KG/ULfiIK+U=\n"
+)
 SIGNED = b"what was signed\n"
 SIGNATURE_OF_IT = b"""untrusted comment: untrusted words
 RUTd7iusGYvW0pCEvY5h6cTzz8lSPDxKhnA2Wz4hUVW49Ms/FnbnaIW8U26uvFgc1/8BBw65qdxw8BErfeOmGCqdron7kwlGIAw=
@@ -97,6 +103,14 @@ def test_an_encrypted_key_opens_with_its_password_only() -> None:
     with pytest.raises(SignatureProblem, match="password"):
         read_secret(data, "battery staple")
     assert signer.seed.hex() not in repr(signer)
+
+
+@pytest.mark.soak
+def test_a_recorded_encrypted_key_opens() -> None:
+    """With the tool's own numbers, which take a gigabyte and some seconds."""
+    signer = read_secret(ENCRYPTED, "correct horse")
+    assert signer.public.id == "6BD817F454C5389D"
+    assert signer.public.line == "RWSdOMVU9BfYa0dWgpVCRUdN4WEsolj//CMIy9YfosNLk7V38YzieEb4"
 
 
 def test_a_key_that_asks_for_all_memory_is_refused() -> None:
