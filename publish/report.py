@@ -51,6 +51,7 @@ _MEANINGS: Final = {
 _NO_LINKS: Final[Mapping[str, object]] = {
     "rule_page": lambda rule: "",
     "receipt_page": lambda card: "",
+    "method_page": lambda rubric, version: "",
     "disputed": {},
     "disputes_page": "",
     "dispute_form": "",
