@@ -71,11 +71,20 @@ def generated_text(data: bytes) -> str:
     text = text_of(data)
     if text.count("\n") > MAX_LINES:
         raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
-    if len(max(text.split("\n"), key=len)) > MAX_LINE:
+    if max(map(len, lines_of(text))) > MAX_LINE:
         raise Invalid(FaultKind.TOO_LARGE, f"a line of more than {MAX_LINE} characters")
     if (mark := _CONFLICT.search(text)) is not None:
         raise Invalid(FaultKind.SYNTAX, "an unresolved merge conflict", text.count("\n", 0, mark.start()) + 1, 1)
     return text
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a text as `text.split("\\n")` has them, one at a time: together they take thrice what it does."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def unfinished(text: str) -> Iterator[Fault]:

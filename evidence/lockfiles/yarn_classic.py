@@ -18,7 +18,7 @@ from evidence.lockfiles.lockfile import (
     shown,
 )
 from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.reading import entry_fault, generated_text, missing, unfinished
+from evidence.lockfiles.reading import entry_fault, generated_text, lines_of, missing, unfinished
 from evidence.lockfiles.versions import concrete
 
 _PATTERN = re.compile(r'"((?:[^"\\]++|\\.)*+)("?)|([^\s",][^",]*+)')
@@ -28,11 +28,35 @@ _GROUPS = ("dependencies", "optionalDependencies")
 
 @dataclass(slots=True)
 class _Entry:
-    line: int
     patterns: list[str]
     fields: dict[str, str] = field(default_factory=dict)
     needs: list[tuple[str, str]] = field(default_factory=list)
     options: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    """What stays of an entry until all are read."""
+
+    patterns: tuple[str, ...]
+    version: str
+    resolved: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The patterns that any entry depends on, those on which one does that is not optional, and their names."""
+
+    required: set[str] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+
+    def add(self, entry: _Entry) -> None:
+        """Note what an entry depends on."""
+        needed = [f"{name}@{spec}" for name, spec in entry.needs]
+        self.needed.update(needed)
+        self.required.update(needed, (f"{name}@{spec}" for name, spec in entry.options))
+        self.names.update(name for name, _ in (*entry.needs, *entry.options))
 
 
 def read(data: bytes) -> Iterator[Finding]:
@@ -41,28 +65,29 @@ def read(data: bytes) -> Iterator[Finding]:
     yield from unfinished(text)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
-    entries = list(_entries(text))
-    required = {f"{name}@{spec}" for entry in entries for name, spec in (*entry.needs, *entry.options)}
-    needed = {f"{name}@{spec}" for entry in entries for name, spec in entry.needs}
-    names = {aliased(pattern)[0] for entry in entries for pattern in entry.patterns}
-    yield from missing({name for entry in entries for name, _ in (*entry.needs, *entry.options)} - names)
-    for entry in entries:
-        yield _dependency(entry, required, needed)
+    wanted, locked = _Wanted(), list[_Locked]()
+    for entry in _entries(text):
+        wanted.add(entry)
+        fields = entry.fields
+        locked.append(_Locked(tuple(entry.patterns), fields.get("version", ""), fields.get("resolved", "")))
+    yield from missing(wanted.names.difference(aliased(pattern)[0] for one in locked for pattern in one.patterns))
+    for one in locked:
+        yield _dependency(one, wanted)
 
 
-def _dependency(entry: _Entry, required: set[str], needed: set[str]) -> Finding:
+def _dependency(entry: _Locked, wanted: _Wanted) -> Finding:
     alias, spec = aliased(entry.patterns[0])
-    if not entry.fields.get("version"):
+    if not entry.version:
         return entry_fault(entry.patterns[0], "no version")
     name = aliased(spec.removeprefix("npm:"))[0] if spec.startswith("npm:") else alias
-    source, location = placed(entry.fields.get("resolved", ""), spec if ":" in spec and name == alias else "")
-    direct = not required.issuperset(entry.patterns)
-    optional = not direct and needed.isdisjoint(entry.patterns)
+    source, location = placed(entry.resolved, spec if ":" in spec and name == alias else "")
+    direct = not wanted.required.issuperset(entry.patterns)
+    optional = not direct and wanted.needed.isdisjoint(entry.patterns)
     return Dependency(
         ecosystem=Ecosystem.NPM,
         name=name,
         alias=alias,
-        version=concrete(Ecosystem.NPM, entry.fields["version"]),
+        version=concrete(Ecosystem.NPM, entry.version),
         relation=Relation.DIRECT if direct else Relation.UNSTATED,
         scopes=frozenset({Scope.OPTIONAL} if optional else ()),
         source=source,
@@ -73,7 +98,7 @@ def _dependency(entry: _Entry, required: set[str], needed: set[str]) -> Finding:
 def _entries(text: str) -> Iterator[_Entry]:
     entry: _Entry | None = None
     group = ""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines_of(text), 1):
         body = line.strip()
         if not body or body.startswith("#"):
             continue
@@ -81,7 +106,7 @@ def _entries(text: str) -> Iterator[_Entry]:
         if indent == 0:
             if entry is not None:
                 yield entry
-            entry, group = _Entry(number, _patterns(body, number)), ""
+            entry, group = _Entry(_patterns(body, number)), ""
             continue
         pair = _PAIR.match(body.removesuffix(":") if indent == 2 and body.endswith(":") else body)
         if entry is None or pair is None or indent not in {2, 4}:
