@@ -1,0 +1,128 @@
+"""The gate and the badges over made-up results: what is hidden counts as 0, whatever weight it hands to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from publish import gate
+from publish.gate import LAB_TESTED, SECURITY_SCANNED, VENDOR_VERIFIED, Judgement
+from scoring import weighing
+from scoring.dimensions import DIMENSIONS
+from scoring.outcome import NotMeasured
+from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from tests.publish.judged import published, receipts, whole
+
+PARTS = [(dimension.name, part.name) for dimension in DIMENSIONS for part in dimension.components]
+SHOWN = published(whole())
+CARDS = receipts(whole())
+HIDDEN = NotMeasured("no_repository")
+
+Results = Mapping[tuple[str, str], int]
+
+results = st.fixed_dictionaries({part: st.sampled_from([0, 3, 6, 7, 8, 9, 10, 10]) for part in PARTS})
+some_parts = st.sets(st.sampled_from(PARTS))
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(results, some_parts, some_parts)
+def test_a_part_that_is_hidden_gains_nothing(
+    found: Results, first: set[tuple[str, str]], more: set[tuple[str, str]]
+) -> None:
+    assert_no_gain(judged(found, first), judged(found, first | more))
+
+
+@settings(derandomize=True, max_examples=80, deadline=None)
+@given(results, some_parts, st.sampled_from(PARTS), st.integers(0, 10))
+def test_a_part_that_is_worse_gains_nothing(
+    found: Results, hidden: set[tuple[str, str]], worse: tuple[str, str], result: int
+) -> None:
+    assert_no_gain(judged(found, hidden), judged({**found, worse: min(result, found[worse])}, hidden))
+
+
+def test_a_secret_that_is_hidden_raises_the_score_and_earns_no_badge() -> None:
+    found = dict.fromkeys(PARTS, 10) | {("security", "dependencies"): 3, ("security", "secrets"): 3}
+    found[("security", "authentication")] = 8
+    open_, hidden = card(found, set()), card(found, {("security", "secrets")})
+    assert hidden.score > open_.score  # type: ignore[operator]
+    for seen in (set(), {("security", "secrets")}):
+        assert not {SECURITY_SCANNED, VENDOR_VERIFIED} & set(judged(found, seen).earned)
+
+
+def test_each_badge_is_earned_at_its_number_and_not_below_it() -> None:
+    perfect = dict.fromkeys(PARTS, 10)
+    security = {part for part in PARTS if part[0] == "security"}
+    assert SECURITY_SCANNED in judged({**perfect, **dict.fromkeys(security, 7)}, set()).earned
+    assert SECURITY_SCANNED not in judged({**perfect, **dict.fromkeys(security, 6)}, set()).earned
+    assert VENDOR_VERIFIED in judged({**perfect, **dict.fromkeys(security, 8)}, set()).earned
+    assert VENDOR_VERIFIED not in judged({**perfect, **dict.fromkeys(security, 7)}, set()).earned
+    assert LAB_TESTED in judged(dict.fromkeys(PARTS, 5), set()).earned
+    assert LAB_TESTED not in judged(dict.fromkeys(PARTS, 4), set()).earned
+
+
+def judged(found: Results, hidden: set[tuple[str, str]]) -> Judgement:
+    return gate.judge(SHOWN, [card(found, hidden), *CARDS[1:]])
+
+
+def card(found: Results, hidden: set[tuple[str, str]]) -> Scorecard:
+    """The receipt of these results, added up as the methodology does."""
+    parts = weighing.with_effective_weights(
+        [
+            dimension(
+                declared.name,
+                declared.weight,
+                [
+                    component(
+                        part.name,
+                        part.weight,
+                        None if (declared.name, part.name) in hidden else found[declared.name, part.name],
+                    )
+                    for part in declared.components
+                ],
+            )
+            for declared in DIMENSIONS
+        ]
+    )
+    overall = weighing.overall(parts)
+    low, high = weighing.bounds(parts)
+    assert CARDS[0].rubric == gate.RUBRIC
+    return replace(
+        CARDS[0],
+        score=NotMeasured("nothing_measured") if overall is None else overall,
+        dimensions=parts,
+        lines=(),
+        coverage=weighing.coverage(parts),
+        floor=low,
+        ceiling=high,
+    )
+
+
+def dimension(name: str, weight: Decimal, made: list[ComponentScore]) -> DimensionScore:
+    components = weighing.with_effective_parts(made)
+    return DimensionScore(
+        name=name,
+        base_weight=weight,
+        effective_weight=Decimal(0),
+        result=weighing.dimension_result(components),
+        status=weighing.status(components),
+        components=components,
+    )
+
+
+def component(name: str, weight: Decimal, result: int | None) -> ComponentScore:
+    if result is None:
+        return ComponentScore(name=name, base_weight=weight, effective_weight=Decimal(0), result=HIDDEN)
+    lost = Decimal(result) - 10
+    lines = (Line(cites=name, points=lost, why="made up"),) if lost else ()
+    return ComponentScore(
+        name=name, base_weight=weight, effective_weight=Decimal(0), result=Decimal(result), checked=1, lines=lines
+    )
+
+
+def assert_no_gain(had: Judgement, has: Judgement) -> None:
+    assert set(has.earned) <= set(had.earned)
+    assert has.indexed <= had.indexed
