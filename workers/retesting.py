@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
@@ -54,7 +55,7 @@ def asker(settings: Settings, who: str, standing: Standing = Standing.ANYONE) ->
 
 
 def request(store: Store, settings: Settings, now: datetime, server: ServerId, who: Asker) -> Accepted | Refused:
-    """Ask for a re-test. A server has one open request: whoever asks next gets the same one.
+    """Ask for a re-test. A server has one open request: whoever asks next gets the same one, and may be heard sooner.
 
     Refused for servers that no registry lists, for those that have opted out, and when a client has asked too often
     within 24 hours.
@@ -74,6 +75,8 @@ def request(store: Store, settings: Settings, now: datetime, server: ServerId, w
             why=WhyRefused.TOO_MANY,
             message=f"at most {settings.retests_per_client} re-tests in 24 hours for one client: try again later",
         )
+    if cooldown(settings, new) < cooldown(settings, found) and store.retests.take_over(found.id, new.client):
+        found = replace(found, client=new.client)
     return Accepted(retest=found, ready_at=ready_at(settings, found), again=found.id != new.id)
 
 

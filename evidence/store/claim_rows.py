@@ -56,8 +56,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimLimits:
-    """At most so many claims of a client since a moment, and so many unproven ones of a server at a time."""
+    """At most so many claims of a client since a moment, and so many unproven ones of a server at a time.
+
+    Where a server has as many, the oldest of those that were made before `stale` gives way, so that strangers cannot
+    keep its owner from claiming it.
+    """
 
     of_client: int
     since: datetime
     of_server: int
+    stale: datetime

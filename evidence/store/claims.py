@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, func, insert, select, text, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, text, update
 
 from evidence.model import ServerId
 from evidence.store.audit import Act, put_act
@@ -35,12 +35,8 @@ class Claims:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CLAIMS})
             key = server_keys(connection, [claim.server])[claim.server]
-            unproven = (CLAIM.c.server_key == key, CLAIM.c.state == ClaimState.WAITING.value)
-            recent = (CLAIM.c.client == claim.client, CLAIM.c.asked_at > limits.since)
-            count = select(func.count()).select_from(CLAIM)
-            if (connection.scalar(count.where(*unproven)) or 0) >= limits.of_server:
-                return False
-            if (connection.scalar(count.where(*recent)) or 0) >= limits.of_client:
+            recent = select(func.count()).where(CLAIM.c.client == claim.client, CLAIM.c.asked_at > limits.since)
+            if (connection.scalar(recent) or 0) >= limits.of_client or not _has_room(connection, key, limits):
                 return False
             values = {name: getattr(claim, name) for name in _COLUMNS}
             states = {"way": claim.way.value, "state": claim.state.value, "server_key": key}
@@ -97,6 +93,19 @@ class Claims:
             if changed and act is not None:
                 put_act(connection, act)
         return bool(changed)
+
+
+def _has_room(connection: Connection, server: int, limits: ClaimLimits) -> bool:
+    """Whether one more claim of a server may wait for its proof, if need be in place of the oldest stale one."""
+    unproven = (CLAIM.c.server_key == server, CLAIM.c.state == ClaimState.WAITING.value)
+    waiting = connection.execute(select(CLAIM.c.key, CLAIM.c.asked_at).where(*unproven).order_by(CLAIM.c.key)).all()
+    if len(waiting) < limits.of_server:
+        return True
+    oldest = waiting[0]
+    if oldest.asked_at > limits.stale:
+        return False
+    connection.execute(update(CLAIM).where(CLAIM.c.key == oldest.key).values(state=ClaimState.EXPIRED.value))
+    return True
 
 
 def _query() -> Select[Any]:

@@ -96,10 +96,11 @@ def _file(connection: Connection, dispute: Dispute, limits: DisputeLimits) -> Di
     key = server_keys(connection, [dispute.line.server])[dispute.line.server]
     if _count(connection, DISPUTE.c.client == dispute.client, DISPUTE.c.filed_at > limits.since) >= limits.of_client:
         return DisputesFull.CLIENT
-    if _count(connection, DISPUTE.c.line == digest, _IS_OPEN) >= limits.of_line:
-        return DisputesFull.LINE
-    if _count(connection, DISPUTE.c.server_key == key, _IS_OPEN) >= limits.of_server:
-        return DisputesFull.SERVER
+    if not dispute.by_maintainer:  # whom strangers could keep out otherwise
+        if _count(connection, DISPUTE.c.line == digest, _IS_OPEN) >= limits.of_line:
+            return DisputesFull.LINE
+        if _count(connection, DISPUTE.c.server_key == key, _IS_OPEN) >= limits.of_server:
+            return DisputesFull.SERVER
     values = {name: getattr(dispute, name) for name in _OWN}
     values |= {name: getattr(dispute.line, name) for name in _OF_LINE}
     connection.execute(insert(DISPUTE).values(**values, server_key=key, line=digest, state=dispute.state.value))

@@ -81,6 +81,12 @@ class Retests:
         with self._database.writing() as connection:
             return ask(connection, request, limit)
 
+    def take_over(self, retest: str, client: str) -> bool:
+        """Let a waiting request be that of somebody whose turn comes sooner; False when it waits no longer."""
+        waiting = (RETEST.c.id == retest, RETEST.c.state == RetestState.WAITING.value)
+        with self._database.writing() as connection:
+            return bool(connection.execute(update(RETEST).where(*waiting).values(client=client)).rowcount)
+
     def admit(self, retest: str, run: str, at: datetime) -> bool:
         """Give a waiting request its run and the run to compare with; False when it waits no longer."""
         with self._database.writing() as connection:

@@ -22,7 +22,7 @@ from evidence.model import Observed, Server
 from evidence.store import Store
 from evidence.store.claim_rows import Claim, ClaimLimits, Way
 from publish.dataset import published
-from publish.people.limits import DAY, PeopleLimits
+from publish.people.limits import DAY, HOUR, PeopleLimits
 from publish.people.lines import newest_runs
 from publish.people.tokens import mint, owner_scope
 
@@ -98,7 +98,7 @@ def start(
         due_at=now,
     )
     minted = mint(f"whoever controls {server.id} by {way.value}", (owner_scope(server.id),), now=now)
-    bounds = ClaimLimits(limits.claims_of_client, now - DAY, limits.claims_of_server)
+    bounds = ClaimLimits(limits.claims_of_client, now - DAY, limits.claims_of_server, now - HOUR)
     if not store.claims.start(claim, minted.token, bounds):
         message = "too many claims by you in 24 hours, or too many that wait for their proof: try again later"
         return NotStarted(why=WhyNotStarted.TOO_MANY, message=message)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 LONGEST_REASON: Final = 2_000
 SHORTEST_REASON: Final = 20
@@ -27,7 +28,7 @@ class PeopleLimits:
     disputes_of_server: int = 100
     disputes_of_line: int = 5
     claims_of_client: int = 10
-    claims_of_server: int = 5
+    claims_of_server: int = 20
     claim_time: timedelta = timedelta(days=7)
     webhooks_of_server: int = 3
     cooldown: timedelta = timedelta(hours=1)

@@ -32,13 +32,11 @@ def disputable(store: Store, server: ServerId, *, rubric: str, cites: str, at: s
 
 
 def newest_runs(store: Store, server: ServerId) -> Iterator[str]:
-    """The runs whose receipts of a server are shown: its newest re-test if that is newer, and the published night."""
-    newest = store.board.newest()
+    """The runs whose receipts of a server are shown: its newest re-test, what followed it, and the published night."""
+    newest = store.board.newest() or ""
     done = [one.run for one in store.retests.newest(20, server) if one.state is RetestState.DONE and one.run]
-    if done and (newest is None or done[0] > newest):
-        yield done[0]
-    if newest is not None:
-        yield newest
+    later = {run for run in (*done[:1], store.full_probes.newest(server)) if run and run > newest}
+    yield from sorted({*later, newest} - {""}, reverse=True)
 
 
 def _lines(store: Store, server: ServerId, run: str, rubric: str) -> Iterator[DisputedLine]:

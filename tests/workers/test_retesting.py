@@ -100,6 +100,24 @@ def test_the_cooldown_depends_on_who_asks(tmp_path: Path, standing: Standing, wa
     asyncio.run(main())
 
 
+def test_a_stranger_who_asked_first_keeps_nobody_waiting(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with known(tmp_path) as (ctx, servers):
+            ask(ctx, servers[0])
+            visited(ctx.store, servers[0])
+            waits = [(Standing.ANYONE, HOUR), (Standing.OWNER, timedelta(minutes=10)), (Standing.ANYONE, None)]
+            waits += [(Standing.OPERATOR, timedelta(0)), (Standing.OWNER, timedelta(0))]
+            until = HOUR
+            for number, (standing, wait) in enumerate(waits):
+                asked = ask(ctx, servers[0], who=f"client {number}", standing=standing)
+                assert isinstance(asked, Accepted)
+                until = until if wait is None else wait
+                assert asked.ready_at == NIGHT + until
+            assert len(ctx.store.retests.unfinished()) == 1
+
+    asyncio.run(main())
+
+
 def test_who_asks_is_told_apart_and_not_kept(tmp_path: Path) -> None:
     async def main() -> None:
         async with known(tmp_path) as (ctx, servers):

@@ -88,6 +88,14 @@ def test_nobody_can_fill_the_table(
     assert len(store.disputes.read()) == 2
 
 
+def test_strangers_cannot_keep_a_maintainer_from_disputing(store: Store, line: DisputedLine) -> None:
+    full = replace(LIMITS, of_line=1, of_server=1)
+    store.disputes.file(dispute(line), full)
+    theirs = replace(dispute(line, 2, client="its owner"), by_maintainer=True)
+    assert store.disputes.file(theirs, full) == theirs
+    assert store.disputes.file(dispute(line, 3, client="ben"), full) is DisputesFull.LINE
+
+
 def test_what_is_decided_makes_room_for_others(store: Store, line: DisputedLine) -> None:
     store.disputes.file(dispute(line), replace(LIMITS, of_line=1))
     store.disputes.decide("dsp_1", decision(DisputeState.DROPPED), act("dispute.drop"))

@@ -15,7 +15,7 @@ from evidence.store.tokens import ApiToken
 from evidence.store.webhook_rows import Delivery, DeliveryState, Webhook
 from tests.evidence.store.build import AS_OF, LATER, planned
 
-LIMITS = ClaimLimits(of_client=10, since=AS_OF - timedelta(days=1), of_server=5)
+LIMITS = ClaimLimits(of_client=10, since=AS_OF - timedelta(days=1), of_server=5, stale=AS_OF - timedelta(hours=1))
 LEASE = timedelta(minutes=5)
 
 
@@ -100,6 +100,10 @@ def test_claims_are_few(store: Store, server: str) -> None:
     others = [claim(server, n, client=f"c{n}") for n in range(4, 9)]
     assert [store.claims.start(one, token(one.id), LIMITS) for one in others] == [True, True, True, False, False]
     assert store.tokens.find("clm_8") is None
+    later = replace(LIMITS, stale=AS_OF)
+    assert store.claims.start(claim(server, 9, client="its owner"), token("9"), later)
+    waiting = store.claims.read(server=server)
+    assert [one.id for one in waiting] == ["clm_9", "clm_6", "clm_5", "clm_4", "clm_2"]
 
 
 def test_what_is_due_is_handed_out_once(store: Store, server: str) -> None:
