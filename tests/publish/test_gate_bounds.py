@@ -53,6 +53,14 @@ def test_a_secret_that_is_hidden_raises_the_score_and_earns_no_badge() -> None:
         assert not {SECURITY_SCANNED, VENDOR_VERIFIED} & set(judged(found, seen).earned)
 
 
+def test_half_a_server_that_is_hidden_doubles_the_score_and_earns_no_badge() -> None:
+    found = {part: 8 if part[0] in {"reliability", "security"} else 0 for part in PARTS}
+    bad = {part for part in PARTS if found[part] == 0}
+    assert (card(found, set()).score, card(found, bad).score, card(found, bad).coverage) == (40, 80, Decimal("0.5"))
+    assert LAB_TESTED not in judged(found, set()).earned
+    assert LAB_TESTED not in judged(found, bad).earned
+
+
 def test_each_badge_is_earned_at_its_number_and_not_below_it() -> None:
     perfect = dict.fromkeys(PARTS, 10)
     security = {part for part in PARTS if part[0] == "security"}
