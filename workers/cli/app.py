@@ -72,9 +72,11 @@ SUBCOMMANDS: Final = {
     "retests": Subcommand("retests", "List requests for re-tests, newest first.", _READ),
     "findings": Subcommand("findings", "Look after what our own scans found: who was told, what is public.", _READ),
     "rescore": Subcommand("rescore", "Score a stored run again without the network, and print who moved.", _READ),
-    "export": Subcommand("export", "Export a run as a dataset that anybody can check, as JSON Lines or as CSV.", _READ),
+    "export": Subcommand(
+        "export", "Export a run: as a dataset that anybody can check, as JSON Lines or as CSV.", _READ
+    ),
     "verify": Subcommand("verify", "Check a dataset: its files, its signature, and every score recomputed.", _READ),
-    "diff": Subcommand("diff", "Show who moved between two datasets or runs, and because of what.", _READ),
+    "diff": Subcommand("diff", "Show who moved between two snapshots or runs, and because of what.", _READ),
     "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
     "web": Subcommand("web", "Serve the site, the API and the badges of what was published.", _READ),
     "mcp": Subcommand("mcp", "Answer questions about what was published, as an MCP server on stdio.", _READ),

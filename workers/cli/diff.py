@@ -30,7 +30,7 @@ def diff(
     *,
     rubric: Annotated[str | None, typer.Option(metavar="NAME", help="Only this methodology.")] = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of the table; 0: all.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines: one object for each server that moved.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line: each receipt that moved.")] = False,
 ) -> None:
     """Show who moved between two snapshots or runs, and whether evidence, rules or the methodology made them move.
 

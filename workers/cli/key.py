@@ -29,7 +29,10 @@ _SECRET = "Secret key to write, which only its owner may read. The public one go
 
 @app.callback()
 def key() -> None:
-    """Make the key that signs datasets, or show the public one. Files are those of minisign."""
+    """Make the key that signs datasets, or show the public one. Files are those of minisign.
+
+    Example: hallmark key new ~/hallmark.key
+    """
 
 
 @app.command("new")
