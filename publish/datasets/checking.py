@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from publish.datasets.export import sums
 from publish.datasets.files import Written
-from publish.datasets.manifest import MANIFEST, METHODOLOGY, SIGNATURE, SUMS, Manifest
+from publish.datasets.manifest import MANIFEST, METHODOLOGY, SIGNATURE, SUMS
 from publish.datasets.methodology import is_ours, methodology, version_of
 from publish.datasets.minisign import LARGEST, Forged, NotSigned, PublicKey, SignatureProblem, WrongKey
 from publish.datasets.problems import Fault, Problem, shown
@@ -168,8 +168,3 @@ def _version(document: Any) -> str:
 
 def _file(fault: Fault, name: str, expected: str, found: str) -> Problem:
     return Problem(fault=fault, file=name, expected=expected, found=found)
-
-
-def rows_of(manifest: Manifest) -> dict[str, int | None]:
-    """How many rows the manifest says that each file of a table has."""
-    return {file.name: file.rows for file in manifest.files if file.table is not None}

@@ -6,7 +6,7 @@ import csv
 import gzip
 import hashlib
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,4 +202,3 @@ class _Parquet:
 
 
 _Writer: TypeAlias = _Zipped | _Parquet
-Files: TypeAlias = Mapping[str, TableFiles]

@@ -189,14 +189,14 @@ def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: Rebuilt) -> Iterat
     found = rows[SERVERS.name][0]
     (mine,) = without_secrets({SERVERS.name: [server_row(rebuilt.dossier)]})[SERVERS.name]
     for name, value in mine.items():
-        if found[name] != value:
+        if name != "server" and found[name] != value:
             yield _of_table(SERVERS, found["server"], name, (value, found[name]), Fault.EVIDENCE)
 
 
 def _wrong_outcomes(rows: Mapping[str, Sequence[Row]], rebuilt: Rebuilt, assessment: Assessment) -> Iterator[Problem]:
     """What the table of outcomes says otherwise, of the rules whose evidence is there."""
     lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
-    server = rebuilt.dossier.server.id
+    server = rows[SERVERS.name][0]["server"]
     made = without_secrets({OUTCOMES.name: list(outcome_rows(server, assessment))})[OUTCOMES.name]
     mine, found = (
         {(row["rule"], row["params"], row["pages"]): row for row in some if row["rule"] not in lacking}

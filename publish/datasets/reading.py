@@ -18,13 +18,13 @@ import orjson
 
 from publish.datasets.columns import Column, Row, Type
 from publish.datasets.manifest import FILE_NAME, MANIFEST, Manifest, NotASnapshot, decode
-from publish.datasets.tables import BY_NAME, JSONL, Table, file_name
+from publish.datasets.tables import JSONL, Table, file_name
 
 MANIFEST_LIMIT: Final = 4 * 2**20
 DOCUMENT_LIMIT: Final = 32 * 2**20
-LINE_LIMIT: Final = 192 * 2**20
+LINE_LIMIT: Final = 64 * 2**20
 """Bytes of the longest row: the largest body, escaped."""
-SERVER_LIMIT: Final = 384 * 2**20
+SERVER_LIMIT: Final = 128 * 2**20
 """Bytes of all rows of one server in one table."""
 RATIO: Final = 600
 """How many times its size a file may grow to when it is unpacked. Ours grow some 60 times."""
@@ -230,8 +230,3 @@ def _grouped(table: Table, lines: Iterator[tuple[str, bytes]]) -> Iterator[tuple
                 raise Unreadable(file_name(table, JSONL), f"at most {SERVER_LIMIT} bytes of rows expected of {server}")
             found.append(line)
         yield server, found
-
-
-def tables_of(manifest: Manifest) -> list[Table]:
-    """The tables that a manifest has."""
-    return [table for name, table in BY_NAME.items() if file_name(table, JSONL) in manifest.by_name]

@@ -95,7 +95,7 @@ def server_row(dossier: Dossier) -> Row:
         "ref": server.ref,
         "name": server.name,
         "seen_in": sorted(server.seen_in),
-        "state": row.state.value,
+        "state": row.state.name.lower(),
         "reason": row.reason.value if row.reason else None,
         "detail": row.detail if row.reason else None,
         "tools": row.tools,

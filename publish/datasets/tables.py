@@ -101,7 +101,7 @@ SERVERS: Final = Table(
         _text("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …"),
         _text("name", "Name in the registry"),
         Column("seen_in", Type.TEXTS, "Registries that list it"),
-        _text("state", "`measured`, `partial` or `not testable`: how much of what it says of itself was seen"),
+        _text("state", "`measured`, `partial` or `not_testable`: how much of what it says of itself was seen"),
         _text("reason", "Why it could not be listed; none when it could", nullable=True),
         _text("detail", "The same in words", nullable=True),
         _integer("tools", "Tools that it lists; none where they could not all be listed", nullable=True),

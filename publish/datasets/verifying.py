@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -26,7 +25,8 @@ from publish.datasets.reading import Lines, Opened, Unreadable, open_snapshot, p
 from publish.datasets.tables import BY_NAME, JSONL, TABLES, file_name
 
 CHUNK: Final = 25
-"""Servers that a process judges at a time."""
+CHUNK_BYTES: Final = 32 * 2**20
+"""Servers that a process judges at a time, and bytes of their rows."""
 
 MOST_PROBLEMS: Final = 10_000
 """Problems that are kept; more are only counted."""
@@ -185,8 +185,16 @@ def _result(future: Future[tuple[Judged, dict[str, Block]]]) -> tuple[Judged, di
 
 
 def _chunks(opened: Opened) -> Iterator[Chunk]:
-    servers = opened.servers(TABLES)
-    while chunk := list(islice(servers, CHUNK)):
+    """The servers in groups that are small, in number and in bytes."""
+    chunk: list[tuple[str, Mapping[str, Lines]]] = []
+    size = 0
+    for server, lines in opened.servers(TABLES):
+        chunk.append((server, lines))
+        size += sum(len(line) for some in lines.values() for line in some)
+        if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
         yield chunk
 
 

@@ -128,7 +128,7 @@ def test_the_manifest_names_every_file_with_digest_size_and_rows(written: Path) 
 
 def test_absence_is_a_reason_and_never_a_zero(written: Path) -> None:
     server = next(row for row in nights.rows(written, "servers") if row["reason"] == "timeout")
-    assert (server["state"], server["tools"]) == ("not testable", None)
+    assert (server["state"], server["tools"]) == ("not_testable", None)
     cards = [row for row in nights.rows(written, "scorecards") if row["server"] == server["server"]]
     lint = next(row for row in cards if row["rubric"] == "lint")
     assert (lint["score"], lint["not_measured"]) == (None, "timeout")

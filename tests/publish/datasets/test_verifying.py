@@ -8,18 +8,22 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from evidence.store import Store
 from publish.datasets import reading
+from publish.datasets.export import Order, export
 from publish.datasets.judging import Verdict
 from publish.datasets.manifest import MANIFEST, SUMS, NotASnapshot
 from publish.datasets.problems import Fault, Problem
 from publish.datasets.tables import BY_NAME
 from publish.datasets.verifying import Report, verify
+from tests.publish import samples
 from tests.publish.datasets import nights
 
 
@@ -366,3 +370,18 @@ def test_parquet_files_hold_what_the_lines_say(written: Path) -> None:
     assert [None if one is None else float(one) for one in found] == [
         None if one is None else float(one) for one in wanted
     ]
+
+
+def test_a_secret_in_an_address_is_masked_and_the_rest_is_still_checked(
+    make_store: Callable[..., Store], tmp_path: Path
+) -> None:
+    token = "ghp_" + "k3J9sLq0ZxW7vB2nM5tR8yH1cD4fG6aE0pQu"
+    known = samples.dossiers(3)[2]
+    server = replace(known.server, ref=f"https://mcp.example/mcp?key={token}")
+    records = {kind: replace(record, server=server.id) for kind, record in known.records.items()}
+    store = nights.fill(make_store([]), [replace(known, server=server, records=records)])
+    export(store, Order(run=nights.RUN.id), tmp_path / "s")
+    (row,) = nights.rows(tmp_path / "s", "servers")
+    assert token not in row["ref"]
+    assert row["server"] == server.id
+    assert verify(tmp_path / "s").problems == []
