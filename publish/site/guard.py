@@ -48,7 +48,7 @@ class Guard:
             return failure(self._site, path, 414)
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
-        if "\x00" in path or not length.isdecimal():
+        if "\x00" in path or b"%00" in scope["query_string"] or not length.isdecimal():
             return failure(self._site, path, 400)
         if int(length) > limits.body:
             return failure(self._site, path, 413, headers=_CLOSE)

@@ -7,18 +7,23 @@ from datetime import timedelta
 from ipaddress import ip_network
 
 import pytest
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.testclient import TestClient
 
 from evidence.model import Dossier
 from evidence.store import Store, StoreUnavailable, open_store
 from publish.site.addresses import address_of
 from publish.site.desk import Limits
+from publish.site.forms_guard import same_origin
 from publish.site.rates import Buckets
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import PlainDesk
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
+
+
+def taken() -> str:
+    return "taken"
 
 
 @pytest.fixture
@@ -96,6 +101,7 @@ def test_long_addresses_and_bodies_are_refused(site: TestClient) -> None:
     assert site.get("/servers?q=" + "a" * 5_000).status_code == 414
     assert site.post("/", content=b"x" * 70_000).status_code == 413
     assert site.get("/%00").status_code == 400
+    assert site.get("/servers?grade=%00").status_code == 400
 
 
 def test_a_body_that_grows_too_long_is_refused_where_it_is_read(make_store: MakeStore, site_of: SiteOf) -> None:
@@ -110,6 +116,26 @@ def test_a_body_that_grows_too_long_is_refused_where_it_is_read(make_store: Make
     parts = (b'{"a": "' if number == 0 else b"x" * 10_000 for number in range(10))
     assert site.post("/read", content=parts).status_code == 413
     assert site.post("/read", json={"a": "b"}).json() == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"origin": "http://testserver"}, 200),
+        ({"origin": "https://hallmark.example"}, 200),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "same-origin", "origin": "https://other-name.example"}, 200),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+    ],
+)
+def test_forms_are_taken_from_pages_of_the_site_only(site: TestClient, headers: dict[str, str], status: int) -> None:
+    app = site.app
+    assert isinstance(app, FastAPI)
+    app.add_api_route("/form", taken, methods=["POST"], dependencies=[Depends(same_origin)])
+    assert site.post("/form", headers=headers).status_code == status
 
 
 def test_errors_are_pages_for_people(site: TestClient) -> None:
