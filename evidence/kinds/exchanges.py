@@ -46,6 +46,7 @@ from typing import Final
 
 from evidence.canonical import Json, parse_json
 from evidence.kinds.listing import UNDEFINED, Listing, Undefined
+from evidence.members import array, mapping, text
 
 KIND: Final = "exchanges"
 SCHEMA: Final = 1
@@ -227,7 +228,7 @@ class Exchange:
             return f"HTTP {self.status}"
         if self.connection.is_session_unsendable and self.step not in _OPENINGS:
             return "the session id cannot be sent back"
-        if self.form == "stream" and self.answer is None and "id" in _object(self.sent):
+        if self.form == "stream" and self.answer is None and "id" in mapping(self.sent):
             return "the stream ended without an answer"
         return self.answer.missing if self.answer else ""
 
@@ -244,14 +245,14 @@ class Exchanges:
     @staticmethod
     def parse(body: bytes, listing: Listing | None = None) -> Exchanges:
         """View over the body, with results that are kept in the listing put back; raise NotJson on what is no body."""
-        members = _object(parse_json(body))
-        connections = tuple(_connection(raw, at) for at, raw in enumerate(_array(members.get("connections"))))
+        members = mapping(parse_json(body))
+        connections = tuple(_connection(raw, at) for at, raw in enumerate(array(members.get("connections"))))
         found: list[Exchange] = []
-        for raw in map(_object, _array(members.get("exchanges"))):
+        for raw in map(mapping, array(members.get("exchanges"))):
             at = raw.get("connection")
             if isinstance(at, int) and 0 <= at < len(connections):
                 found.append(_exchange(raw, len(found), connections[at], _Results(found, listing)))
-        return Exchanges(_text(members, "depth"), _object(members.get("target")), connections, tuple(found))
+        return Exchanges(text(members.get("depth")), mapping(members.get("target")), connections, tuple(found))
 
     @property
     def eras(self) -> frozenset[str]:
@@ -285,65 +286,52 @@ class _Results:
 
 
 def _connection(raw: Json, index: int) -> Connection:
-    members = _object(raw)
+    members = mapping(raw)
     session = members.get("session")
     return Connection(
         index=index,
-        transport=_text(members, "transport"),
-        era=_text(members, "era"),
+        transport=text(members.get("transport")),
+        era=text(members.get("era")),
         opened=members.get("opened") is True,
-        offered=_text(members, "offered"),
-        negotiated=_text(members, "negotiated"),
+        offered=text(members.get("offered")),
+        negotiated=text(members.get("negotiated")),
         session=session if isinstance(session, Mapping) else None,
     )
 
 
 def _exchange(raw: Mapping[str, Json], index: int, connection: Connection, results: _Results) -> Exchange:
-    sent = _object(raw.get("sent"))
-    failure = _object(raw.get("failure"))
+    sent = mapping(raw.get("sent"))
+    failure = mapping(raw.get("failure"))
     status, page, ended = raw.get("status"), raw.get("page"), raw.get("ended")
     return Exchange(
         index=index,
-        step=_text(raw, "step"),
+        step=text(raw.get("step")),
         page=page if isinstance(page, int) else 0,
         connection=connection,
-        verb=_text(raw, "verb"),
+        verb=text(raw.get("verb")),
         sent_headers=_headers(sent.get("headers")),
         sent=sent.get("message"),
         status=status if isinstance(status, int) else None,
         headers=_headers(raw.get("headers")),
-        form=_text(raw, "form"),
+        form=text(raw.get("form")),
         utf8=raw.get("utf8") is not False,
         batch=raw.get("batch") is True,
         ended=ended if isinstance(ended, bool) else None,
-        received=tuple(_received(_object(one), results) for one in _array(raw.get("received"))),
-        failure=_text(failure, "reason"),
-        detail=_text(failure, "detail"),
+        received=tuple(_received(mapping(one), results) for one in array(raw.get("received"))),
+        failure=text(failure.get("reason")),
+        detail=text(failure.get("detail")),
     )
 
 
 def _received(raw: Mapping[str, Json], results: _Results) -> Received:
     if "message" not in raw:
-        return Received(None, _text(raw, "text"), _text(raw, "event"), raw.get("id") is True)
+        return Received(None, text(raw.get("text")), text(raw.get("event")), raw.get("id") is True)
     result, missing = results.find(raw)
     message = raw["message"]
     if result is not UNDEFINED and isinstance(message, Mapping):
         message = {**message, "result": result}
-    return Received(message, "", _text(raw, "event"), raw.get("id") is True, missing)
+    return Received(message, "", text(raw.get("event")), raw.get("id") is True, missing)
 
 
 def _headers(value: Json) -> Mapping[str, str]:
-    return {name: text for name, text in _object(value).items() if isinstance(text, str)}
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _array(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(members: Mapping[str, Json], name: str) -> str:
-    value = members.get(name)
-    return value if isinstance(value, str) else ""
+    return {name: said for name, said in mapping(value).items() if isinstance(said, str)}

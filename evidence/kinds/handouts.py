@@ -19,11 +19,12 @@ server hands out may change with every look, so it is looked at weekly, and is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import array, count, mapping, text
 
 KIND: Final = "handouts"
 SCHEMA: Final = 1
@@ -58,39 +59,21 @@ class Handouts:
     @staticmethod
     def parse(body: bytes) -> Handouts:
         """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
-        members = _object(parse_json(body))
+        members = mapping(parse_json(body))
         return Handouts(
-            resources=tuple(_handout(_object(row), "uri") for row in _array(members.get("resources"))),
-            results=tuple(_handout(_object(row), "tool") for row in _array(members.get("results"))),
-            unread=_count(members, "unread"),
-            untried=_text(members, "untried"),
+            resources=tuple(_handout(mapping(row), "uri") for row in array(members.get("resources"))),
+            results=tuple(_handout(mapping(row), "tool") for row in array(members.get("results"))),
+            unread=count(members.get("unread")),
+            untried=text(members.get("untried")),
         )
 
 
 def _handout(row: Mapping[str, Json], named: str) -> Handout:
     return Handout(
-        name=_text(row, named),
-        index=_count(row, "index"),
-        text=_text(row, "text"),
+        name=text(row.get(named)),
+        index=count(row.get("index")),
+        text=text(row.get("text")),
         whole=row.get("whole") is not False,
-        binary=_count(row, "binary"),
-        why=_text(row, "why"),
+        binary=count(row.get("binary")),
+        why=text(row.get("why")),
     )
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _array(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(members: Mapping[str, Json], name: str) -> str:
-    value = members.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _count(members: Mapping[str, Json], name: str) -> int:
-    value = members.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

@@ -21,12 +21,13 @@ in the record's observation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.members import array, count, mapping, text, texts
 
 KIND: Final = "trials"
 SCHEMA: Final = 1
@@ -134,12 +135,12 @@ class Trials:
     @staticmethod
     def parse(body: bytes) -> Trials:
         """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
-        members = _object(parse_json(body))
+        members = mapping(parse_json(body))
         return Trials(
-            policy=_text(members, "policy"),
-            trials=tuple(_tried(_object(row)) for row in _array(members.get("trials"))),
-            skipped=tuple(_not_tried(_object(row)) for row in _array(members.get("skipped"))),
-            unlisted=_count(members, "unlisted"),
+            policy=text(members.get("policy")),
+            trials=tuple(_tried(mapping(row)) for row in array(members.get("trials"))),
+            skipped=tuple(_not_tried(mapping(row)) for row in array(members.get("skipped"))),
+            unlisted=count(members.get("unlisted")),
         )
 
     @property
@@ -151,36 +152,36 @@ class Trials:
 def _tried(row: Mapping[str, Json]) -> Tried:
     code = row.get("code")
     return Tried(
-        tool=_text(row, "tool"),
-        index=_count(row, "index"),
-        authority=_text(row, "class"),
-        basis=_text(row, "basis"),
-        why=_text(row, "why"),
-        kind=_text(row, "kind"),
-        parameter=_text(row, "parameter"),
-        arguments=_object(row.get("arguments")),
-        outcome=_outcome(_text(row, "outcome")),
+        tool=text(row.get("tool")),
+        index=count(row.get("index")),
+        authority=text(row.get("class")),
+        basis=text(row.get("basis")),
+        why=text(row.get("why")),
+        kind=text(row.get("kind")),
+        parameter=text(row.get("parameter")),
+        arguments=mapping(row.get("arguments")),
+        outcome=_outcome(text(row.get("outcome"))),
         code=code if isinstance(code, int) and not isinstance(code, bool) else None,
-        reason=_text(row, "reason"),
-        detail=_text(row, "detail"),
-        content=tuple(kind for kind in _array(row.get("content")) if isinstance(kind, str)),
+        reason=text(row.get("reason")),
+        detail=text(row.get("detail")),
+        content=texts(row.get("content")),
         empty=row.get("empty") is True,
-        structured=_structured(_text(row, "structured")),
-        complaint=_text(row, "complaint"),
-        text=_text(row, "text"),
+        structured=_structured(text(row.get("structured"))),
+        complaint=text(row.get("complaint")),
+        text=text(row.get("text")),
         locked=row.get("locked") is True,
     )
 
 
 def _not_tried(row: Mapping[str, Json]) -> NotTried:
     return NotTried(
-        tool=_text(row, "tool"),
-        index=_count(row, "index"),
-        authority=_text(row, "class"),
-        basis=_text(row, "basis"),
-        why=_text(row, "why"),
-        reason=_text(row, "reason"),
-        detail=_text(row, "detail"),
+        tool=text(row.get("tool")),
+        index=count(row.get("index")),
+        authority=text(row.get("class")),
+        basis=text(row.get("basis")),
+        why=text(row.get("why")),
+        reason=text(row.get("reason")),
+        detail=text(row.get("detail")),
     )
 
 
@@ -190,21 +191,3 @@ def _outcome(value: str) -> Outcome:
 
 def _structured(value: str) -> Structured | None:
     return Structured(value) if value in set(Structured) else None
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _array(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(members: Mapping[str, Json], name: str) -> str:
-    value = members.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _count(members: Mapping[str, Json], name: str) -> int:
-    value = members.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
