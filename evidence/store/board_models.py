@@ -83,7 +83,11 @@ class BoardWordTable(Tables, table=True):
     word: str = Field(sa_column=Column(Words, primary_key=True))
     place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
 
-    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+    # For words that so many servers have that it is quicker to look at the servers one by one.
+    __table_args__ = (
+        Index("ix_board_word_edition_place_word", "edition", "place", "word"),
+        {"sqlite_with_rowid": False},
+    )
 
 
 class BoardHiddenTable(Tables, table=True):

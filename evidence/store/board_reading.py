@@ -9,7 +9,8 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, and_, func, literal, select, tuple_
 
 from evidence.model import Server, ServerId
-from evidence.store.board_models import BOARD, BOARD_HIDDEN, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.board_finding import find_words
+from evidence.store.board_models import BOARD, BOARD_HIDDEN, BOARD_ORDER, BOARD_SERVER
 from evidence.store.board_packing import Kinds, unpack
 from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, Spot, in_parts, read_cursor
 from evidence.store.board_rows import BoardPage, BoardQuery, Listed
@@ -68,6 +69,8 @@ def read_page(connection: Connection, edition: Edition, query: BoardQuery, curso
     sort = edition.sort(query)
     spot = None if cursor is None else read_cursor(cursor, sort)
     where = _conditions(edition, query)
+    found = find_words(connection, edition.key, wanted_words(query.text))
+    where += found.conditions(connection)
     rows = _rows(connection, edition, sort, where, spot, reverse=query.reverse, limit=limit + 1)
     more, rows = len(rows) > limit, rows[:limit]
     backwards = spot is not None and spot.backwards
@@ -75,7 +78,10 @@ def read_page(connection: Connection, edition: Edition, query: BoardQuery, curso
         rows.reverse()
     has_later, has_earlier = (True, more) if backwards else (more, spot is not None)
     is_all = spot is None and not more
-    total, counted = (len(rows), len(rows)) if is_all else _count(connection, edition, query, where)
+    if is_all or found.common:
+        total, counted = (len(rows) if is_all else None), len(rows)
+    else:
+        total, counted = _count(connection, edition, query, where)
     return BoardPage(
         servers=tuple(_listed(edition, row) for row in rows),
         after=Spot(sort, rows[-1].rank, rows[-1].place).cursor if rows and has_later else None,
@@ -125,7 +131,6 @@ def _conditions(edition: Edition, query: BoardQuery) -> Conditions:
     found: Conditions = []
     if (kinds := edition.kinds.matching(query)) is not None:
         found.append(order.kind.in_(sorted(kinds)))
-    found += [order.place.in_(_with_word(edition, word)) for word in wanted_words(query.text)]
     if query.grade is not None or query.least is not None:
         found.append(_scored(edition, query, order))
     if edition.hides:
@@ -143,11 +148,6 @@ def _scored(edition: Edition, query: BoardQuery, order: Any) -> ColumnElement[bo
     if query.least is not None:
         conditions.append(of_rubric.score >= in_parts(query.least))
     return and_(*conditions) if of_rubric is order else order.place.in_(select(of_rubric.place).where(*conditions))
-
-
-def _with_word(edition: Edition, word: str) -> Select[tuple[int]]:
-    of = BOARD_WORD.c
-    return select(of.place).where(of.edition == edition.key, of.word >= word, of.word < after_all(word))
 
 
 def _hidden(edition: Edition) -> Select[tuple[int]]:

@@ -9,6 +9,7 @@ import typer
 
 from crawler.opting_out import InvalidOptOuts, Scope, entry
 from evidence.store import OptOut, OptOutScope, Store
+from workers import boards
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.session import reading
@@ -49,6 +50,7 @@ def add(entry_: What, note_: Note = "", by: By = "") -> None:
             note(f"the {scope} {value} is not looked at any more")
         else:
             note(f"the {scope} {value} is on the list already")
+        boards.hide(Settings(), store)
 
 
 @app.command()
@@ -62,6 +64,7 @@ def remove(entry_: What, note_: Note = "", by: By = "") -> None:
     with reading() as store:
         if not store.opt_outs.revoke(OptOutScope(scope.value), value, at=_now(), who=who, note=why):
             fail(f"the {scope} {value} is not on the list. `hallmark opt-out list` shows it", Exit.NOTHING)
+        boards.hide(Settings(), store)
         note(f"the {scope} {value} is looked at again, unless the file of the settings names it")
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from evidence.store import BadCursor, BoardPage, BoardQuery, Listed, Store, UnknownRubric
 from evidence.store.board_rows import ORDERS
+from evidence.store.board_words import words_of
 from scoring import standing
 from tests.evidence.store.board_samples import RUN, make_listed, make_many, make_server, show
 
@@ -178,7 +179,28 @@ def test_many_are_said_to_be_more(store: Store, monkeypatch: pytest.MonkeyPatch)
     page = store.board.page(BoardQuery(text="io"), limit=20)
     assert (page.total, page.counted, len(page.servers)) == (None, 10, 20)
     assert store.board.page(BoardQuery(text="io"), limit=40).total == 40  # all of them can be seen
+    monkeypatch.setattr("evidence.store.board_finding.MANY", 30)
+    page = store.board.page(BoardQuery(text="io"), limit=5)
+    assert (page.total, page.counted, len(page.servers)) == (None, 5, 5)
     assert store.board.page(BoardQuery()).total == 40
+
+
+@pytest.mark.parametrize("many", [1, 20, 10_000])
+@pytest.mark.parametrize("text", ["io", "io weath", "we ma", "npm git", "weather mail"])
+def test_search_finds_the_same_however_common_a_word_is(
+    store: Store, many: int, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = make_many(60)
+    show(store, rows)
+    monkeypatch.setattr("evidence.store.board_finding.MANY", many)
+    having = [one for one in rows if all(_begins(one, word) for word in text.split())]
+    assert having
+    for query in (BoardQuery(text=text), BoardQuery(text=text, sort="name", reverse=True)):
+        assert ids(list(walk(store, query, 7))) == expected(having, query)
+
+
+def _begins(one: Listed, beginning: str) -> bool:
+    return any(word.startswith(beginning) for word in words_of(one.server.name, one.server.ref))
 
 
 def test_an_empty_board_says_so(store: Store) -> None:

@@ -64,6 +64,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("edition", "word", "place", name="pk_board_word"),
         sqlite_with_rowid=False,
     )
+    op.create_index("ix_board_word_edition_place_word", "board_word", ["edition", "place", "word"])
     op.create_table(
         "board_hidden",
         sa.Column("server_key", sa.Integer(), autoincrement=False, nullable=False),

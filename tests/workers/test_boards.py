@@ -1,0 +1,119 @@
+"""A run is on the board as soon as it is published; who opts out vanishes from it at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+from evidence.model import Observed
+from evidence.store import BoardQuery, OptOut, OptOutScope, RunState, Store
+from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.database import Database
+from tests.workers.world import (
+    NIGHT,
+    ScriptedCollector,
+    ScriptedFollower,
+    ScriptedRegistry,
+    World,
+    context,
+    ref,
+)
+from workers import boards, embedded
+from workers.context import Context
+from workers.options import RunOptions
+
+FIRST = RunOptions(registries=("first",), fresh=True)
+OUT = OptOut(scope=OptOutScope.HOST, value="server-1.example", at=NIGHT, who="ann", note="by mail")
+
+
+def world() -> World:
+    followed = ScriptedFollower("source", lambda _: Observed(b"{}"))
+    registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
+    return World([registry], [ScriptedCollector()], following=(followed,))
+
+
+def with_store(tmp_path: Path, scenario: Callable[[Context], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with context(tmp_path, world()) as ctx:
+            await scenario(ctx)
+
+    asyncio.run(main())
+
+
+async def run_of(ctx: Context) -> str:
+    return (await embedded.run(ctx, FIRST)).run.id
+
+
+def forget(store_url: str) -> None:
+    """As if the run had been published by a version that knew no board."""
+    database = Database(store_url)
+    with database.writing() as connection:
+        for table in (BOARD, BOARD_SERVER, BOARD_ORDER, BOARD_WORD):
+            connection.execute(table.delete())
+    database.close()
+
+
+def shown(store: Store) -> int | None:
+    return store.board.page(BoardQuery()).total
+
+
+def test_a_published_run_is_on_the_board_with_its_numbers(tmp_path: Path) -> None:
+    async def scenario(ctx: Context) -> None:
+        run = await run_of(ctx)
+        page = ctx.store.board.page(BoardQuery())
+        assert (page.run, page.total) == (run, 3)
+        front = ctx.store.board.front()
+        assert front is not None
+        assert front[1]["servers"] == 3
+        row = ctx.store.run(run)
+        assert row is not None
+        assert row.state is RunState.PUBLISHED
+
+    with_store(tmp_path, scenario)
+
+
+def test_a_store_without_a_board_gets_the_newest_run_once(tmp_path: Path) -> None:
+    async def scenario(ctx: Context) -> None:
+        await run_of(ctx)
+        before = ctx.store.board.page(BoardQuery()).servers
+        forget(ctx.settings.store_url)
+        assert shown(ctx.store) == 0
+        assert boards.ensure(ctx.settings, ctx.store)
+        assert ctx.store.board.page(BoardQuery()).servers == before
+        assert not boards.ensure(ctx.settings, ctx.store)
+
+    with_store(tmp_path, scenario)
+
+
+def test_a_store_without_runs_needs_no_board(tmp_path: Path) -> None:
+    async def scenario(ctx: Context) -> None:
+        assert not boards.ensure(ctx.settings, ctx.store)
+        assert shown(ctx.store) == 0
+
+    with_store(tmp_path, scenario)
+
+
+def test_who_opts_out_vanishes_and_comes_back(tmp_path: Path) -> None:
+    async def scenario(ctx: Context) -> None:
+        await run_of(ctx)
+        ctx.store.opt_outs.add(OUT)
+        boards.hide(ctx.settings, ctx.store)
+        assert shown(ctx.store) == 2
+        await run_of(ctx)  # and the next night does not show it either
+        assert shown(ctx.store) == 2
+        ctx.store.opt_outs.revoke(OUT.scope, OUT.value, at=NIGHT + timedelta(days=1), who="ben", note="")
+        boards.hide(ctx.settings, ctx.store)
+        assert shown(ctx.store) == 3
+
+    with_store(tmp_path, scenario)
+
+
+def test_a_night_that_came_after_the_opt_out_hides_it_by_itself(tmp_path: Path) -> None:
+    async def scenario(ctx: Context) -> None:
+        ctx.store.opt_outs.add(OUT)
+        await run_of(ctx)
+        assert shown(ctx.store) == 2
+
+    with_store(tmp_path, scenario)
