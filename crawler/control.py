@@ -47,6 +47,27 @@ class Unseen:
 Sight: TypeAlias = Found | Missing | Unseen
 
 
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The lines that stand at a place; `where` names it, `unread` says what of it could not be looked at."""
+
+    lines: frozenset[str]
+    where: str
+    unread: str = ""
+
+    def sight(self, challenge: str) -> Sight:
+        """A line of its own, so that a page which repeats what it is asked for proves nothing by accident."""
+        if challenge in self.lines:
+            return Found()
+        if self.unread:
+            return Unseen(self.unread)
+        return Missing(f"{self.where} does not hold the challenge on a line of its own")
+
+
+View: TypeAlias = Read | Missing | Unseen
+"""What stands at a place, whoever claims what: many claims of one place cost one look."""
+
+
 class Records(Protocol):
     """Reads TXT records."""
 
@@ -92,17 +113,22 @@ class Grounds:
 
     async def look(self, way: Way, place: str, challenge: str) -> Sight:
         """Whether the challenge stands at a place on a line of its own."""
+        view = await self.read(way, place)
+        return view.sight(challenge) if isinstance(view, Read) else view
+
+    async def read(self, way: Way, place: str) -> View:
+        """What stands at a place."""
         match way:
             case Way.WELL_KNOWN:
-                return await self._well_known(place, challenge)
+                return await self._well_known(place)
             case Way.DNS:
-                return await self._dns(place, challenge)
+                return await self._dns(place)
             case Way.REPOSITORY:
-                return await self._repository(place, challenge)
+                return await self._repository(place)
             case Way.SERVER:
                 raise ValueError("what a server says of itself is in its evidence")
 
-    async def _well_known(self, url: str, challenge: str) -> Sight:
+    async def _well_known(self, url: str) -> View:
         try:
             async with self._engine.visit(seconds=LIMITS.total) as visit:
                 answer = await visit.fetch(Request("GET", parse_url(url), (("accept", "text/plain"),), limits=LIMITS))
@@ -112,39 +138,29 @@ class Grounds:
             return Unseen(f"{url} answered HTTP {answer.status}")
         if answer.status != 200:
             return Missing(f"{url} answered HTTP {answer.status}, expected 200; redirects are not followed")
-        return _in_lines(answer.body, challenge, url)
+        return Read(_lines(answer.body), url)
 
-    async def _dns(self, name: str, challenge: str) -> Sight:
+    async def _dns(self, name: str) -> View:
         texts = await self._records.texts(name)
         if texts is None:
             return Unseen(f"the TXT records of {name} could not be asked for")
-        if challenge in texts:
-            return Found()
-        return Missing(f"{name} has {len(texts)} TXT records, none of them is the challenge")
+        return Read(frozenset(texts), f"{name}, which has {len(texts)} TXT records,")
 
-    async def _repository(self, name: str, challenge: str) -> Sight:
-        """The file first; a README may hold the line among others."""
-        sights: list[Sight] = []
+    async def _repository(self, name: str) -> View:
+        """The file, and the README, which may hold the line among others; what one of them lacks the other may have."""
+        lines: set[str] = set()
+        unread = ""
         for path in (FILE, ""):
             content = await self._files.file(name, path)
-            what = f"{path or 'the README'} of {name}"
             if isinstance(content, bytes):
-                sights.append(_in_lines(content, challenge, what))
-            elif content.reason is Reason.NO_REPOSITORY:
-                sights.append(Missing(f"there is no {what}"))
-            else:
-                sights.append(Unseen(f"{what} was not read: {content.detail}"))
-            if isinstance(sights[-1], Found):
-                return Found()
-        return next((one for one in sights if isinstance(one, Unseen)), sights[0])
+                lines |= _lines(content)
+            elif content.reason is not Reason.NO_REPOSITORY:
+                unread = f"{path or 'the README'} of {name} was not read: {content.detail}"
+        return Read(frozenset(lines), f"{FILE} or the README of {name}", unread)
 
 
-def _in_lines(body: bytes, challenge: str, where: str) -> Sight:
-    """A line of its own, so that a page which repeats what it is asked for in its text proves nothing by chance."""
-    lines = body.decode("utf-8", "replace").splitlines()
-    if any(line.strip().strip("`") == challenge for line in lines):
-        return Found()
-    return Missing(f"{where} does not hold the challenge on a line of its own")
+def _lines(body: bytes) -> frozenset[str]:
+    return frozenset(line.strip().strip("`") for line in body.decode("utf-8", "replace").splitlines())
 
 
 def _text(data: bytes | str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from crawler.addresses import Unusable
 from crawler.collectors.repository import GitHub
-from crawler.control import Found, Grounds, Missing, Sight, Unseen
+from crawler.control import Found, Grounds, Missing, Read, Sight, Unseen, View
 from crawler.identity import target_ref
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
@@ -65,9 +65,10 @@ async def check_due(ctx: Context, grounds: Grounds | None = None) -> int:
 
 
 async def _check(ctx: Context, grounds: Grounds, due: list[Claim]) -> None:
+    seen: dict[tuple[Way, str], View] = {}
     for claim in due:
         server = await asyncio.to_thread(ctx.store.server, claim.server)
-        sight = await _look(ctx, grounds, claim, server) if server else Missing("no registry lists this server")
+        sight = await _look(ctx, grounds, claim, server, seen) if server else Missing("no registry lists this server")
         at = ctx.clock.wall()
         settled = after(ctx.settings, claim, sight, at)
         moved = settled.state is not claim.state
@@ -81,12 +82,18 @@ def _act(claim: Claim, at: datetime) -> Act:
     return Act(at=at, who=OURSELVES, what=f"claim.{claim.state.value}", subject=claim.id, note=note)
 
 
-async def _look(ctx: Context, grounds: Grounds, claim: Claim, server: Server) -> Sight:
+async def _look(
+    ctx: Context, grounds: Grounds, claim: Claim, server: Server, seen: dict[tuple[Way, str], View]
+) -> Sight:
     if claim.way is Way.SERVER:
         return await asyncio.to_thread(_in_evidence, ctx, claim, server)
     if claim.way is Way.WELL_KNOWN and (why := opt_outs(ctx.settings, ctx.store).why(server)):
         return Unseen(f"the host is not contacted: {why.detail}. Prove control by DNS")
-    return await grounds.look(claim.way, claim.place, claim.challenge)
+    where = (claim.way, claim.place)
+    if where not in seen:
+        seen[where] = await grounds.read(*where)
+    view = seen[where]
+    return view.sight(claim.challenge) if isinstance(view, Read) else view
 
 
 def after(settings: Settings, claim: Claim, sight: Sight, at: datetime) -> Claim:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
 from publish.api import (
+    audit,
     badges,
     control,
     datasets,
@@ -45,7 +46,7 @@ Routes: TypeAlias = Callable[[Site], APIRouter]
 
 NOUNS: Final[tuple[Routes, ...]] = (
     *(servers.routes, scorecards.routes, evidence.routes, history.routes, diff.routes, badges.routes),
-    *(retests.routes, disputes.routes, control.routes, webhooks.routes),
+    *(retests.routes, disputes.routes, control.routes, webhooks.routes, audit.routes),
     *(runs.routes, rules.routes, rubrics.routes, datasets.routes, health.routes),
 )
 

@@ -1,24 +1,23 @@
-"""Webhooks of whoever controls a server, and the audit trail for operators."""
+"""Webhooks of whoever controls a server."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from evidence.store.audit import Act
 from evidence.store.webhook_rows import Delivery, Webhook
 from publish.api.answers import bytes_answer, encoded, moment
-from publish.api.bearer import MAY_LACK, check_owner, check_scope, requiring
+from publish.api.bearer import MAY_LACK, check_owner, requiring
 from publish.api.problem import problem, problems
 from publish.api.shapes import STRICT, RunKey, ServerKey, Time
 from publish.api.visible import ServerPath, visible_server
 from publish.people import webhooks
 from publish.people.limits import LONGEST_URL
-from publish.people.tokens import ADMIN_AUDIT, Bearer
+from publish.people.tokens import Bearer
 from publish.people.webhooks import Registered, WhyNotRegistered
 from publish.site.site import Site
 
@@ -75,28 +74,6 @@ class DeliveryList(TypedDict):
     deliveries: list[DeliveryItem]
 
 
-@with_config(STRICT)
-class ActItem(TypedDict):
-    """One decision that needed a token or the command line."""
-
-    number: int
-    at: Time
-    who: Annotated[str, Field(description="Login or name of the token.", examples=["triage bot"])]
-    token: Annotated[str | None, Field(description="Id of the token; null at the command line.")]
-    what: Annotated[str, Field(examples=["dispute.accept"])]
-    subject: Annotated[str, Field(examples=["dsp_0123456789abcdef"])]
-    before: dict[str, Any]
-    after: dict[str, Any]
-    note: str
-
-
-@with_config(STRICT)
-class ActList(TypedDict):
-    """Decisions, newest first."""
-
-    acts: list[ActItem]
-
-
 class NewWebhook(BaseModel):
     """Where to send the messages."""
 
@@ -106,7 +83,7 @@ class NewWebhook(BaseModel):
 
 
 def routes(site: Site) -> APIRouter:
-    """The operations about webhooks and the trail."""
+    """The operations about webhooks."""
     router = APIRouter(tags=["webhooks"])
     require = Depends(requiring(site))
 
@@ -157,19 +134,6 @@ def routes(site: Site) -> APIRouter:
         sent = site.store.webhooks.deliveries(known.id)
         return bytes_answer(encoded({"deliveries": [_delivery(one) for one in sent]}))
 
-    @router.get(
-        "/audit", operation_id="listActs", summary="The audit trail", tags=["operator"],
-        response_model=ActList, responses=problems(*MAY_LACK),
-    )  # fmt: skip
-    def list_acts(
-        limit: Annotated[int, Query(ge=1, le=200, description="How many.")] = 50,
-        before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only smaller numbers.")] = None,
-        bearer: Bearer = require,
-    ) -> Response:
-        """Every decision that needed a token or the command line. Needs the scope admin:audit."""
-        check_scope(bearer, ADMIN_AUDIT)
-        return bytes_answer(encoded({"acts": [_act(one) for one in site.store.audit.read(limit, before=before)]}))
-
     return router
 
 
@@ -203,18 +167,4 @@ def _delivery(one: Delivery) -> dict[str, Any]:
         "tried_at": None if one.tried_at is None else moment(one.tried_at),
         "due_at": None if one.due_at is None else moment(one.due_at),
         "said": one.said,
-    }
-
-
-def _act(one: Act) -> dict[str, Any]:
-    return {
-        "number": one.number,
-        "at": moment(one.at),
-        "who": one.who,
-        "token": one.token,
-        "what": one.what,
-        "subject": one.subject,
-        "before": dict(one.before),
-        "after": dict(one.after),
-        "note": one.note,
     }

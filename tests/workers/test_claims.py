@@ -138,6 +138,7 @@ def test_two_who_claim_the_same_server_need_two_proofs(tmp_path: Path) -> None:
                 place(site, mine)
                 await claims.check_due(ctx)
                 assert (owns(ctx, mine), owns(ctx, theirs)) == (True, False)
+                assert len(site.asked) == 1
 
     asyncio.run(main())
 
