@@ -225,7 +225,7 @@ def _called(seen: _Seen) -> tuple[Decimal | None, str]:
 
 
 def _identity(seen: _Seen) -> tuple[Decimal | None, str]:
-    ties = vendor.ties(seen.look.dossier, controlled=seen.controlled)
+    ties = vendor.ties(seen.look, controlled=seen.controlled)
     return (Decimal(len(ties)) if ties else None), "; ".join(ties) or "nothing ties the publisher to the server"
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evidence.canonical import NotJson
 from evidence.kinds import package, registration, repository
 from evidence.kinds.package import Package
 from evidence.kinds.registration import Registration
 from evidence.kinds.repository import Repository
-from evidence.model import Dossier, Observed
+from publish.agreement import Look
 from scoring import domains
 
 VERIFYING: Final = frozenset({"official"})
@@ -24,31 +23,32 @@ LOOKS_AT: Final = (
 _ACCOUNTS: Final = "io.github."
 
 
-def ties(dossier: Dossier, *, controlled: bool) -> tuple[str, ...]:
+def ties(look: Look, *, controlled: bool) -> tuple[str, ...]:
     """Each proof in words, none when there is none. Hidden evidence is no proof."""
-    return tuple(_ties(dossier, controlled))
+    return tuple(_ties(look, controlled))
 
 
-def _ties(dossier: Dossier, controlled: bool) -> Iterator[str]:
+def _ties(look: Look, controlled: bool) -> Iterator[str]:
     if controlled:
         yield "control of the server was proven"
-    entry = _registration(dossier)
-    if entry is None or entry.refs[0].get("registry") not in VERIFYING:
+    entry = look.parsed(registration.KIND, Registration.parse)
+    if entry is None or not entry.refs or entry.refs[0].get("registry") not in VERIFYING:
         return
     name = entry.text("name")
     domain = domains.of_namespace(name)
-    if domain and domains.of_url(dossier.server.ref) == domain:
+    if domain and domains.of_url(look.dossier.server.ref) == domain:
         yield f"{domain}, which the registry verified, serves it"
-    if _is_linked(dossier, entry, name):
+    if _is_linked(look, entry, name):
         yield "package, repository and registry name each other"
 
 
-def _is_linked(dossier: Dossier, entry: Registration, name: str) -> bool:
+def _is_linked(look: Look, entry: Registration, name: str) -> bool:
     """The package names the registered name, and its repository is the registered one, which was found.
 
     A name of an account has to be of the account that the repository belongs to.
     """
-    found, kept = _package(dossier), _repository(dossier)
+    found = look.parsed(package.KIND, Package.parse)
+    kept = look.parsed(repository.KIND, Repository.parse)
     if found is None or kept is None or not found.exists or found.mcp_name != name or found.repository is None:
         return False
     declared = entry.text("repository.url", "repository")
@@ -66,28 +66,3 @@ def _path(url: str) -> str:
     """`owner/name` of a repository's address, in small letters."""
     plain = url.lower().removeprefix("git+").partition("#")[0].rstrip("/").removesuffix(".git")
     return "/".join(plain.replace(":", "/").split("/")[-2:])
-
-
-def _registration(dossier: Dossier) -> Registration | None:
-    content = dossier.read(registration.KIND)
-    try:
-        entry = Registration.parse(content.body) if isinstance(content, Observed) else None
-    except NotJson:
-        return None
-    return entry if entry and entry.refs else None
-
-
-def _package(dossier: Dossier) -> Package | None:
-    content = dossier.read(package.KIND)
-    try:
-        return Package.parse(content.body) if isinstance(content, Observed) else None
-    except NotJson:
-        return None
-
-
-def _repository(dossier: Dossier) -> Repository | None:
-    content = dossier.read(repository.KIND)
-    try:
-        return Repository.parse(content.body) if isinstance(content, Observed) else None
-    except NotJson:
-        return None
