@@ -43,7 +43,7 @@ live: setup-dev ## tests that use the package registries
 	HALLMARK_REQUIRE=sandbox $(PYTEST) -m live $(ARGS)
 
 soak: setup-dev ## the full counts: 50 kills, 200 faults over nights, long fault runs
-	@infra/system-packages bwrap=bubblewrap faketime=faketime
+	@infra/system-packages bwrap=bubblewrap faketime=faketime chromium=chromium
 	$(PYTEST) -m soak --timeout 3600 $(ARGS)
 
 bench: setup-dev ## measure each part (ratios against a named peer or limit in the same run), and a night
