@@ -13,6 +13,7 @@ from scoring.assess import assess
 from scoring.remedy import prospect
 from tests.publish.site.boards import judged
 from tests.publish.test_findings import INJECTION, server
+from tests.publish.test_overview import capture
 
 ADAPTIVE = catalogue.rubric("adaptive")
 
@@ -30,7 +31,10 @@ def test_what_a_rule_costs_is_what_its_lines_take_from_the_score() -> None:
 
 
 def test_shares_of_weighted_parts_are_points_of_the_score() -> None:
-    dossier = server("Gets it", "Reads one note by its id, when the id is known.")
+    schema = {"type": "object", "properties": {"id": {"type": "string"}}}
+    texts = ("Gets it", "Reads one note by its id, when the id is known.")
+    tools = [{"name": f"tool_{at}", "description": text, "inputSchema": schema} for at, text in enumerate(texts)]
+    dossier = capture(tools, {})
     card = next(card for card in judged(dossier) if card.rubric == "adaptive")
     (cost,) = [cost for cost in costs([card]) if cost.rule == "tool-description-short"]
     outlook = prospect(assess(dossier, [ADAPTIVE]), ADAPTIVE)
