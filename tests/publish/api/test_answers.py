@@ -13,6 +13,7 @@ import pytest
 
 from evidence.kinds import access, listing
 from evidence.model import Absent
+from publish.api import evidence
 from publish.api.document import example
 from publish.api.guide import document
 from publish.dataset import published
@@ -142,6 +143,17 @@ def test_evidence_is_shown_without_what_is_guessable(api: Api) -> None:
     assert gone["record"]["absent"] == {"reason": "oauth_required", "detail": "answered 401"}
     assert "body" not in gone
     assert access.KIND not in records
+
+
+def test_a_body_is_shown_up_to_a_size(make_api: MakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = make_api()
+    content = api.servers[1].read(listing.KIND)
+    assert not isinstance(content, Absent)
+    path = f"/servers/{api.servers[1].server.id}/evidence/listing"
+    monkeypatch.setattr(evidence, "LARGEST", len(content.body) - 1)
+    assert "/datasets" in api.get(path)["not_shown"]
+    monkeypatch.setattr(evidence, "LARGEST", len(content.body))
+    assert "body" in api.get(f"{path}?run={shelves.EARLIER.id}")
 
 
 def test_history_and_diff_tell_of_both_nights(api: Api) -> None:
