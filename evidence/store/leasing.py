@@ -16,7 +16,7 @@ from sqlalchemy.sql import ColumnElement
 from evidence.model import ServerId
 from evidence.store.bulk import batches
 from evidence.store.giving_back import GIVEN_BACK
-from evidence.store.keys import run_key, server_keys
+from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.lifecycle import database_time
 from evidence.store.models import RUN, RUN_ITEM, SERVER
 from evidence.store.rows import PARTS, RunState, Stage
@@ -83,14 +83,16 @@ def renew(
     Servers are named because an index over holders would cost every lease more than this costs once a minute.
     """
     run, moment = run_key(connection, run_id), database_time(connection, now)
+    keys = {key: server for server, key in known_server_keys(connection, sorted(servers)).items()}
     held: list[ServerId] = []
+    # What is done is held by nobody. Said here, it would lead to the index of all that is open and not to these keys.
+    mine = and_(RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == stage.value, RUN_ITEM.c.leased_by == worker)
     is_old = (RUN_ITEM.c.leased_until < moment + ttl * _YOUNG).label("is_old")
-    query = select(SERVER.c.id, SERVER.c.key, is_old).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
-    mine = and_(is_open(run, stage), RUN_ITEM.c.leased_by == worker)
-    for batch in batches(sorted(servers)):
-        found = connection.execute(query.where(SERVER.c.id.in_(batch), mine)).all()
-        held += [row.id for row in found]
-        if old := sorted(row.key for row in found if row.is_old):
+    for batch in batches(sorted(keys)):
+        query = select(RUN_ITEM.c.server_key, is_old).where(mine, RUN_ITEM.c.server_key.in_(batch))
+        found = connection.execute(query).all()
+        held += [keys[row.server_key] for row in found]
+        if old := sorted(row.server_key for row in found if row.is_old):
             items = (mine, RUN_ITEM.c.server_key.in_(old))
             connection.execute(update(RUN_ITEM).where(*items).values(leased_until=moment + ttl))
     return held
