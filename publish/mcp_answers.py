@@ -11,6 +11,7 @@ from evidence.model import Server, server_id
 from evidence.store import BadCursor, Store, UnknownRubric
 from evidence.store.board_rows import BoardQuery, Listed, ListedScore
 from publish.dataset import published
+from publish.disclosure import WITHHELD
 from publish.display import visible
 from publish.mcp_shapes import (
     Comparison,
@@ -93,6 +94,8 @@ class Answers:
 
     def explain(self, finding: str, server: str) -> Explanation:
         """What an id of a rule or of a receipt means, and where a server has it."""
+        if finding == WITHHELD:
+            raise Unanswerable("withheld stands for findings that are not shown until they are disclosed to the vendor")
         rules = _rules_of(finding)
         if not rules:
             raise Unanswerable(

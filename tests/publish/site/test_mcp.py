@@ -134,6 +134,7 @@ def test_scores_that_must_not_be_compared_are_not(ask: Ask) -> None:
         ("search_servers", {"text": "", "cursor": "garbage"}, "expected a cursor"),
         ("search_servers", {"text": "", "limit": 51}, "less than or equal to 50"),
         ("explain_finding", {"finding": "\u202eno\x1b[31m"}, "get_scorecard lists the findings"),
+        ("explain_finding", {"finding": WITHHELD}, "until they are disclosed"),
         ("compare_servers", {"first": "a", "second": "b"}, "expected the id"),
     ],
 )
