@@ -57,6 +57,8 @@ bench: setup-dev ## measure each part (ratios against a named peer or limit in t
 	$(BIN)/python -m bench.poisoning
 	$(BIN)/python -m bench.source
 	$(BIN)/python -m bench.secrets
+	$(BIN)/python -m bench.leasing
+	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.night --servers 10000 --largest 10
 
 conformance: setup-dev ## run the official suite against the positive control and compare with our verdicts
