@@ -61,7 +61,7 @@ SUBCOMMANDS: Final = {
     "run": Subcommand("run", "Discover, collect, score and publish every server of the registries.", _WORK),
     "scan": Subcommand("scan", "Measure one server now and print its receipt.", _WORK),
     "retest": Subcommand("retest", "Look at one server again and show what changed.", _WORK),
-    "attend": Subcommand("attend", "Without workers: do what people asked for on the site.", _WORK),
+    "attend": Subcommand("attend", "Do what people asked for on the site, where there are no workers.", _WORK),
     "night": Subcommand("night", "Steer the nights of a fleet: start, pause, resume, cancel or publish one.", _WORK),
     "samples": Subcommand("samples", "Connect once to every remote that is due.", _WORK),
     "list": Subcommand("servers", "List the servers of a run with their scores.", _READ),

@@ -29,7 +29,7 @@ app = typer.Typer(
 Id: TypeAlias = Annotated[str, typer.Argument(metavar="ID", help="Id of a dispute, or its beginning.")]
 Answer: TypeAlias = Annotated[str, typer.Option("--answer", help="What everybody reads beside the line.")]
 Note: TypeAlias = Annotated[str, typer.Option("--note", help="For the trail only.")]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
 
 
 @app.command("list")
