@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from evidence.kinds import listing
 from evidence.model import Absent, ServerId
-from evidence.store import RunRow
+from evidence.store import RunRow, StoredCard
 from evidence.store.board_rows import Listed
 from evidence.store.thinning import Thinned
 from publish.advice import advice
 from publish.dataset import Published, published
 from publish.overview import row_of_cards
-from publish.report import Naming, newest, ordered
+from publish.report import Naming, ordered
 from publish.site.site import Site
 from scoring import receipt
 from scoring.scorecard import Scorecard
@@ -47,7 +47,7 @@ class Look:
 
     @cached_property
     def cards(self) -> Sequence[Scorecard]:
-        """Its receipts in the order of display."""
+        """All of its receipts in the order of display."""
         return ordered([receipt.decode(card.body) for card in self.public.cards], naming().main)
 
     @property
@@ -66,18 +66,28 @@ class Look:
         content = self.public.dossier.read(listing.KIND)
         return content if isinstance(content, Absent) and self.public.dossier.records else None
 
+    @cached_property
+    def versions(self) -> Mapping[str, int]:
+        """The newest version of each methodology that there is a receipt of."""
+        return {card.rubric: card.version for card in sorted(self.public.cards, key=lambda card: card.version)}
+
+    @cached_property
+    def current(self) -> Sequence[Scorecard]:
+        """The receipts of those versions, the main one first; no other is decoded."""
+        shown = (card for card in self.public.cards if card.version == self.versions[card.rubric])
+        return ordered([receipt.decode(card.body) for card in shown], naming().main)
+
     @property
-    def current(self) -> tuple[Scorecard, ...]:
-        """The receipts of the newest version of each methodology, the main one first."""
-        latest = newest(self.cards)
-        return tuple(card for card in self.cards if card.version == latest[card.rubric])
+    def earlier(self) -> Sequence[StoredCard]:
+        """The receipts of older versions, as they are stored."""
+        return [card for card in self.public.cards if card.version != self.versions[card.rubric]]
 
     @property
     def state(self) -> str:
         """How much of the server was seen; empty when nothing is kept of that night."""
         if self.newest:
             return self.listed.state
-        return "" if self.thinned else row_of_cards(self.listed.server, self.absent, self.cards).state.value
+        return "" if self.thinned else row_of_cards(self.listed.server, self.absent, self.current).state.value
 
     def values(self) -> dict[str, Any]:
         """What every page about a server shows at its top."""

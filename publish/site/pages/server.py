@@ -15,10 +15,10 @@ from publish import badges, gate
 from publish.costs_view import costs
 from publish.history_view import history_of
 from publish.people.disputes_view import DisputeView, disputes_of
-from publish.report import newest
 from publish.site.one_server import LINES_SHOWN, Look, listed_server, look, naming, page
 from publish.site.site import Site
 from scoring import catalogue
+from scoring.receipt import decode
 from scoring.scorecard import Scorecard
 
 FIXES_SHOWN: Final = 8
@@ -45,12 +45,13 @@ def routes(site: Site) -> APIRouter:
         server: str, name: str, run: str | None = None, number: Annotated[int, Query(alias="page", ge=1, le=10_000)] = 1
     ) -> Response:
         seen = look(site, server, run)
-        card = next((card for card in seen.cards if f"{card.rubric}@{card.version}" == name), None)
-        if card is None:
+        stored = next((card for card in seen.public.cards if f"{card.rubric}@{card.version}" == name), None)
+        if stored is None:
             raise HTTPException(404, "The server has no receipt under this version of a methodology in this run.")
+        card = decode(stored.body)
         values = {
             "card": card,
-            "newest": newest(seen.cards),
+            "newest": seen.versions,
             "tables": _tables(card, number),
             "page": number,
             "index": False,
@@ -73,13 +74,14 @@ def disputed(store: Store, seen: Look) -> Mapping[Line, Sequence[DisputeView]]:
 
 def _overview(site: Site, seen: Look) -> dict[str, Any]:
     current = seen.current
-    told, judged = costs(current), gate.judge(seen.public, seen.cards) if seen.newest else None
+    told = costs(current)
+    judged = _judged(site.store, seen) if seen.newest else None
     points = site.store.board.history(seen.id, naming().main)
     return {
         "cards": current,
-        "newest": newest(seen.cards),
+        "newest": seen.versions,
         "retest": _retest(site.store, seen) if seen.newest else None,
-        "earlier": [card for card in seen.cards if card not in current],
+        "earlier": seen.earlier,
         "line_limits": (LINES_SHOWN, LINES_SHOWN),
         "costs": told[:FIXES_SHOWN],
         "more_costs": max(0, len(told) - FIXES_SHOWN),
@@ -90,6 +92,10 @@ def _overview(site: Site, seen: Look) -> dict[str, Any]:
         "awards": (judged.gate, *judged.badges) if judged else (),
         "snippets": badges.snippets(site.desk.base_url, seen.id),
     }
+
+
+def _judged(store: Store, seen: Look) -> gate.Judgement:
+    return gate.judge(seen.public, seen.current, controlled=store.claims.controlled(seen.id))
 
 
 def _retest(store: Store, seen: Look) -> Retest | None:
