@@ -51,7 +51,8 @@ NOUNS: Final[tuple[Routes, ...]] = (
 )
 
 EVERYWHERE: Final = problems(
-    *("invalid-request", "not-acceptable", "address-too-long", "too-many-requests", "internal-error", "unavailable")
+    *("bad-request", "invalid-request", "not-acceptable", "address-too-long", "too-many-requests"),
+    *("internal-error", "unavailable"),
 )
 """What any operation may answer."""
 

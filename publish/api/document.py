@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from publish.api.problem import ProblemDocument, problems
 
-OF_BODIES: Final = problems("bad-request", "too-slow", "content-too-large")
+OF_BODIES: Final = problems("too-slow", "content-too-large")
 """What may be wrong with whatever is sent."""
 
 _REFERENCE: Final = "#/components/schemas/"

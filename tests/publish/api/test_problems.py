@@ -86,9 +86,9 @@ def test_what_is_unknown_is_404_and_says_where_to_look(api: Api, path: str, kind
         ("reason=unknown", "reason"),
         ("rubric=nothing", "rubric"),
         ("version=0", "version"),
-        ("text=%00", "text"),
+        ("text=%01", "text"),
         ("grade=%27%20OR%201=1", "grade"),
-        ("registry=%00", "registry"),
+        ("registry=%01", "registry"),
         ("after=x", "after"),
         ("after=", "after"),
         ("ecosytem=npm", "ecosytem"),
@@ -141,6 +141,10 @@ def test_whoever_takes_no_json_is_told(api: Api) -> None:
 )
 def test_accept_is_read_as_it_is_meant(accept: str, taken: bool) -> None:
     assert accepts_json(accept) is taken
+
+
+def test_nul_is_refused_before_anybody_reads_it(api: Api) -> None:
+    problem(api, "/servers?text=%00", "bad-request")
 
 
 def test_what_is_too_long_is_refused(api: Api) -> None:
