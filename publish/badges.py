@@ -32,6 +32,7 @@ _NAME_LIMIT: Final = 80
 _SIZE: Final = 11
 _HEIGHT: Final = 20
 _PADDING: Final = 6
+_CORNER: Final = 3
 
 
 class Tone(Enum):
@@ -110,16 +111,16 @@ def badge(listed: Listed | None, name: str, now: datetime) -> Badge:
 
 
 def svg(drawn: Badge) -> str:
-    """The badge as a picture without script, style sheet or anything from elsewhere."""
+    """The badge as a picture without script, style sheet, ids, or anything from elsewhere."""
     left, right = _box(drawn.label), _box(drawn.message)
     whole = left + right
     title = escape(drawn.title)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{_HEIGHT}" role="img" aria-label="{title}">'
         f"<title>{title}</title>"
-        f'<clipPath id="r"><rect width="{whole}" height="{_HEIGHT}" rx="3"/></clipPath>'
-        f'<g clip-path="url(#r)"><rect width="{left}" height="{_HEIGHT}" fill="{LABEL}"/>'
-        f'<rect x="{left}" width="{right}" height="{_HEIGHT}" fill="{drawn.tone.value}"/></g>'
+        f'<rect width="{whole}" height="{_HEIGHT}" rx="{_CORNER}" fill="{drawn.tone.value}"/>'
+        f'<rect width="{left}" height="{_HEIGHT}" rx="{_CORNER}" fill="{LABEL}"/>'
+        f'<rect x="{left - _CORNER}" width="{_CORNER}" height="{_HEIGHT}" fill="{LABEL}"/>'
         f'<g fill="#fff" text-anchor="middle" font-family="DejaVu Sans,Verdana,sans-serif" font-size="{_SIZE}">'
         f"{_text(drawn.label, 0, left)}{_text(drawn.message, left, right)}</g></svg>\n"
     )
