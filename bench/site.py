@@ -74,6 +74,8 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
         meter = Meter({"web": [pid], "database": roots})
         for name, paths in pages.items():
             for warmth, some in (("cold", paths), ("warm", paths[:WARM])):
+                if warmth == "warm":  # every process keeps its own copies
+                    _asked(port, some, meter, options)
                 result[f"{name}, {warmth}"] = _asked(port, some, meter, options)
                 print(f"{name}, {warmth}: {json.dumps(result[f'{name}, {warmth}'])}", flush=True)
     store.close()
