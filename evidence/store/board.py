@@ -93,7 +93,11 @@ class Board:
             if run is not None:
                 query = query.where(RUN.c.id == run)
             row = connection.execute(query.order_by(RUN.c.id.desc(), BOARD.c.key.desc()).limit(1)).first()
-            return None if row is None else (row[0], to_object(row[1]))
+            if row is None:
+                return None
+            told = board_hiding.without_hidden(connection, to_object(row[1]))
+            assert isinstance(told, dict)  # as it was put
+            return row[0], told
 
     def rubrics(self) -> tuple[tuple[str, int], ...]:
         """The rubric versions that servers shown are scored with, sorted."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Connection, delete, select
 
+from evidence.canonical import Json
 from evidence.model import ServerId
 from evidence.store.board_models import BOARD_HIDDEN
 from evidence.store.bulk import insert
 from evidence.store.keys import known_server_keys
+from evidence.store.models import SERVER
 
 
 def hide(connection: Connection, servers: Iterable[ServerId]) -> None:
@@ -19,3 +21,18 @@ def hide(connection: Connection, servers: Iterable[ServerId]) -> None:
     for key in sorted(gone):
         connection.execute(delete(BOARD_HIDDEN).where(BOARD_HIDDEN.c.server_key == key))
     insert(connection, BOARD_HIDDEN, ["server_key"], [(key,) for key in wanted], unique=["server_key"])
+
+
+def without_hidden(connection: Connection, told: Json) -> Json:
+    """What was told of a run, without entries about a `server` that is hidden now."""
+    query = select(SERVER.c.id).join(BOARD_HIDDEN, BOARD_HIDDEN.c.server_key == SERVER.c.key)
+    gone = frozenset(connection.scalars(query))
+    return _without(told, gone) if gone else told
+
+
+def _without(told: Json, gone: frozenset[ServerId]) -> Json:
+    if isinstance(told, Mapping):
+        return {name: _without(value, gone) for name, value in told.items()}
+    if isinstance(told, list):
+        return [_without(one, gone) for one in told if not (isinstance(one, Mapping) and one.get("server") in gone)]
+    return told

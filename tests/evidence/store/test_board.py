@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -230,6 +231,19 @@ def test_servers_that_asked_not_to_be_looked_at_vanish_at_once(store: Store) -> 
     assert store.board.revision() not in {before, second}
     store.board.hide([])
     assert store.board.page(BoardQuery()).total == 12
+
+
+def test_the_front_names_nobody_who_is_hidden(store: Store) -> None:
+    rows = make_many(3)
+    front = {"servers": 3, "movers": {"most": [{"server": one.server.id, "name": "n"} for one in rows], "why": ["x"]}}
+    show(store, rows, front=json.dumps(front).encode())
+    store.board.hide([rows[1].server.id])
+    told = store.board.front()
+    assert told is not None
+    left = [{"server": one.server.id, "name": "n"} for one in (rows[0], rows[2])]
+    assert told[1] == {"servers": 3, "movers": {"most": left, "why": ["x"]}}
+    store.board.hide([])
+    assert store.board.front() == (RUN, front)
 
 
 def test_a_page_is_never_longer_than_the_most(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
