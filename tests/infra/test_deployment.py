@@ -212,6 +212,7 @@ def test_workers_in_kubernetes_differ_in_queue_and_size_only() -> None:
         if name.removeprefix("hallmark-") in {"probe", "score", "publish", "retest", "sandbox", "sources"}:
             [container] = spec["containers"]
             kept = {key: value for key, value in container.items() if key not in {"name", "args", "resources"}}
+            kept["volumeMounts"] = [mount for mount in kept["volumeMounts"] if mount["name"] != "datasets"]
             others = {key: value for key, value in spec.items() if key not in {"containers", "volumes"}}
             shapes.add(yaml.safe_dump([kept, others]))
     assert len(shapes) == 1
@@ -219,6 +220,27 @@ def test_workers_in_kubernetes_differ_in_queue_and_size_only() -> None:
 
 def _by_kind(kind: str) -> dict[str, dict[str, Any]]:
     return {one["metadata"]["name"]: one for one in manifests() if one["kind"] == kind}
+
+
+def test_who_publishes_with_compose_or_systemd_writes_datasets_where_the_site_reads_them() -> None:
+    for name in ("beat", "publish", "web"):
+        service = compose()["services"][name]
+        assert "home:/var/lib/hallmark" in service["volumes"]
+        assert service["environment"]["HALLMARK_DATASETS"] == "/var/lib/hallmark/datasets"
+    for name in ("hallmark-beat.service", "hallmark-worker@.service", "hallmark-web.service"):
+        assert units()[name]["StateDirectory"] == ["hallmark"]
+        assert "HALLMARK_DATASETS=/var/lib/hallmark/datasets" in units()[name]["Environment"]
+
+
+def test_who_publishes_in_kubernetes_writes_datasets_where_the_site_reads_them() -> None:
+    place = _by_kind("ConfigMap")["hallmark"]["data"]["HALLMARK_DATASETS"]
+    assert _by_kind("PersistentVolumeClaim")["datasets"]["spec"]["accessModes"] == ["ReadWriteMany"]
+    mounted = {}
+    for name, spec in pods():
+        if {"name": "datasets", "persistentVolumeClaim": {"claimName": "datasets"}} in spec.get("volumes", []):
+            [mount] = [one for one in spec["containers"][0]["volumeMounts"] if one["name"] == "datasets"]
+            mounted[name] = (mount["mountPath"], mount.get("readOnly", False))
+    assert mounted == {"hallmark-publish": (place, False), "hallmark-web": (place, True)}
 
 
 def test_what_is_scaled_and_protected_exists() -> None:
