@@ -88,6 +88,20 @@ def test_the_first_page_says_what_the_receipts_say(empty: Store, site_of: SiteOf
             assert line.why in page.text
 
 
+def test_cells_of_calls_and_access_name_their_columns_where_a_phone_stacks_them(empty: Store, site_of: SiteOf) -> None:
+    server = observed.talkative("ordinary")
+    posted(empty, server)
+    text = site_of(empty).get(f"/servers/{server.server.id}/observations").text
+    captions = ("Calls", "Tools that were not called", "Metadata that was looked for")
+    for caption in captions:
+        [table] = re.findall(rf"<caption[^>]*>{caption}</caption>.*?</table>", text, re.DOTALL)
+        _, *columns = re.findall(r"<th scope=\"col\"[^>]*>([^<]+)</th>", table)
+        rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", table)
+        assert rows
+        for row in rows:
+            assert re.findall(r"<td[^>]* data-label=\"([^\"]+)\"", row) == [name.lower() for name in columns]
+
+
 def test_a_long_receipt_is_cut_on_the_first_page_and_whole_on_its_own(empty: Store, site_of: SiteOf) -> None:
     server = samples.dossiers(1)[0]
     adaptive, lint = samples.cards(server)
