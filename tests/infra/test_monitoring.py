@@ -9,14 +9,32 @@ from typing import Any
 
 import pytest
 import yaml
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from tests.infra.deployment import INFRA, ROOT, compose, manifests
+from workers.clock import SystemClock
 from workers.metrics import METRICS, exposed_names
+from workers.web_watch import Watch
 
 METRIC = re.compile(r"\bhallmark_[a-z_]+\b")
 RULES = yaml.safe_load((INFRA / "prometheus" / "alerts.yml").read_text())["groups"][0]["rules"]
 DASHBOARDS = sorted((INFRA / "grafana" / "dashboards").glob("*.json"))
 GUIDE = (ROOT / "docs" / "guide" / "operations.md").read_text()
+
+
+def of_the_site() -> dict[str, set[str]]:
+    """Every name that the site exposes once it was asked for something, with its labels."""
+    watch = Watch(PlainTextResponse("yes"), SystemClock())
+    TestClient(watch).get("/")
+    found: dict[str, set[str]] = {}
+    for family in watch.registry.collect():
+        for sample in family.samples:
+            found.setdefault(sample.name, set()).update(sample.labels)
+    return found
+
+
+LABELS = {name: set(METRICS[name.removesuffix("_total")].labels) for name in exposed_names()} | of_the_site()
 
 
 def expressions() -> Iterator[tuple[str, str]]:
@@ -31,15 +49,16 @@ def expressions() -> Iterator[tuple[str, str]]:
 def test_every_expression_names_exported_metrics_and_their_labels() -> None:
     for where, expression in expressions():
         named = METRIC.findall(expression)
-        assert set(named) <= exposed_names(), where
+        assert set(named) <= LABELS.keys(), where
         for name, matchers in re.findall(r"\b(hallmark_[a-z_]+)\{([^}]*)\}", expression):
             labels = set(re.findall(r"([a-z_]+)\s*(?:=~|!~|!=|=)", matchers))
-            assert labels <= set(METRICS[name.removesuffix("_total")].labels), where
+            assert labels <= LABELS[name], where
 
 
 def test_every_metric_is_looked_at() -> None:
     seen = {name for _, expression in expressions() for name in METRIC.findall(expression)}
     assert exposed_names() - seen <= {"hallmark_nightly_published_timestamp_seconds"}
+    assert {"hallmark_web_requests_total", "hallmark_web_seconds_bucket"} <= seen
 
 
 def test_legends_name_labels_that_exist() -> None:
@@ -48,7 +67,7 @@ def test_legends_name_labels_that_exist() -> None:
             for target in panel["targets"]:
                 [name, *_] = METRIC.findall(target["expr"])
                 labels = set(re.findall(r"\{\{([a-z_]+)\}\}", target["legendFormat"]))
-                assert labels <= set(METRICS[name.removesuffix("_total")].labels), panel["title"]
+                assert labels <= LABELS[name], panel["title"]
 
 
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
@@ -83,7 +102,8 @@ def test_prometheus_asks_the_health_app_and_the_site() -> None:
     [target] = site["static_configs"][0]["targets"]
     service, port = target.split(":")
     assert compose()["services"][service]["environment"]["HALLMARK_WEB_METRICS"] == f"0.0.0.0:{port}"
-    assert f'up{{job="{job["job_name"]}"}}' in RULES[0]["expr"]
+    for asked in (job, site):
+        assert any(f'up{{job="{asked["job_name"]}"}}' in rule["expr"] for rule in RULES)
     assert all((INFRA / "prometheus" / name).exists() for name in config["rule_files"])
 
 
