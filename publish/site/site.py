@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from fastapi import Request
@@ -84,4 +85,14 @@ class Site:
 
 def breakable(text: str) -> Markup:
     """A name of a stranger, which may be long, with places to break it: behind what joins its parts."""
+    return _remembered(text) if len(text) <= NAME_LIMIT else _broken(text)
+
+
+@lru_cache(20_000)
+def _remembered(text: str) -> Markup:
+    """A short name: the same servers are on many pages."""
+    return _broken(text)
+
+
+def _broken(text: str) -> Markup:
     return Markup(_JOINTS.sub(r"\1<wbr>", str(escape(visible(text, limit=NAME_LIMIT)))))  # noqa: S704  it is escaped

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from evidence.store import BadCursor, UnknownRubric
 from publish import gate
 from publish.site.numbers import Known, Numbers
-from publish.site.rows import Rows
+from publish.site.rows import rows_of
 from publish.site.search import Search, search_of
 from publish.site.site import Site
 from scoring import catalogue
@@ -47,7 +47,7 @@ class Choice:
 def routes(site: Site) -> APIRouter:
     """The list."""
     router = APIRouter()
-    rows, known = Rows(site.jinja), Known(site.store)
+    known = Known(site.store)
 
     @router.get("/servers")
     def servers(request: Request) -> Response:
@@ -68,7 +68,7 @@ def routes(site: Site) -> APIRouter:
             canonical=site.absolute(search.url),
             search=search,
             page=page,
-            rows=rows.of(shown, rubrics),
+            rows=rows_of(shown, rubrics),
             rubrics=rubrics,
             columns=list(_columns(search, rubrics)),
             choices=_choices(search, numbers),
