@@ -92,7 +92,9 @@ class Counter:
         return None if found is None else found.detail
 
     def mark(self) -> str:
-        """That of the file of opt-outs: nothing in the database tells of it."""
+        """That of the file of opt-outs: nothing in the database tells of it. Both lists are read again then."""
+        with self._lock:
+            self._hidden = None
         path = self._settings.opt_outs
         try:
             return "" if path is None else str(path.stat().st_mtime_ns)

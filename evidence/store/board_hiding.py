@@ -7,20 +7,31 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import Connection, delete, select
 
 from evidence.canonical import Json
-from evidence.model import ServerId
+from evidence.model import ServerId, server_id
 from evidence.store.board_models import BOARD_HIDDEN
 from evidence.store.bulk import insert
 from evidence.store.keys import known_server_keys
-from evidence.store.models import SERVER
+from evidence.store.models import OPT_OUT, SERVER
+
+_SERVER = "server"
+_IDS = "srv_"
 
 
 def hide(connection: Connection, servers: Iterable[ServerId]) -> None:
-    """Let exactly these servers be hidden, of those that are stored."""
-    wanted = set(known_server_keys(connection, sorted(set(servers))).values())
+    """Let exactly these servers be hidden, of those that are stored, and those that opt-outs in force name.
+
+    The latter too, since one may have been entered after the caller looked.
+    """
+    wanted = {*known_server_keys(connection, sorted(set(servers))).values(), *_named(connection)}
     gone = set(connection.scalars(select(BOARD_HIDDEN.c.server_key))) - wanted
     for key in sorted(gone):
         connection.execute(delete(BOARD_HIDDEN).where(BOARD_HIDDEN.c.server_key == key))
     insert(connection, BOARD_HIDDEN, ["server_key"], [(key,) for key in wanted], unique=["server_key"])
+
+
+def hide_named(connection: Connection) -> None:
+    """Let those be hidden too whom opt-outs in force name, by id or reference, in the transaction that enters one."""
+    insert(connection, BOARD_HIDDEN, ["server_key"], [(key,) for key in _named(connection)], unique=["server_key"])
 
 
 def without_hidden(connection: Connection, told: Json) -> Json:
@@ -28,6 +39,12 @@ def without_hidden(connection: Connection, told: Json) -> Json:
     query = select(SERVER.c.id).join(BOARD_HIDDEN, BOARD_HIDDEN.c.server_key == SERVER.c.key)
     gone = frozenset(connection.scalars(query))
     return _without(told, gone) if gone else told
+
+
+def _named(connection: Connection) -> list[int]:
+    query = select(OPT_OUT.c.value).where(OPT_OUT.c.scope == _SERVER, OPT_OUT.c.revoked_at.is_(None))
+    named = {value if value.startswith(_IDS) else server_id(value) for value in connection.scalars(query)}
+    return sorted(known_server_keys(connection, sorted(named)).values())
 
 
 def _without(told: Json, gone: frozenset[ServerId]) -> Json:

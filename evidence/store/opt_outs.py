@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import Connection, select, text, update
 
 from evidence.store.audit import Act, put_act
+from evidence.store.board_hiding import hide_named
 from evidence.store.database import Database
 from evidence.store.models import OPT_OUT
 
@@ -62,13 +63,15 @@ class OptOuts:
 
 
 def add_opt_out(connection: Connection, entry: OptOut) -> bool:
-    """Store an entry; False when one of the same scope and value is in force."""
+    """Store an entry; False when one of the same scope and value is in force. Lists lose a server that it names."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _OPT_OUTS})
     if any(_is_same(entry, known) for known in read_opt_outs(connection, revoked=False)):
         return False
     values = {"scope": entry.scope.value, "value": entry.value, "at": entry.at, "who": entry.who, "note": entry.note}
     connection.execute(OPT_OUT.insert().values(values))
+    if entry.scope is OptOutScope.SERVER:
+        hide_named(connection)
     return True
 
 

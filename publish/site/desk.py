@@ -141,7 +141,10 @@ class Desk(Protocol):
         ...
 
     def mark(self) -> str:
-        """A text that changes with those of the settings that pages depend on."""
+        """A text that changes with those of the settings that pages depend on.
+
+        `opted_out` is no older than this was asked for, so that no copy of a page is made from an older answer.
+        """
         ...
 
     def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:

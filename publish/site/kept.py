@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -50,33 +51,39 @@ class Kept:
         address = (scope.get("raw_path") or scope["path"].encode()) + b"?" + scope["query_string"]
         revision = await self._revisions.current()
         self._shelf.turn_to(revision)
-        if copy := self._shelf.find(address):
+        copy = self._shelf.find(address)
+        if copy is not None:
             await _send(copy, scope, send)
             return
         lock = self._locks.setdefault(address, asyncio.Lock())
-        making = _Making(scope, send, lock)
+
+        def keep(copy: Copy) -> None:
+            if revision != UNKNOWN:
+                self._shelf.put(address, copy, revision)
+
+        making = _Making(scope, send, lock, keep)
         await making.hold()
         try:
-            if copy := self._shelf.find(address):
-                await _send(copy, scope, send)
-                return
-            await self._app(scope, receive, making.take)
-            if making.copy and making.copy.kept and revision != UNKNOWN:
-                self._shelf.put(address, making.copy, revision)
+            copy = self._shelf.find(address)
+            if copy is None:
+                await self._app(scope, receive, making.take)
         finally:
             making.release()
+        if copy is not None:
+            await _send(copy, scope, send)
 
 
 class _Making:
     """Holds an answer back until it is whole, unless it is one that must flow."""
 
-    def __init__(self, scope: Scope, send: Send, lock: asyncio.Lock) -> None:
-        self._scope, self._send, self._lock = scope, send, lock
+    def __init__(
+        self, scope: Scope, send: Send, lock: asyncio.Lock, keep: Callable[[Copy], None] | None = None
+    ) -> None:
+        self._scope, self._send, self._lock, self._keep = scope, send, lock, keep
         self._start: Message | None = None
         self._parts: list[bytes] = []
         self._flows = False
         self._holds = False
-        self.copy: Copy | None = None
 
     async def hold(self) -> None:
         """Wait for those who asked for the same address before."""
@@ -121,8 +128,9 @@ class _Making:
             return
         kept = _is_public(self._start, Headers(raw=self._start["headers"]))
         copy = Copy(list(self._start["headers"]), b"".join(self._parts), kept, self._scope.get("route"))
-        if kept:
-            self.copy = copy
+        if kept and self._keep:
+            self._keep(copy)
+        self.release()  # before it is sent: whoever does not read holds nobody else up
         await _send(copy, self._scope, self._send, status=self._start["status"])
 
     async def _flow(self) -> None:

@@ -42,7 +42,8 @@ class Revisions:
     async def _ask(self) -> str:
         try:
             shown = await to_thread.run_sync(self._site.store.board.revision)
+            settings = await to_thread.run_sync(self._site.desk.mark)  # after it: what it makes new is newer then
         except (StoreUnavailable, NotMigrated):
             return self._known
         # What is old says so, so a copy does not outlive a day.
-        return f"{shown} {self._site.desk.now():%Y%m%d} {self._site.desk.mark()}"
+        return f"{shown} {self._site.desk.now():%Y%m%d} {settings}"

@@ -58,6 +58,16 @@ def test_an_opt_out_counts_within_a_second(settings: Settings, store: Store) -> 
     assert desk.opted_out(SERVER) is not None
 
 
+def test_a_copy_is_never_made_from_an_older_list_of_opt_outs_than_its_revision(
+    settings: Settings, store: Store
+) -> None:
+    desk = Counter(settings, store, SteppingClock(START))
+    assert desk.opted_out(SERVER) is None
+    store.opt_outs.add(OptOut(scope=OptOutScope.DOMAIN, value="example.com", at=START, who="owner", note=""))
+    desk.mark()  # asked with each revision, and no time has passed
+    assert desk.opted_out(SERVER) is not None
+
+
 def test_a_client_is_a_digest_that_leads_back_to_nobody(settings: Settings, store: Store, tmp_path: Path) -> None:
     desk = Counter(settings, store, SteppingClock(START))
     asker = desk.client("192.0.2.7", Standing.OWNER)

@@ -247,6 +247,21 @@ def test_an_address_that_is_none_is_no_webhook(house: House) -> None:
     assert house.store.webhooks.read() == []
 
 
+def test_an_opt_out_takes_the_server_from_every_list_at_once(house: House) -> None:
+    server = house.server()
+    house.store.board.hide([])
+    before = house.client.get(f"{V1}/servers").json()["total"]
+    put = house.client.put(f"{V1}/servers/{server}/opt-out", json={}, headers=house.owner(server))
+    assert put.status_code == 204
+    # Nobody has told the desk: what is stored alone has to be enough.
+    assert house.client.get(f"{V1}/servers").json()["total"] == before - 1
+    for path in ("/servers", "/", "/sitemap.xml", f"{V1}/servers", "/compare?q=a", f"/servers/{server}"):
+        assert server not in house.client.get(path).text, path
+    assert house.client.get(f"/servers/{server}").status_code == 404
+    house.store.board.hide([])  # by somebody who looked before
+    assert house.store.board.find(server) is None
+
+
 def test_whoever_controls_a_server_opts_out_and_in(house: House) -> None:
     server = house.server()
     mine, path = house.owner(server), f"{V1}/servers/{server}/opt-out"

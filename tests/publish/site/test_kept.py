@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 
@@ -10,12 +11,14 @@ import zstandard
 from fastapi import FastAPI
 from starlette.responses import Response, StreamingResponse
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from evidence.model import Dossier
 from evidence.store import Store
 from publish.site.encoding import chosen, encoded
+from publish.site.kept import Kept
 from publish.site.shelf import Copy, Shelf
-from publish.site.site import PUBLIC
+from publish.site.site import PUBLIC, Site
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import PlainDesk
 
@@ -82,6 +85,38 @@ def test_a_form_that_was_sent_shows_at_once(counted: Counted) -> None:
     counted.revision = "2"
     counted.client.post("/write")
     assert counted.client.get("/public").text[0] == "2"
+
+
+def test_one_who_does_not_read_holds_nobody_up(make_store: MakeStore) -> None:
+    site, calls = Site(make_store([]), PlainDesk()), []
+
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        calls.append(scope["path"])
+        await Response(TEXT, 200, {"cache-control": PUBLIC}, "text/html")(scope, receive, send)
+
+    async def scenario() -> list[Message]:
+        kept, reached, sent = Kept(page, site), asyncio.Event(), list[Message]()
+
+        async def never(_: Message) -> None:
+            reached.set()
+            await asyncio.Event().wait()
+
+        async def taken(message: Message) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/p", "query_string": b"", "headers": []}
+        slow = asyncio.create_task(kept(dict(scope), _nothing, never))
+        await reached.wait()
+        await asyncio.wait_for(kept(dict(scope), _nothing, taken), 5)
+        slow.cancel()
+        return sent
+
+    assert asyncio.run(scenario())[-1]["body"] == TEXT.encode()
+    assert calls == ["/p"]
+
+
+async def _nothing() -> Message:
+    raise AssertionError("nobody reads the body of a GET")
 
 
 def test_nothing_else_is_kept(counted: Counted) -> None:
