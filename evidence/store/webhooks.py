@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, func, insert, or_, select, update
+from sqlalchemy import Row, Select, func, insert, or_, select, text, update
 
 from evidence.model import ServerId
 from evidence.store.audit import Act, put_act
@@ -14,6 +14,9 @@ from evidence.store.keys import server_keys
 from evidence.store.models import SERVER
 from evidence.store.people_models import DELIVERY, WEBHOOK
 from evidence.store.webhook_rows import Delivery, DeliveryState, Webhook
+
+_WEBHOOKS: Final = 7_340_032_123
+"""Lock under which webhooks are made on PostgreSQL, so that their limit holds; SQLite has one writer anyway."""
 
 _WEBHOOK: Final = ("id", "url", "token", "made_at", "run", "failures", "ended_at", "why")
 _DELIVERY: Final = ("id", "run", "body", "made_at", "attempts", "due_at", "tried_at", "said")
@@ -29,6 +32,8 @@ class Webhooks:
     def add(self, webhook: Webhook, most: int, act: Act) -> bool:
         """Store a webhook with its entry in the trail; False when its server has `most` already."""
         with self._database.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _WEBHOOKS})
             key = server_keys(connection, [webhook.server])[webhook.server]
             known = select(func.count()).select_from(WEBHOOK).where(WEBHOOK.c.server_key == key, _IN_FORCE)
             if (connection.scalar(known) or 0) >= most:

@@ -113,7 +113,7 @@ def routes(site: Site) -> APIRouter:
         """
         visible_server(site, server)
         owns = bearer is not None and bearer.owns(server)
-        client = site.client(request).client if bearer is None else bearer.token.id
+        client = bearer.token.id if bearer and owns else site.client(request).client
         words = Words(server=server, **new.model_dump())
         asked = disputing.dispute(site.store, site.desk.people, site.desk.now(), words, Filer(client=client, owns=owns))
         if not isinstance(asked, Filed):

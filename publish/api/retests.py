@@ -83,7 +83,9 @@ def routes(site: Site) -> APIRouter:
         """
         visible_server(site, server)
         standing = _standing(bearer, server)
-        who = site.client(request, standing) if bearer is None else site.desk.client(bearer.token.id, standing)
+        # A token that proves nothing here counts as where it comes from: else each new one would be a new client.
+        known = bearer is not None and standing is not Standing.ANYONE
+        who = site.desk.client(bearer.token.id, standing) if bearer and known else site.client(request, standing)
         asked = site.desk.ask_retest(server, who)
         if not isinstance(asked, Accepted):
             match asked.why:

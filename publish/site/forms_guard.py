@@ -25,5 +25,12 @@ def same_origin(
     if sec_fetch_site and sec_fetch_site not in _OURS:
         raise HTTPException(403)
     ours = {host, urlsplit(request.app.state.base_url).netloc}  # a proxy may have another name for this process
-    if origin and not sec_fetch_site and urlsplit(origin).netloc not in ours:
+    if origin and not sec_fetch_site and _host_of(origin) not in ours:
         raise HTTPException(403)
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # as of "http://["
+        return None

@@ -15,7 +15,8 @@ from publish.site.site import Site
 CLIENTS: Final = 50_000
 """Buckets that are kept; the one that was not used for longest goes first, and is full by then."""
 
-_FREE: Final = ("/healthz", "/readyz", "/static/", "/badges/")
+_PROBES: Final = frozenset({"/healthz", "/readyz"})
+_FREE: Final = ("/static/", "/badges/")
 """Badges too: a few proxies ask for those of everybody's pages."""
 
 
@@ -50,7 +51,7 @@ class Rates:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        if scope["type"] == "http" and not scope["path"].startswith(_FREE):
+        if scope["type"] == "http" and not _is_free(scope["path"]):
             address = address_of(scope, self._site.desk.limits.proxies)
             wait = self._buckets.take(address, self._site.desk.monotonic())
             if wait:
@@ -58,3 +59,7 @@ class Rates:
                 await refusal(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+def _is_free(path: str) -> bool:
+    return path in _PROBES or path.startswith(_FREE)

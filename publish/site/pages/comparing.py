@@ -56,4 +56,5 @@ def _found(site: Site, text: str, first: Listed | None) -> Sequence[Listed] | No
     if not text.strip():
         return None
     page = site.store.board.page(BoardQuery(text=text.strip(), sort="name"), limit=OFFERED)
-    return [listed for listed in page.servers if first is None or listed.server.id != first.server.id]
+    shown = (listed for listed in page.servers if not site.is_hidden(listed.server))
+    return [listed for listed in shown if first is None or listed.server.id != first.server.id]

@@ -128,6 +128,16 @@ def test_a_webhook_is_told_of_a_run_once_and_its_messages_are_kept(store: Store,
     assert store.webhooks.take_due(AS_OF, 10, LEASE) == []
 
 
+def test_webhooks_that_are_made_at_once_are_no_more_than_the_most(store: Store, server: str) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        made = list(
+            threads.map(
+                lambda number: store.webhooks.add(webhook(server, number), 1, act("webhook.register")), range(4)
+            )
+        )
+    assert sorted(made) == [False, False, False, True]
+
+
 def test_failures_in_a_row_are_counted(store: Store, server: str) -> None:
     hook = webhook(server)
     store.webhooks.add(hook, 1, act("webhook.register"))

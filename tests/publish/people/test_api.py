@@ -65,6 +65,17 @@ def test_a_token_says_with_what_standing_is_asked(house: House) -> None:
         assert house.store.retests.finish(row.id, RetestState.FAILED, house.desk.now())
 
 
+def test_tokens_that_prove_nothing_of_a_server_are_no_new_clients(house: House) -> None:
+    server, other = house.server(), house.server("hostile")
+    for _ in range(2):
+        house.client.post(f"{V1}/servers/{server}/retests", headers=house.owner(other))
+        (row,) = house.store.retests.unfinished()
+        house.store.retests.finish(row.id, RetestState.FAILED, house.desk.now())
+        assert dispute(house, server, headers=house.owner(other)).status_code in {200, 201}
+    assert len({one.client for one in house.store.retests.newest(9, server)}) == 1
+    assert len(house.store.disputes.read(server=server)) == 1
+
+
 def test_a_dispute_is_told_without_its_words_until_somebody_looked(house: House) -> None:
     server = house.server()
     filed = dispute(house, server, contact="me@example.com")

@@ -71,3 +71,6 @@ def test_unknown_and_hidden_servers_cannot_be_compared(store: Store, site: TestC
     answer = hidden.get(f"/compare?a={A}&b={B}")
     assert answer.status_code == 404
     assert RIGHT.server.name not in answer.text
+    searched = f"/compare?a={A}&q={RIGHT.server.name.split()[0]}"
+    assert B in site.get(searched).text
+    assert B not in hidden.get(searched).text

@@ -126,6 +126,7 @@ def test_a_body_that_grows_too_long_is_refused_where_it_is_read(make_store: Make
         ({"origin": "https://hallmark.example"}, 200),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://["}, 403),
         ({"sec-fetch-site": "same-origin", "origin": "https://other-name.example"}, 200),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"sec-fetch-site": "same-site"}, 403),
@@ -192,6 +193,12 @@ def test_a_client_that_asks_too_often_waits_and_others_do_not(make_store: MakeSt
     assert ask("192.0.2.2") == (200, "")
     desk.seconds += 2
     assert [ask("192.0.2.1") for _ in range(2)] == [(200, ""), (429, "2")]
+
+
+def test_only_probes_themselves_are_free(make_store: MakeStore, site_of: SiteOf) -> None:
+    site = site_of(make_store([]), PlainDesk(limits=Limits(rate=1, burst=1)))
+    assert [site.get("/healthz").status_code for _ in range(3)] == [200] * 3
+    assert [site.get(f"/healthz{number}").status_code for number in range(3)] == [404, 429, 429]
 
 
 def test_buckets_fill_no_further_than_their_brim() -> None:
