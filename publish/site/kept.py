@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publish.site.encoding import IDENTITY, chosen, is_text
+from publish.site.rates import FREE
 from publish.site.revisions import UNKNOWN, Revisions
 from publish.site.shelf import Copy, Shelf
 from publish.site.site import Site
@@ -57,8 +58,11 @@ class Kept:
             return
         lock = self._locks.setdefault(address, asyncio.Lock())
 
+        # No rate limits these, and their queries mean nothing: whoever makes them up would push all else off the shelf.
+        is_endless = bool(scope["query_string"]) and scope["path"].startswith(FREE)
+
         def keep(copy: Copy) -> None:
-            if revision != UNKNOWN:
+            if revision != UNKNOWN and not is_endless:
                 self._shelf.put(address, copy, revision)
 
         making = _Making(scope, send, lock, keep)

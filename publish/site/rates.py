@@ -16,7 +16,7 @@ CLIENTS: Final = 50_000
 """Buckets that are kept; the one that was not used for longest goes first, and is full by then."""
 
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
-_FREE: Final = ("/static/", "/badges/")
+FREE: Final = ("/static/", "/badges/")
 """Badges too: a few proxies ask for those of everybody's pages."""
 
 
@@ -62,4 +62,4 @@ class Rates:
 
 
 def _is_free(path: str) -> bool:
-    return path in _PROBES or path.startswith(_FREE)
+    return path in _PROBES or path.startswith(FREE)

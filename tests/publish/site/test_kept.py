@@ -119,6 +119,14 @@ async def _nothing() -> Message:
     raise AssertionError("nobody reads the body of a GET")
 
 
+def test_made_up_queries_where_no_rate_limits_push_nothing_off_the_shelf(counted: Counted) -> None:
+    app = counted.client.app
+    assert isinstance(app, FastAPI)
+    app.add_api_route("/badges/one", counted.public)
+    assert [counted.client.get("/badges/one").text[0] for _ in range(2)] == ["1", "1"]
+    assert [counted.client.get("/badges/one?n=1").text[0] for _ in range(2)] == ["2", "3"]
+
+
 def test_nothing_else_is_kept(counted: Counted) -> None:
     assert [counted.client.get("/private").text[0] for _ in range(2)] == ["1", "2"]
     assert [counted.client.get("/public?failing=1").text[0] for _ in range(2)] == ["3", "4"]
