@@ -18,14 +18,15 @@ _BLANKS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\u
 _SHAPING_JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x00-\x7f\u200c\u200d])")
 
 
-def visible(text: str, *, limit: int = LIMIT, multiline: bool = False) -> str:
+def visible(text: str, *, limit: int = LIMIT, multiline: bool = False, clean: bool = False) -> str:
     """The text with control, format and bidirectional characters as `⟨U+202E⟩`, at most `limit` characters of it.
 
     What looks like a secret is masked, since listings are kept as they were received (docs/decisions/0148). Nothing
     that comes back can move a cursor, reorder a line or hide a word. Tabs and line ends become spaces, unless
-    `multiline` keeps line feeds. What was cut is said at the end.
+    `multiline` keeps line feeds. What was cut is said at the end. `clean` says that scrubbing leaves every beginning of
+    the text as it is: who shows many of them asks once for all.
     """
-    kept = scrub_text(text[: limit + _AHEAD])[:limit]
+    kept = (text if clean else scrub_text(text[: limit + _AHEAD]))[:limit]
     shown = kept if kept.isascii() and kept.isprintable() else _spelled_out(kept.replace("\r\n", "\n"), multiline)
     cut = len(text) - limit
     return f"{shown}… ({cut:,} more characters)" if cut > 0 else shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import orjson
@@ -71,7 +72,7 @@ def unpack(body: bytes, server: Server, run: str, seen: datetime) -> Listed:
         tools=tools,
         gate=gate,
         badges=tuple(badges),
-        scores=tuple(map(_score, scores)),
+        scores=tuple(_score(*score) for score in scores),
     )
 
 
@@ -100,7 +101,9 @@ def _packed_score(score: ListedScore) -> list[Any]:
     ]
 
 
-def _score(packed: list[Any]) -> ListedScore:
+@lru_cache(8_192)
+def _score(*packed: Any) -> ListedScore:
+    """Servers of which nothing could be measured have the same scores."""
     rubric, version, score, grade, floor, ceiling, coverage, thin, not_measured = packed
     return ListedScore(
         rubric=rubric,

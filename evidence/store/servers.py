@@ -10,7 +10,7 @@ from evidence.model import Server, ServerId, ServerRef, Status, server_id
 from evidence.store.blobs import read_blobs
 from evidence.store.bulk import batches
 from evidence.store.columns import Words
-from evidence.store.mapping import from_json, targets_from_json
+from evidence.store.mapping import from_text, targets_from_json
 from evidence.store.models import SERVER, SERVER_REF
 
 
@@ -82,7 +82,7 @@ def server_of(row: Row[tuple[object, ...]]) -> Server:
         name=row.name,
         targets=targets_from_json(row.targets),
         repository=row.repository,
-        seen_in=tuple(from_json(row.seen_in)),
+        seen_in=tuple(from_text(row.seen_in)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
@@ -10,6 +11,7 @@ from pydantic import Field, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
+from evidence.derive.scrubbing import are_clean
 from evidence.store import BadCursor, UnknownRubric
 from evidence.store.board_rows import BoardPage, Listed, ListedScore
 from publish.api.answers import json_answer, masked, moment, plain
@@ -132,14 +134,14 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
-def item(site: Site, listed: Listed) -> dict[str, Any]:
-    """A listed server as a ServerItem."""
+def item(site: Site, listed: Listed, mask: Callable[[str], str] = masked) -> dict[str, Any]:
+    """A listed server as a ServerItem. `mask` takes secrets out of its texts."""
     server = listed.server
     return {
         "id": server.id,
-        "name": masked(server.name),
-        "ref": masked(server.ref),
-        "repository": masked(server.repository) if server.repository else None,
+        "name": mask(server.name),
+        "ref": mask(server.ref),
+        "repository": mask(server.repository) if server.repository else None,
         "ecosystem": listed.ecosystem,
         "registries": list(listed.registries),
         "run": listed.run,
@@ -168,11 +170,14 @@ def _score(score: ListedScore) -> dict[str, Any]:
 
 
 def _page(site: Site, page: BoardPage) -> dict[str, Any]:
+    shown = [listed for listed in page.servers if not site.is_hidden(listed.server)]
+    said = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
+    mask = str if are_clean(said) else masked  # one look at all of them is cheaper than one at each
     return {
         "run": page.run,
         "total": page.total,
         "at_least": page.counted if page.total is None else page.total,
-        "servers": [item(site, listed) for listed in page.servers if not site.is_hidden(listed.server)],
+        "servers": [item(site, listed, mask) for listed in shown],
         "next": page.after,
         "previous": page.before,
     }

@@ -9,19 +9,24 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
+from evidence.derive.scrubbing import are_clean
 from evidence.store import Listed, ListedScore
 from publish.display import visible
 from publish.figures import number
+from publish.report import NAME_LIMIT
 from publish.site.site import breakable
 
 
 def rows_of(servers: Iterable[Listed], rubrics: tuple[str, ...]) -> Markup:
     """The rows of servers, one column for each rubric."""
     named = [(rubric, _words(rubric)) for rubric in rubrics]
-    return Markup("".join(_row(listed, named) for listed in servers))  # noqa: S704  every text in it is escaped
+    listing = list(servers)
+    names = [text for listed in listing for text in (listed.server.name, listed.server.ref) if len(text) <= NAME_LIMIT]
+    clean = are_clean(names)
+    return Markup("".join(_row(listed, named, clean) for listed in listing))  # noqa: S704  every text in it is escaped
 
 
-def _row(listed: Listed, rubrics: Iterable[tuple[str, str]]) -> str:
+def _row(listed: Listed, rubrics: Iterable[tuple[str, str]], clean: bool) -> str:
     server = listed.server
     newest: dict[str, ListedScore] = {}
     for score in listed.scores:
@@ -31,9 +36,10 @@ def _row(listed: Listed, rubrics: Iterable[tuple[str, str]]) -> str:
     marks = "".join(
         f'  <td class="num" data-label="{title}">{_mark(newest.get(rubric))}</td>\n' for rubric, title in rubrics
     )
+    name, ref = breakable(server.name or server.ref, clean=clean), breakable(server.ref, clean=clean)
     return (
-        f'<tr>\n  <th scope="row"><a href="/servers/{server.id}">{breakable(server.name or server.ref)}</a>'
-        f"<small>{breakable(server.ref)}</small></th>\n{marks}"
+        f'<tr>\n  <th scope="row"><a href="/servers/{server.id}">{name}</a>'
+        f"<small>{ref}</small></th>\n{marks}"
         f'  <td class="num" data-label="seen">{_state(listed.state)}{_small(listed.reason)}'
         f"<small>{_date(listed.as_of)}</small></td>\n</tr>\n"
     )

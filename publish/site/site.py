@@ -83,16 +83,20 @@ class Site:
         return self.desk.client(address_of(request.scope, self.desk.limits.proxies), standing)
 
 
-def breakable(text: str) -> Markup:
-    """A name of a stranger, which may be long, with places to break it: behind what joins its parts."""
-    return _remembered(text) if len(text) <= NAME_LIMIT else _broken(text)
+def breakable(text: str, *, clean: bool = False) -> Markup:
+    """A name of a stranger, which may be long, with places to break it: behind what joins its parts.
+
+    Those of no more than NAME_LIMIT characters may be `clean`, as `publish.display.visible` has it.
+    """
+    return _remembered(text, clean) if len(text) <= NAME_LIMIT else _broken(text)
 
 
 @lru_cache(20_000)
-def _remembered(text: str) -> Markup:
+def _remembered(text: str, clean: bool) -> Markup:
     """A short name: the same servers are on many pages."""
-    return _broken(text)
+    return _broken(text, clean)
 
 
-def _broken(text: str) -> Markup:
-    return Markup(_JOINTS.sub(r"\1<wbr>", str(escape(visible(text, limit=NAME_LIMIT)))))  # noqa: S704  it is escaped
+def _broken(text: str, clean: bool = False) -> Markup:
+    shown = visible(text, limit=NAME_LIMIT, clean=clean)
+    return Markup(_JOINTS.sub(r"\1<wbr>", str(escape(shown))))  # noqa: S704  it is escaped
