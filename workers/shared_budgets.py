@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from crawler.budgets import OwnLedger
+from crawler.patience import queueing
 from evidence.model import ServerId
 from workers.log import get_log
 
@@ -44,7 +45,8 @@ class SharedLedger(OwnLedger):
             self._wanted |= unknown
             if self._asking is None:
                 self._asking = asyncio.create_task(self._ask_wanted())
-            await asyncio.shield(self._asking)
+            with queueing():  # a broker that is silent is no server's doing
+                await asyncio.shield(self._asking)
         return [self._totals.get((day, key), 0) + self._unsent[day, key] for key in keys]
 
     def add(self, day: date, key: str, requests: int) -> None:
@@ -61,7 +63,8 @@ class SharedLedger(OwnLedger):
         if self._tick() - self._settled_at < _SETTLES_EVERY:
             return
         self._settled_at = self._tick()
-        await self.flush()
+        with queueing():
+            await self.flush()
 
     async def flush(self) -> None:
         """Tell and hear now."""

@@ -90,7 +90,8 @@ class SharedCourtesy(Courtesy):
 
     async def _leave(self, key: str, token: str, pause: float) -> None:
         try:
-            await self._redis.eval(_LEAVE, 1, key, token, str(_milliseconds(pause)))
+            with queueing():  # a broker that is silent is no server's doing
+                await self._redis.eval(_LEAVE, 1, key, token, str(_milliseconds(pause)))
         except RedisError as error:
             get_log().warning("courtesy_not_shared", error=type(error).__name__)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import date
 from itertools import pairwise
 
 import pytest
 from redis.asyncio import Redis
 
+from crawler.patience import bounded
 from tests.servers.daemon import free_port
 from tests.servers.valkey import ValkeyServer, valkey_server
 from workers.broker import turn
 from workers.settings import Settings
+from workers.shared_budgets import SharedLedger
 from workers.shared_courtesy import SharedCourtesy, shared_pool
 
 GAP = 0.05
@@ -136,6 +139,27 @@ def test_a_broker_that_does_not_answer_holds_no_visit_for_long() -> None:
         pool.connection_kwargs |= {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
         async with Redis.from_pool(pool) as redis, asyncio.timeout(20), _courtesy(redis).visit("any.example"):
             pass
+        silent.close()
+
+    asyncio.run(main())
+
+
+def test_waiting_for_a_silent_broker_is_no_time_of_the_server() -> None:
+    async def main() -> None:
+        async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+            writer.close()
+
+        silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+        pool = shared_pool(f"redis://127.0.0.1:{silent.sockets[0].getsockname()[1]}/0")
+        pool.connection_kwargs |= {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
+        async with Redis.from_pool(pool) as redis, asyncio.timeout(60):
+            ledger = SharedLedger(redis, tick=asyncio.get_running_loop().time)
+            async with bounded(0.8):
+                await ledger.totals(date(2026, 11, 22), ["host:any.example"])
+                await ledger.settle()
+                courtesy = _courtesy(redis)
+                await courtesy._leave("hallmark:host:any.example", "token", 0.0)
         silent.close()
 
     asyncio.run(main())
