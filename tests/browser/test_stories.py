@@ -16,7 +16,8 @@ from tests.browser.conftest import Open
 from tests.browser.looking import Seen
 from tests.browser.shop import Shop
 
-pytestmark = pytest.mark.xdist_group("browser")
+# The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
 
 
 def test_somebody_finds_a_server_and_learns_why_it_lost_points(visit: Open) -> None:
