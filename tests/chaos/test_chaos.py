@@ -22,9 +22,9 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import valkey_server
 
 FAULTS = int(os.environ.get("HALLMARK_CHAOS_FAULTS", "200"))
-PORTION = 10
+PORTION = 20
 PORTIONS = range(-(-FAULTS // PORTION))
-PATIENCE = 600.0
+PATIENCE = 1500.0
 QUICK_FAULTS = {"all workers are killed", "the broker loses its data", "the database crashes", "beat is killed"}
 
 
@@ -71,7 +71,7 @@ def test_a_few_faults_change_nothing(small: World, postgres: PostgresServer, tmp
 
 @pytest.mark.soak
 @pytest.mark.parametrize("number", PORTIONS)
-def test_ten_faults_change_nothing(large: World, postgres: PostgresServer, tmp_path: Path, number: int) -> None:
+def test_twenty_faults_change_nothing(large: World, postgres: PostgresServer, tmp_path: Path, number: int) -> None:
     many = faults.drawn(17, FAULTS, faults.possible(postgres.folder))
     mine = many[number * PORTION : (number + 1) * PORTION]
     nights(tmp_path, postgres, large, LARGE, mine, seed=number)
