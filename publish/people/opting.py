@@ -21,7 +21,7 @@ def opt_out(store: Store, now: datetime, server: ServerId, by: Bearer, note: str
 
 
 def opt_in(store: Store, now: datetime, server: ServerId, by: Bearer, note: str) -> bool:
-    """Have a server looked at again; False when no entry names it by its id.
+    """Have a server looked at again; False when no entry names it by its id. Lists have it from the next publication.
 
     An entry of its host or domain, or one by name that an operator made, is the operator's to end.
     """
