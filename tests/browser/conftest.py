@@ -29,7 +29,8 @@ WIDTHS = {"phone": (390, 844), "desktop": (1440, 900)}
 Open = Callable[..., Seen]
 
 
-@pytest.fixture(scope="session")
+# Not for the session: Playwright keeps an event loop running in this thread, and other tests begin their own.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:
@@ -50,7 +51,7 @@ def missing(why: str) -> None:
     pytest.skip(why)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     patch = pytest.MonkeyPatch()
     for name in [name for name in os.environ if name.startswith("HALLMARK_")]:
@@ -60,7 +61,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     patch.undo()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def contexts(browser: Browser) -> Iterator[dict[tuple[str, str], BrowserContext]]:
     """One context for each width and colour scheme."""
     opened = {
