@@ -99,7 +99,7 @@ def test_every_metric_moves_and_every_line_says_what_it_is_about(
         stages = store.progress(NIGHTLY).done
     for stage in stages:
         done = seen["hallmark_run_servers_done", frozenset({stage.value})]
-        assert (min(done), max(done)) == (0, stages[stage]), stage
+        assert min(done) < max(done) == stages[stage], stage  # the first look may come when some are done
         assert largest(seen, "hallmark_run_rate", stage.value) > 0, stage
     assert {Stage.PROBE, Stage.SANDBOX, Stage.GITHUB, Stage.COLLECT, Stage.SCORE} <= stages.keys()
     assert largest(seen, "hallmark_run_servers_planned") == stages[Stage.SCORE]
