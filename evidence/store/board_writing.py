@@ -67,18 +67,21 @@ class Posting:
     def finish(self, front: bytes) -> None:
         """Complete the edition, with the dashboard's numbers: a JSON object."""
         self._flush()
-        self._unless_outrun(lambda connection: _complete(connection, self._edition, self._counts, front))
+        self._unless_outrun(lambda connection: _complete(connection, self._edition, self._counts, front), alone=True)
 
     def _flush(self) -> None:
         batch, self._waiting = self._waiting, []
         if batch:
             self._unless_outrun(lambda connection: _write(connection, self._edition, batch, self._counts))
 
-    def _unless_outrun(self, write: Callable[[Connection], None]) -> None:
+    def _unless_outrun(self, write: Callable[[Connection], None], *, alone: bool = False) -> None:
         if self._outrun:
             return
         try:
             with self._database.writing() as connection:
+                if alone:
+                    # Before the edition is held: whoever is alone may be waiting to drop it.
+                    _wait_to_be_alone(connection)
                 _hold(connection, self._edition)
                 write(connection)
         except Outrun:
@@ -144,9 +147,12 @@ def _write(connection: Connection, edition: int, batch: Sequence[Listed], counts
     bulk.insert(connection, BOARD_WORD, _WORD_COLUMNS, words, unique=_WORD_COLUMNS)
 
 
-def _complete(connection: Connection, edition: int, counts: Counts, front: bytes) -> None:
+def _wait_to_be_alone(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _BOARD})
+
+
+def _complete(connection: Connection, edition: int, counts: Counts, front: bytes) -> None:
     _order_by_name(connection, edition)
     for sort in counts.rubrics.values():
         if counts.scored[sort] < counts.servers:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import func, select
@@ -137,6 +139,25 @@ def test_two_who_publish_at_once_show_one_whole_board(store: Store, url: str, da
     assert store.board.front() == (RUN, {"of": "second"})
     assert [len(found) for found in editions(database).values()] == [1, 1, 1]
     other.close()
+
+
+def test_many_who_finish_in_the_same_moment_wait_for_each_other(store: Store, database: Database) -> None:
+    rows = make_many(9)
+    know(store, [one.server for one in rows])
+    postings = [store.board.posting(RUN) for _ in range(6)]
+    for posting in postings:
+        for listed in rows:
+            posting.add(listed)
+    together = threading.Barrier(len(postings))
+
+    def finish(at: int) -> None:
+        together.wait()
+        postings[at].finish(b"{}")
+
+    with ThreadPoolExecutor(len(postings)) as threads:
+        list(threads.map(finish, range(len(postings))))
+    assert shown(store) == rows
+    assert heads(database) <= 2
 
 
 @pytest.mark.usefixtures("small_batches")
