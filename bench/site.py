@@ -3,6 +3,8 @@
 Fills PostgreSQL (or SQLite) with made-up servers and published nights, serves them with the real app in as many
 processes as asked, and lets 50 clients ask for one kind of page after the other, each client as soon as it has its
 answer. `cold` asks for other addresses all the time, so that nothing comes from memory; `warm` asks again for few.
+`visitors` are 50 people on a site that has just started: they open pages of every kind, some servers far more often
+than others, and look at each for a second on average.
 CPU is that of all server processes and of the database. The plans of the statements behind the pages are printed.
 """
 
@@ -31,6 +33,9 @@ from tests.servers.daemon import free_port
 from tests.servers.postgres import postgres_server
 
 WARM = 40
+MIX = {"dashboard": 10, "search": 20, "list": 25, "server": 30, "history": 5, "api server": 10}
+"""Of a hundred pages that visitors open, so many are of a kind."""
+PAUSE = 1.0
 
 
 def main() -> None:
@@ -78,6 +83,10 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
                     _asked(port, some, meter, options)
                 result[f"{name}, {warmth}"] = _asked(port, some, meter, options)
                 print(f"{name}, {warmth}: {json.dumps(result[f'{name}, {warmth}'])}", flush=True)
+    with _serving(url, folder, options.processes) as (port, pid):
+        meter = Meter({"web": [pid], "database": roots})
+        result["visitors"] = _asked(port, visits(pages), meter, options, pause=PAUSE)
+        print(f"visitors: {json.dumps(result['visitors'])}", flush=True)
     store.close()
     database.close()
     return result
@@ -101,6 +110,16 @@ def kinds_of_pages(store: Store, filled: Filled) -> Mapping[str, Sequence[str]]:
     }
 
 
+def visits(pages: Mapping[str, Sequence[str]]) -> list[str]:
+    """Pages in the shares of the mix; of each kind, the second one is opened half as often as the first, and so on."""
+    dice = random.Random(7)
+    found: list[str] = []
+    for kind, share in MIX.items():
+        odds = [1 / rank for rank in range(1, len(pages[kind]) + 1)]
+        found += dice.choices(pages[kind], odds, k=share * 200)
+    return found
+
+
 def _lists(store: Store, dice: random.Random) -> Iterator[str]:
     """Deep pages of every order and of filters."""
     for sort in ("rank", "name", "seen"):
@@ -119,8 +138,11 @@ def _lists(store: Store, dice: random.Random) -> Iterator[str]:
                     page = store.board.page(query, page.after, dice.randint(1, 200))
 
 
-def _asked(port: int, paths: Sequence[str], meter: Meter, options: argparse.Namespace) -> dict[str, Any]:
-    order = {"port": port, "paths": list(paths), "seed": 1, "clients": options.clients, "seconds": options.seconds}
+def _asked(
+    port: int, paths: Sequence[str], meter: Meter, options: argparse.Namespace, pause: float = 0.0
+) -> dict[str, Any]:
+    who = {"clients": options.clients, "pause": pause, "seed": 1}
+    order = {"port": port, "paths": list(paths), "seconds": options.seconds, **who}
     meter.sample()
     before = dict(meter.seconds)
     asked = subprocess.run(

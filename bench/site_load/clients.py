@@ -1,7 +1,8 @@
 """Clients of a site: `python -m bench.site_load.clients` reads an order from standard input and writes figures.
 
-So many connections ask one after the other for addresses of a list by chance, each as soon as it has its answer. Not a
-client library: an event loop that spends its time in one measures itself.
+So many connections ask one after the other for addresses of a list by chance, each as soon as it has its answer, or
+after a pause of so many seconds on average. Not a client library: an event loop that spends its time in one measures
+itself.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,18 +33,20 @@ async def run(order: dict[str, Any]) -> dict[str, Any]:
     seen = Seen()
     ends = time.monotonic() + order["seconds"]
     dice = random.Random(order["seed"])
-    clients = (
-        _client(order["port"], order["paths"], seen, ends, random.Random(dice.random()))
-        for _ in range(order["clients"])
-    )
+    clients = (_client(order, seen, ends, random.Random(dice.random())) for _ in range(order["clients"]))
     began = time.monotonic()
     await asyncio.gather(*clients)
     return _figures(seen, time.monotonic() - began)
 
 
-async def _client(port: int, paths: Sequence[str], seen: Seen, ends: float, dice: random.Random) -> None:
+async def _client(order: dict[str, Any], seen: Seen, ends: float, dice: random.Random) -> None:
+    port, pause, paths = order["port"], order["pause"], order["paths"]
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**22)
-    while (began := time.monotonic()) < ends:
+    while True:
+        if pause:
+            await asyncio.sleep(dice.expovariate(1 / pause))
+        if (began := time.monotonic()) >= ends:
+            break
         path = dice.choice(paths)
         writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept-Encoding: gzip\r\n\r\n".encode())
         head = await reader.readuntil(b"\r\n\r\n")

@@ -34,6 +34,7 @@ from publish.site.pages import (
     server_changes,
     server_evidence,
     server_fixes,
+    server_references,
     servers,
     static,
     status,
@@ -65,6 +66,7 @@ ROUTES: Final[tuple[Routes, ...]] = (
     disputes.routes,
     control.routes,
     dataset_files.routes,
+    server_references.routes,
 )
 """The modules of routes, in the order in which they are asked."""
 

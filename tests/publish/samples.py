@@ -84,9 +84,9 @@ def unsandboxed_dossier() -> Dossier:
     return _with_records(server, Observed(_listing(server, {}, {}, sandbox="none")), {})
 
 
-def absent_dossier(reason: Reason, detail: str = "") -> Dossier:
+def absent_dossier(reason: Reason, detail: str = "", ref: str = "") -> Dossier:
     """A server that could not be opened."""
-    server = Server(ref=f"npm:absent-{reason.value}", name=f"example/absent-{reason.value}", seen_in=("starter",))
+    server = Server(ref=ref or f"npm:absent-{reason.value}", name=f"example/absent-{reason.value}", seen_in=("starter",))
     return _with_records(server, Absent(reason, detail), {})
 
 

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from evidence.model import server_id
 from evidence.store import Retest, RetestState, Store
 from publish import badges, gate
 from publish.costs_view import costs
 from publish.history_view import history_of
 from publish.people.disputes_view import DisputeView, disputes_of
-from publish.site.one_server import LINES_SHOWN, Look, listed_server, look, naming, page
+from publish.site.one_server import LINES_SHOWN, Look, look, naming, page
+from publish.site.pages.server_references import to_page
 from publish.site.site import Site
 from scoring import catalogue
 from scoring.receipt import decode
@@ -36,7 +36,7 @@ def routes(site: Site) -> APIRouter:
     @router.get("/servers/{server}")
     def overview(server: str, run: str | None = None) -> Response:
         if not server.startswith("srv_"):
-            return _by_reference(site, server)
+            return to_page(site, server)
         seen = look(site, server, run)
         return page(site, "server_page.html.j2", seen, tab="overview", **_overview(site, seen))
 
@@ -116,14 +116,6 @@ def _tables(card: Scorecard, number: int) -> list[tuple[str, Sequence[Any], int]
 
 def _longest(card: Scorecard) -> int:
     return max([len(lines) for _, lines, _ in _tables(card, 1)], default=0)
-
-
-def _by_reference(site: Site, reference: str) -> Response:
-    """A server by the reference of its registry, such as `npm:NAME`, leads to its page."""
-    try:
-        return RedirectResponse(f"/servers/{listed_server(site, server_id(reference)).server.id}", 308)
-    except UnicodeEncodeError:
-        raise HTTPException(404) from None
 
 
 def _rule_page(rule: str | None) -> str:

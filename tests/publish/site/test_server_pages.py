@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -252,12 +253,16 @@ def test_a_text_of_a_megabyte_is_cut_and_says_so(empty: Store, site_of: SiteOf) 
     assert "more characters)" in site.get(f"/servers/{server.server.id}/tools").text
 
 
-def test_a_server_is_found_by_the_reference_of_its_registry(empty: Store, site_of: SiteOf) -> None:
-    server = samples.absent_dossier(Reason.UNREACHABLE)
-    posted(empty, server)
-    answer = site_of(empty).get(f"/servers/{server.server.ref}")
-    assert answer.status_code == 308
-    assert answer.headers["location"] == f"/servers/{server.server.id}"
+@pytest.mark.parametrize("ref", ["acme", "npm:plain", "npm:@acme/notes", "https://acme.example/a/mcp"])
+def test_a_server_is_found_by_the_reference_of_its_registry(empty: Store, site_of: SiteOf, ref: str) -> None:
+    dossier = samples.absent_dossier(Reason.UNREACHABLE, ref=ref)
+    posted(empty, dossier)
+    site = site_of(empty)
+    for spelt in (ref, quote(ref, safe="")):
+        answer = site.get(f"/servers/{spelt}")
+        assert (answer.status_code, answer.headers.get("location")) == (308, f"/servers/{dossier.server.id}")
+    assert site.get(f"/servers/{ref}/x").status_code == 404
+    assert site.get(f"/servers/{dossier.server.id}/x").status_code == 404
 
 
 @pytest.mark.parametrize("dossiers", [samples.dossiers(12)])
