@@ -86,7 +86,8 @@ def unsandboxed_dossier() -> Dossier:
 
 def absent_dossier(reason: Reason, detail: str = "", ref: str = "") -> Dossier:
     """A server that could not be opened."""
-    server = Server(ref=ref or f"npm:absent-{reason.value}", name=f"example/absent-{reason.value}", seen_in=("starter",))
+    name = f"absent-{reason.value}"
+    server = Server(ref=ref or f"npm:{name}", name=f"example/{name}", seen_in=("starter",))
     return _with_records(server, Absent(reason, detail), {})
 
 
