@@ -21,7 +21,7 @@ class WebSettings(BaseSettings):
     web_url: str = Field(
         default="http://127.0.0.1:8080",
         description="Where the world sees the site, as `https://hallmark.example`. Absolute links are made from it and "
-        "from nothing that a request says.",
+        "from nothing that a request says. `hallmark web` takes the address that it listens at if this is not set.",
     )
     web_rate: float = Field(
         default=10.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
+from ipaddress import ip_address
 from typing import Annotated
 
 import typer
@@ -29,8 +30,9 @@ def web(
     another run is published. Nobody is contacted; re-tests that visitors ask for wait for a fleet, or for
     `hallmark retest`.
 
-    Before others reach it, set HALLMARK_WEB_URL to its public address and put a proxy with TLS before it, named in
-    HALLMARK_WEB_PROXIES. The guide is docs/guide/site.md.
+    Before others reach it, set HALLMARK_WEB_URL to its public address, from which links are made (by default that
+    which it listens at), and put a proxy with TLS before it, named in HALLMARK_WEB_PROXIES. The guide is
+    docs/guide/site.md.
 
     Example: hallmark web --port 8080, then open http://127.0.0.1:8080
     """
@@ -41,6 +43,8 @@ def web(
         shown = _prepared(settings)
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         note(f"Serving {shown} at {address} (Ctrl-C stops)")
+        if "web_url" not in settings.model_fields_set and not ip_address(listener.getsockname()[0]).is_unspecified:
+            settings = settings.model_copy(update={"web_url": address})
         _serve(settings, listener)
 
 

@@ -30,7 +30,9 @@ def test_it_serves_an_empty_database_until_it_is_interrupted(tmp_path: Path) -> 
         address = re.search(r"an empty site at (http://127\.0\.0\.1:[0-9]+)", said)
         assert address, said
         with urlopen(f"{address[1]}/", timeout=60) as page:
-            assert b"Nothing is published yet" in page.read()
+            said_of_it = page.read().decode()
+        assert "Nothing is published yet" in said_of_it
+        assert f'<link rel="canonical" href="{address[1]}/">' in said_of_it
         process.send_signal(signal.SIGINT)
         process.stderr.read()
     assert process.returncode == 0
