@@ -21,15 +21,16 @@ from pathlib import Path
 from crawler.wire.sandbox import answers, bun, host, indexes
 from crawler.wire.sandbox.errors import SandboxError
 
-FORMAT = 2  # part of the key: bump it when what is written below changes
+FORMAT = 3  # part of the key: bump it when what is written below changes
 PREFIX = Path("opt/python")
 LEFT_OUT = {
     "__pycache__", "dist-packages", "ensurepip", "idlelib", "site-packages", "sitecustomize.py", "test", "tests",
     "tkinter", "turtledemo", "usercustomize.py", "EXTERNALLY-MANAGED", "lib-dynload",
 }  # fmt: skip
 LEFT_OUT_EXTENSIONS = ("_ctypes_test", "_test", "_tkinter", "_xxtest", "nis", "xxlimited")
-# A layer's .pth files count, as they would after an ordinary installation.
-SITE = b"import os, site\n\nif os.path.isdir('/app'):\n    site.addsitedir('/app')\n"
+# A layer's .pth files count, as they would after an ordinary installation; not while it is being written: uv starts
+# Python to compile a tree, and a package's code must not run beside the door and the shared downloads.
+SITE = b"import os, site\n\nif os.path.isdir('/app') and not os.access('/app', os.W_OK):\n    site.addsitedir('/app')\n"
 # Version 2 time zone file of UTC without transitions (RFC 8536).
 UTC = b"TZif2" + bytes(15) + bytes(16) + b"\0\0\0\1\0\0\0\4" + bytes(6) + b"UTC\0"
 UTC += b"TZif2" + bytes(15) + bytes(16) + b"\0\0\0\1\0\0\0\4" + bytes(6) + b"UTC\0\nUTC0\n"
