@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from evidence.canonical import Json
 from evidence.model import Absent, Target
+
+# The runtimes that give a server neither a network nor a file system that stays.
+CONTAINING: Final = frozenset({"bubblewrap", "gvisor", "podman", "docker"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Launched(Protocol):
 
     @property
     def runtime(self) -> str:
-        """What contains it: `bubblewrap`, or `none` for a command the user asked to run as is."""
+        """What contains it, one of CONTAINING, or `none` for a command the user asked to run as is."""
         ...
 
     @property

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Final
 
 from crawler.collectors.protocol import dummies
+from crawler.wire.launch import CONTAINING
 from evidence import authority
 from evidence.authority import PLAIN_DEEDS, Authority, Basis, Classification
 from evidence.canonical import Json
@@ -47,12 +48,12 @@ class Classed:
 
 
 def policy_for(chosen: Policy, runtime: str) -> Policy:
-    """The policy for a server in this runtime: `bubblewrap` for our sandbox, anything else for the world outside.
+    """The policy for a server in this runtime: one that contains, or anything else for the world outside.
 
-    The sandbox has no network and a file system that is thrown away, so every tool that reads may be called in it; and
+    A sandbox has no network and a file system that is thrown away, so every tool that reads may be called in it; and
     nowhere else may a tool that writes.
     """
-    if runtime == "bubblewrap":
+    if runtime in CONTAINING:
         return Policy.READ if chosen is Policy.ANNOTATED else chosen
     return Policy.ANNOTATED if chosen is Policy.SANDBOXED_ALL else chosen
 

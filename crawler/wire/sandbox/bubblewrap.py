@@ -14,9 +14,10 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from crawler.wire.sandbox import cgroup, privileged, seccomp
-from crawler.wire.sandbox.box import Box, Descriptors, encode, options
+from crawler.wire.sandbox.box import Box, Descriptors, Scratch, encode, options
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.identity import Identity
 from crawler.wire.sandbox.limits import Limits
@@ -24,6 +25,7 @@ from crawler.wire.sandbox.process import Contained, Init
 from evidence.canonical import Json
 
 SETUP_PATIENCE = 15.0
+Dress: TypeAlias = Callable[[Box, Mapping[Path, str], Scratch | None, Descriptors], list[str]]
 
 
 async def start(
@@ -33,13 +35,18 @@ async def start(
     *,
     facts: Mapping[str, Json] | None = None,
     inherited: Sequence[int] = (),
+    dress: Dress = options,
+    runtime: str = "bubblewrap",
 ) -> Contained:
-    """Start `command` in `box`; raises SandboxError when bubblewrap cannot set the box up."""
+    """Start `command` in `box`; raises SandboxError when bubblewrap cannot set the box up.
+
+    `dress` makes bubblewrap's options for the box; `runtime` names what contains the command.
+    """
     info, info_theirs = os.pipe()
     gate_theirs, gate = os.pipe()
     try:
         try:
-            process = _spawn(box, command, identity, (info_theirs, gate_theirs), inherited)
+            process = _spawn(box, command, identity, (info_theirs, gate_theirs), inherited, dress=dress)
         finally:
             os.close(info_theirs)
             os.close(gate_theirs)
@@ -55,14 +62,20 @@ async def start(
     finally:
         os.close(info)
         os.close(gate)
-    contained = Contained(process, init, box.limits, facts or {}, runtime="bubblewrap")
+    contained = Contained(process, init, box.limits, facts or {}, runtime=runtime)
     if group is not None:
         contained.after_stop(partial(asyncio.to_thread, cgroup.dissolve, group))
     return contained
 
 
 def _spawn(
-    box: Box, command: Sequence[str], identity: Identity, setup: tuple[int, int], inherited: Sequence[int]
+    box: Box,
+    command: Sequence[str],
+    identity: Identity,
+    setup: tuple[int, int],
+    inherited: Sequence[int],
+    *,
+    dress: Dress,
 ) -> subprocess.Popen[bytes]:
     binary = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
     if binary is None:
@@ -74,11 +87,11 @@ def _spawn(
         descriptors = Descriptors(seccomp=filter_fd, info=setup[0], gate=setup[1])
         prepare: Callable[[], None] | None = None
         if identity.uid is None:
-            found = options(box, {source: str(source) for source in sources}, None, descriptors)
+            found = dress(box, {source: str(source) for source in sources}, None, descriptors)
         else:
             stage = privileged.stage(sources)
             prepare = privileged.preparation(stage, box.limits, identity.uid)
-            found = options(box, stage.places, stage.scratch, descriptors)
+            found = dress(box, stage.places, stage.scratch, descriptors)
         arguments = _readable(encode(found), opened)
         # An empty environment: the box's first process shows its own in /proc/1/environ.
         return subprocess.Popen(  # noqa: S603

@@ -92,8 +92,10 @@ def test_by_default_a_remote_is_asked_only_what_says_that_it_reads(tmp_path: Pat
     ]
 
 
-def test_only_our_sandbox_widens_a_policy() -> None:
-    assert policy_for(Policy.ANNOTATED, "bubblewrap") is Policy.READ
+def test_only_what_contains_a_server_widens_a_policy() -> None:
+    for runtime in ("bubblewrap", "gvisor", "podman", "docker"):
+        assert policy_for(Policy.ANNOTATED, runtime) is Policy.READ
+    assert policy_for(Policy.SANDBOXED_ALL, "kata") is Policy.ANNOTATED
     assert policy_for(Policy.ANNOTATED, "") is Policy.ANNOTATED
     assert policy_for(Policy.ANNOTATED, "none") is Policy.ANNOTATED
     assert policy_for(Policy.OFF, "bubblewrap") is Policy.OFF
