@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from threading import Lock
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -28,6 +28,9 @@ _SCHEME: Final = HTTPBearer(
 Presented: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(_SCHEME)]
 Optional: TypeAlias = Callable[[Request, HTTPAuthorizationCredentials | None], Bearer | None]
 Required: TypeAlias = Callable[[Request, HTTPAuthorizationCredentials | None], Bearer]
+
+TOKEN_IS_OPTIONAL: Final[dict[str, Any]] = {"security": [{}]}
+"""Beside the scheme, which FastAPI names itself: an operation that answers without a token too."""
 
 MAY_LACK: Final = ("unauthorized", "forbidden")
 """What may be wrong with the token of an operation that needs one."""

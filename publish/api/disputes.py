@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from evidence.store import IllegalTransition, Store
 from publish.api.answers import bytes_answer, encoded, moment
-from publish.api.bearer import MAY_LACK, check_scope, decider, presenting, requiring
+from publish.api.bearer import MAY_LACK, TOKEN_IS_OPTIONAL, check_scope, decider, presenting, requiring
 from publish.api.problem import problem, problems
 from publish.api.shapes import RUBRIC_ID, STRICT, RunKey, ServerKey, Time
 from publish.api.visible import ServerPath, visible_server
@@ -98,7 +98,7 @@ def routes(site: Site) -> APIRouter:
 
     @router.post(
         "/servers/{server}/disputes", operation_id="fileDispute", summary="Dispute a line", status_code=201,
-        response_model=DisputeItem,
+        response_model=DisputeItem, openapi_extra=TOKEN_IS_OPTIONAL,
         responses={
             200: {"model": DisputeItem, "description": "You dispute this line already: this is what you said."},
             **problems("unknown-server", "unknown", "unauthorized"),

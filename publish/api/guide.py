@@ -74,8 +74,8 @@ def _subject(subject: Subject) -> Iterator[str]:
 def _operation(operation: Operation) -> Iterator[str]:
     if operation.meaning:
         yield operation.meaning
-    if operation.needs_token:
-        yield from ("", "Needs a token.")
+    if operation.takes_token:
+        yield from ("", "Needs a token." if operation.needs_token else "Takes a token, and works without one.")
     if operation.parameters:
         yield from ("", "| parameter | in | takes | default | meaning |", "|---|---|---|---|---|")
     for one in operation.parameters:

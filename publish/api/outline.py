@@ -35,6 +35,7 @@ class Operation:
     meaning: str
     parameters: tuple[Parameter, ...]
     problems: tuple[str, ...]
+    takes_token: bool
     needs_token: bool
     body: str
     example: str
@@ -79,6 +80,7 @@ def outline(document: Mapping[str, Any]) -> Outline:
 
 def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Operation:
     answers = operation["responses"]
+    security = operation.get("security", [])
     good: Mapping[str, Any] = next((answer for status, answer in answers.items() if status.startswith("2")), {})
     return Operation(
         id=operation["operationId"],
@@ -88,7 +90,8 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Operatio
         meaning=" ".join(operation.get("description", "").split()),
         parameters=tuple(map(_parameter, operation.get("parameters", []))),
         problems=tuple(_problems(answers)),
-        needs_token=bool(operation.get("security")),
+        takes_token=bool(security),
+        needs_token=bool(security) and {} not in security,
         body=_example(operation.get("requestBody", {})),
         example=_example(good),
     )

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from publish.api.answers import bytes_answer, encoded, moment
-from publish.api.bearer import presenting
+from publish.api.bearer import TOKEN_IS_OPTIONAL, presenting
 from publish.api.diff import ComparedScorecard
 from publish.api.problem import problem, problems
 from publish.api.shapes import STRICT, RunKey, ServerKey, Time
@@ -70,7 +70,7 @@ def routes(site: Site) -> APIRouter:
 
     @router.post(
         "/servers/{server}/retests", operation_id="askRetest", summary="Ask for a re-test", status_code=202,
-        response_model=RetestItem,
+        response_model=RetestItem, openapi_extra=TOKEN_IS_OPTIONAL,
         responses={
             200: {"model": RetestItem, "description": "There is an open request already: this one."},
             **problems("unknown-server", "unauthorized", "conflict"),
