@@ -1,0 +1,103 @@
+"""One look at a package as production takes it: the collector over the sandbox, with the time of the first answer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from crawler.collectors.protocol import ProtocolCollector
+from crawler.collectors.protocol.trials import Policy
+from crawler.courtesy import Courtesy
+from crawler.registries.targets import reach
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from crawler.wire.launch import Launched, Launcher
+from evidence.model import Absent, Dossier, Observed, Server, Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """The listing, or why there is none; seconds to the first answer; the end of what it wrote to stderr;
+    names and kinds of the placeholders that it was given."""
+
+    content: Observed | Absent
+    seconds: float | None
+    said: str
+    given: Any
+
+
+class Stopwatch:
+    """A launcher that notes how long the first process it starts takes to answer."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
+        self.seconds: float | None = None
+
+    async def launch(self, target: Target) -> Launched | Absent:
+        began = time.perf_counter()
+        launched = await self._launcher.launch(target)
+        if isinstance(launched, Absent) or self.seconds is not None:
+            return launched
+        return _Timed(launched, began, self)
+
+
+class _Timed:
+    """A launched server whose first JSON-RPC answer stops the watch; all else is the server's own."""
+
+    def __init__(self, launched: Launched, began: float, watch: Stopwatch) -> None:
+        self._launched, self._began, self._watch = launched, began, watch
+        self._said = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._launched, name)
+
+    async def read(self, limit: int) -> bytes:
+        data = await self._launched.read(limit)
+        if self._watch.seconds is None:
+            self._said += data
+            if any(_is_answer(line) for line in self._said.split(b"\n")[:-1]):
+                self._watch.seconds = time.perf_counter() - self._began
+        return data
+
+
+def _is_answer(line: bytes) -> bool:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(said, dict) and "id" in said and ("result" in said or "error" in said)
+
+
+def target_of(entry: Mapping[str, Any]) -> Target:
+    """What a registry entry with this package is probed as."""
+    found = reach({"packages": [entry]})
+    assert found.targets, found.unusable
+    return found.targets[0]
+
+
+async def look(watch: Stopwatch, target: Target) -> Look:
+    """Probe a target once, calling no tool."""
+    engine = Engine(user_agent="Hallmark/bench", guard=Guard())
+    collector = ProtocolCollector(engine, watch, Courtesy(), lambda: datetime.now(UTC), policy=Policy.OFF)
+    server = Server(ref=target.identifier, name=target.identifier, targets=(target,))
+    listed, *_ = await collector.collect(server, Dossier(server=server, as_of=datetime.now(UTC)))
+    return Look(
+        content=listed.content,
+        seconds=watch.seconds,
+        said=str(listed.observation.get("stderr", ""))[-1500:],
+        given=_given(listed.observation),
+    )
+
+
+def _given(observation: Mapping[str, Any]) -> Any:
+    facts = observation.get("facts")
+    return facts.get("placeholders") if isinstance(facts, Mapping) else None
+
+
+def plain(text: str) -> str:
+    """A server's words in a cell."""
+    return " ".join(text.replace("|", "/").replace("`", "'").replace("<", "&lt;").split())[:160]
