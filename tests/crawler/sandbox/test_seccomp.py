@@ -30,28 +30,57 @@ def verdict(machine: str, number: int, *arguments: int, arch: int | None = None)
             at += if_true if accumulator == k else if_false
         elif operation == seccomp.JUMP_GREATER:
             at += if_true if accumulator > k else if_false
+        elif operation == seccomp.JUMP_AT_LEAST:
+            at += if_true if accumulator >= k else if_false
         else:
             assert operation == seccomp.RETURN
-            return k
+            return int(k)
 
 
 def refused(number: int) -> int:
     return ERRNO | number
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_every_listed_call_is_refused(machine: str) -> None:
-    numbers = [n for call in syscalls.DENIED if (n := call.number(machine)) is not None]
-    assert {verdict(machine, number) for number in numbers} == {refused(errno.EPERM)}
+def number_of(call: syscalls.Syscall, machine: str) -> int:
+    found = call.number(machine)
+    assert found is not None
+    return found
+
+
+JUDGED = (
+    syscalls.CLONE, syscalls.IOCTL, syscalls.MMAP, syscalls.PRCTL, syscalls.SETSOCKOPT, syscalls.SOCKET,
+    syscalls.SOCKETPAIR,
+)  # fmt: skip
+# What has been a way out of a box or around its limits, as numbers of x86_64 and of the generic table.
+DANGEROUS = {
+    "acct": (163, 89), "add_key": (248, 217), "bpf": (321, 280), "chroot": (161, 51), "fanotify_init": (300, 262),
+    "fsopen": (430, 430), "io_setup": (206, 0), "io_uring_setup": (425, 425), "kexec_load": (246, 104),
+    "keyctl": (250, 219), "landlock_create_ruleset": (444, 444), "mbind": (237, 235), "memfd_create": (319, 279),
+    "memfd_secret": (447, 447), "mknodat": (259, 33), "mount": (165, 40), "mq_open": (240, 180),
+    "msgget": (68, 186), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "open_tree": (428, 428),
+    "perf_event_open": (298, 241), "personality": (135, 92), "pidfd_getfd": (438, 438), "pivot_root": (155, 41),
+    "process_madvise": (440, 440), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "ptrace": (101, 117), "remap_file_pages": (216, 234), "request_key": (249, 218), "seccomp": (317, 277),
+    "semget": (64, 190), "setns": (308, 268), "setxattr": (188, 5), "shmget": (29, 194), "swapon": (167, 224),
+    "timer_create": (222, 107), "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
+    "vmsplice": (278, 75),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_other_reviewed_call_is_allowed(machine: str) -> None:
-    special = (syscalls.CLONE3, *syscalls.DENIED)
-    judged = (syscalls.SOCKET, syscalls.SOCKETPAIR)
-    named = {call.number(machine) for call in (*special, *judged)}
-    others = [number for number in range(syscalls.NEWEST_REVIEWED + 1) if number not in named]
-    assert {verdict(machine, number) for number in others} == {ALLOW}
+def test_what_is_not_allowed_is_refused(machine: str) -> None:
+    allowed = {number for call in syscalls.ALLOWED if (number := call.number(machine)) is not None}
+    elsewhere = {number_of(call, machine) for call in (*JUDGED, *syscalls.REPLACED)}
+    answers = {n: verdict(machine, n) for n in range(syscalls.NEWEST_REVIEWED + 1) if n not in elsewhere}
+    assert {number for number, answer in answers.items() if answer == ALLOW} == allowed
+    assert set(answers.values()) == {ALLOW, refused(errno.EPERM)}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", sorted(DANGEROUS))
+def test_dangerous_call_is_not_on_the_list(machine: str, name: str) -> None:
+    assert verdict(machine, DANGEROUS[name][MACHINES.index(machine)]) == refused(errno.EPERM)
+    assert name not in {call.name for call in syscalls.ALLOWED}
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -80,44 +109,73 @@ def test_clone_makes_no_namespace(machine: str, flag: int) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_clone3_falls_back_to_clone(machine: str) -> None:
-    assert verdict(machine, 435) == refused(errno.ENOSYS)
+@pytest.mark.parametrize("number", [435, 437])
+def test_calls_with_arguments_in_memory_fall_back_to_their_elders(machine: str, number: int) -> None:
+    assert verdict(machine, number) == refused(errno.ENOSYS)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("call", [syscalls.SOCKET, syscalls.SOCKETPAIR])
 def test_only_local_and_internet_sockets(machine: str, call: syscalls.Syscall) -> None:
-    number = call.number(machine)
-    assert number is not None
-    allowed = [family for family in range(64) if verdict(machine, number, family) == ALLOW]
-    assert allowed == [1, 2, 10]
-    assert verdict(machine, number, 40) == refused(errno.EAFNOSUPPORT)
+    number = number_of(call, machine)
+    assert [family for family in range(64) if verdict(machine, number, family, 1) == ALLOW] == [1, 2, 10]
+    assert verdict(machine, number, 40, 1) == refused(errno.EAFNOSUPPORT)
+    assert [kind for kind in range(16) if verdict(machine, number, 2, kind) == ALLOW] == [1, 2, 5]
+    assert verdict(machine, number, 2, 1 | 0o2000000 | 0o4000) == ALLOW  # close-on-exec, without blocking
+    assert [protocol for protocol in range(300) if verdict(machine, number, 2, 1, protocol) == ALLOW] == [0, 6, 17]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_shared_anonymous_mapping_is_refused_and_others_are_not(machine: str) -> None:
-    mmap = syscalls.MMAP.number(machine)
-    assert mmap is not None
-    flags = {"shared anonymous": 0x21, "with more bits": 0x4021, "private anonymous": 0x22, "shared file": 0x01}
+def test_sockets_take_no_programs(machine: str) -> None:
+    number = number_of(syscalls.SETSOCKOPT, machine)
+    told = {
+        "filter": (1, 26), "bpf": (1, 50), "reuseport": (1, 52), "tls": (6, 31), "repair": (6, 19), "packet": (263, 1),
+        "alg": (279, 1), "tls level": (282, 1), "netlink": (270, 1),
+    }  # fmt: skip
+    assert {verdict(machine, number, 3, *each) for each in told.values()} == {refused(errno.EPERM)}
+    common = ((1, 2), (1, 7), (6, 1), (0, 1), (41, 26), (41, 27), (17, 103))
+    assert {verdict(machine, number, 3, *each) for each in common} == {ALLOW}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_memory_that_no_limit_counts_is_refused(machine: str) -> None:
+    mmap = number_of(syscalls.MMAP, machine)
+    flags = {
+        "shared anonymous": 0x21, "with more bits": 0x4021, "validated": 0x23, "grows down": 0x122,
+        "private anonymous": 0x22, "shared file": 0x01, "a stack": 0x20022,
+    }  # fmt: skip
     answers = {name: verdict(machine, mmap, 0, 4096, 3, value) for name, value in flags.items()}
-    assert [name for name, answer in answers.items() if answer != ALLOW] == ["shared anonymous", "with more bits"]
+    assert [name for name, answer in answers.items() if answer == ALLOW] == [
+        "private anonymous",
+        "shared file",
+        "a stack",
+    ]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_terminal_cannot_be_typed_into(machine: str) -> None:
-    ioctl = syscalls.IOCTL.number(machine)
-    assert ioctl is not None
-    assert verdict(machine, ioctl, 0, 0x5412) == verdict(machine, ioctl, 0, 0x541C) == refused(errno.EPERM)
-    assert verdict(machine, ioctl, 0, 0x1_0000_5412) == refused(errno.EPERM)  # the kernel looks at 32 bits
-    assert verdict(machine, ioctl, 0, 0x5401) == ALLOW
+def test_device_requests_are_listed(machine: str) -> None:
+    ioctl = number_of(syscalls.IOCTL, machine)
+    typing = (0x5412, 0x541C, 0x1_0000_5412)  # TIOCSTI, TIOCLINUX; the kernel looks at 32 bits
+    other = (0x5422, 0x8914, 0x8933_0000, 0xC018AF0B, 0xB701)  # TIOCSPTLCK, SIOCSIFFLAGS, ...
+    assert {verdict(machine, ioctl, 0, request) for request in (*typing, *other)} == {refused(errno.EPERM)}
+    assert {verdict(machine, ioctl, 0, request) for request in (0x5401, 0x5421, 0x5451, 0x8933)} == {ALLOW}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_process_options_are_listed(machine: str) -> None:
+    prctl = number_of(syscalls.PRCTL, machine)
+    refused_ones = (22, 35, 59, 62, 0x59616D61)  # SET_SECCOMP, SET_MM, SYSCALL_USER_DISPATCH, SCHED_CORE, SET_PTRACER
+    assert {verdict(machine, prctl, option) for option in refused_ones} == {refused(errno.EPERM)}
+    assert {verdict(machine, prctl, option) for option in (1, 15, 38, 0x53564D41)} == {ALLOW}
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_table_names_each_call_and_number_once(machine: str) -> None:
-    numbers = [n for call in syscalls.DENIED if (n := call.number(machine)) is not None]
+    every = (*syscalls.ALLOWED, *JUDGED, *syscalls.REPLACED)
+    numbers = [n for call in every if (n := call.number(machine)) is not None]
     assert len(numbers) == len(set(numbers))
     assert max(numbers) <= syscalls.NEWEST_REVIEWED
-    assert [call.name for call in syscalls.DENIED] == sorted({call.name for call in syscalls.DENIED})
+    assert len(every) == len({call.name for call in every})
 
 
 def test_program_fits_the_kernel() -> None:
