@@ -21,7 +21,7 @@ from pathlib import Path
 from crawler.wire.sandbox import answers, bun, host, indexes
 from crawler.wire.sandbox.errors import SandboxError
 
-FORMAT = 3  # part of the key: bump it when what is written below changes
+FORMAT = 4  # part of the key: bump it when what is written below changes
 PREFIX = Path("opt/python")
 LEFT_OUT = {
     "__pycache__", "dist-packages", "ensurepip", "idlelib", "site-packages", "sitecustomize.py", "test", "tests",
@@ -38,15 +38,18 @@ OWN_FILES: Mapping[str, bytes] = {
     "etc/passwd": b"sandbox:x:1000:1000:sandbox:/tmp:/nonexistent\n",
     "etc/group": b"sandbox:x:1000:\n",
     "etc/hosts": b"127.0.0.1 localhost sandbox\n::1 localhost\n",
-    "etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
-    "etc/resolv.conf": b"",
+    "etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files dns\n",
+    # Nobody answers there: a name fails at once, and which one was asked for can be seen.
+    "etc/resolv.conf": b"nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
+    "etc/hostname": b"",  # Podman makes this, etc/mtab and run/.containerenv where they are missing, in our own files
     "etc/localtime": UTC,
+    "run/.containerenv": b"",
     "usr/share/zoneinfo/UTC": UTC,
     "etc/ssl/certs/ca-certificates.crt": b"",  # the install phase binds the user's bundle over it
 }
 # Every folder that the sandbox makes in its cache; all of it may be deleted while nothing runs.
 PARTS = ("downloads", "index", "layers", "locks", "rootfs", "slots", "tools", "work")
-MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "project", "tmp")
+MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "project", "run", "sys", "tmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,8 @@ def _fill(work: Path, kept_bun: Path) -> None:
         _copy(path, root / "usr/lib" / name, 0o755)
     for link, target in (("lib", "usr/lib"), ("lib64", "usr/lib"), ("usr/lib64", "lib")):
         (root / link).symlink_to(target)
+    (root / "etc").mkdir(exist_ok=True)
+    (root / "etc/mtab").symlink_to("/proc/mounts")
     for name in ("python3", "python"):
         (root / "usr/bin" / name).symlink_to(f"/{PREFIX}/bin/{ours.name}")
     (root / PREFIX / "bin/python3").symlink_to(ours.name)
