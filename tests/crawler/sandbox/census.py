@@ -50,7 +50,7 @@ def take(cache: Path) -> Census:
     """A census of this process, its descendants, and of what lies in `cache` and in the shared places of the host."""
     gc.collect()
     return Census(
-        processes=frozenset(_processes()),
+        processes=frozenset(_processes(cache)),
         mounts=frozenset(_mounts(cache)),
         cgroups=frozenset(_cgroups()),
         temporary=frozenset(_temporary()),
@@ -67,9 +67,9 @@ def resident() -> int:
     return int(next(line.split()[1] for line in table.splitlines() if line.startswith("RssAnon"))) << 10
 
 
-def _processes() -> Iterator[str]:
-    """Descendants that are alive: the dead ones wait for their parent to take notice, and hold nothing."""
-    for pid in family(os.getpid())[1:]:
+def _processes(cache: Path) -> Iterator[str]:
+    """Living descendants, and whoever else sees a folder of the cache mounted; the dead wait to be noticed."""
+    for pid in {*family(os.getpid())[1:], *_inside(cache)}:
         try:
             state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rsplit(")", 1)[1].split()
             line = Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace")[:80]
@@ -79,8 +79,19 @@ def _processes() -> Iterator[str]:
             yield " ".join([str(pid), *line.split("\0")])
 
 
+def _inside(cache: Path) -> Iterator[int]:
+    """Boxes that have lost the process that started them; those of another cache are none of ours."""
+    own = os.readlink("/proc/self/ns/mnt")
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        try:
+            if os.readlink(f"/proc/{pid}/ns/mnt") != own and str(cache) in _text(Path(f"/proc/{pid}/mountinfo")):
+                yield pid
+        except OSError:
+            continue
+
+
 def _mounts(cache: Path) -> Iterator[str]:
-    for line in Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape").splitlines():
+    for line in _text(Path("/proc/self/mountinfo")).splitlines():
         place = line.split()[4]
         if str(cache) in line or place.startswith(STAGES) or any(tag in line for tag in (" stage ", " scratch ")):
             yield line.split(" ", 2)[2]
@@ -147,3 +158,7 @@ def _cached(cache: Path) -> Iterator[str]:
             names.clear()
         else:
             yield from (str((here / name).relative_to(cache)) for name in (*names, *files))
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "surrogateescape")

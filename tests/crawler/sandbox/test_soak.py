@@ -1,0 +1,91 @@
+"""Five hundred boxes in a row, and supervisors killed in the middle of theirs: nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crawler.wire.sandbox import Rootfs
+from crawler.wire.sandbox.process import family
+from tests.crawler.sandbox import census, ordinary
+from tests.crawler.sandbox.driving import sandbox
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.soak, pytest.mark.timeout(1800)]
+MODULE = "tests.crawler.sandbox.soaking"
+MIB = 1 << 20
+
+
+def soaking(cache: Path, runs: int) -> list[str]:
+    return [sys.executable, "-m", MODULE, "--cache", str(cache), "--runs", str(runs)]
+
+
+def result(command: list[str], **options: object) -> dict[str, object]:
+    done = subprocess.run(command, cwd=ordinary.REPOSITORY, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    assert done.stdout.startswith("{"), done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def check(found: dict[str, object], runs: int) -> None:
+    assert found["leaks"] == []
+    assert found["runs"] == runs
+    assert int(str(found["grown"])) < 8 * MIB, found["memory"]
+
+
+def test_five_hundred_boxes_leave_nothing_behind(cache: Path) -> None:
+    check(result(soaking(cache, 500)), 500)
+
+
+def test_five_hundred_boxes_of_an_ordinary_user_leave_nothing_behind(tmp_path: Path, rootfs: Rootfs) -> None:
+    cache = ordinary.cache(tmp_path, rootfs.path.parents[1] / "tools")
+    command = ordinary.command(MODULE, "--cache", str(cache), "--runs", "500")
+    found = result(command, env=ordinary.environment(tmp_path))
+    assert found["user"] == ordinary.STRANGER
+    check(found, 500)
+
+
+def test_killed_supervisors_leave_nothing_behind(cache: Path) -> None:
+    census.adopt_orphans()
+    chance = random.Random(8)
+    for _ in range(12):
+        supervisor = subprocess.Popen(soaking(cache, 5000), cwd=ordinary.REPOSITORY, stdout=subprocess.DEVNULL)
+        boxes = wait_for_boxes(supervisor.pid)
+        time.sleep(chance.uniform(0.0, 1.0))
+        handles = [os.pidfd_open(pid) for pid in {*boxes, *family(supervisor.pid)} if Path(f"/proc/{pid}").exists()]
+        supervisor.kill()
+        supervisor.wait()
+        assert_dead(handles)
+    asyncio.run(sandbox(cache))  # whoever comes next clears away what a killed one could not
+    groups = [path for path in Path("/sys/fs/cgroup").glob("*/hallmark-*") if dead_owner(path)]
+    assert groups == []
+
+
+def wait_for_boxes(supervisor: int) -> list[int]:
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
+        found = family(supervisor)
+        if len(found) > 8:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("the supervisor started nothing")
+
+
+def assert_dead(handles: list[int]) -> None:
+    ends = time.monotonic() + 10
+    for handle in handles:
+        ready, _, _ = select.select([handle], [], [], max(0.0, ends - time.monotonic()))
+        assert ready, "a process outlived its supervisor"
+        os.close(handle)
+
+
+def dead_owner(group: Path) -> bool:
+    return not Path(f"/proc/{group.name.split('-')[1]}").exists()
