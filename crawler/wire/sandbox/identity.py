@@ -14,6 +14,8 @@ from pathlib import Path
 INSTALLER_UID = 64100
 FIRST_SLOT_UID = 64101
 SLOTS = 64
+# User ids are the machine's: two caches must not give the same one away, or a fork bomb of one stops the other.
+MACHINE = Path("/run/hallmark")
 POLL = 0.05
 
 
@@ -34,13 +36,14 @@ def installer() -> Identity:
 
 @contextlib.asynccontextmanager
 async def slot(cache_dir: Path) -> AsyncIterator[Identity]:
-    """A user id that no other running sandbox on this cache has, for as long as the context lasts."""
+    """A user id that no other running sandbox on this machine has, for as long as the context lasts."""
     if os.geteuid() != 0:
         yield OURSELVES
         return
+    folder = _register(cache_dir)
     while True:
         for number in range(SLOTS):
-            handle = _take(cache_dir / "slots" / str(number))
+            handle = _take(folder / str(number))
             if handle is not None:
                 try:
                     yield Identity(FIRST_SLOT_UID + number)
@@ -48,6 +51,15 @@ async def slot(cache_dir: Path) -> AsyncIterator[Identity]:
                     os.close(handle)
                 return
         await asyncio.sleep(POLL)
+
+
+def _register(cache_dir: Path) -> Path:
+    """Where it is written down who has which user id; where the machine's own place is read-only, in the cache."""
+    try:
+        MACHINE.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return cache_dir / "slots"
+    return MACHINE if os.access(MACHINE, os.W_OK) else cache_dir / "slots"
 
 
 @contextlib.asynccontextmanager
