@@ -1,11 +1,12 @@
 """Well-known packages in the sandbox: which list their tools, why the others do not, and what that takes.
 
-    python -m bench.packages [--cache DIR] [--only TEXT ...] [--at-once N] [--json FILE] [--table FILE]
+    python -m bench.packages [--cache DIR] [--only TEXT ...] [--at-once N] [--warm N] [--json FILE] [--table FILE]
     python -m bench.packages --captures DIR [--only TEXT ...]
 
 The packages of `packages.json` are declared as in a registry entry, so that they get what any registered package gets.
-An install is cold without downloads and warm with them; a start is cold while no file of the package is in memory. It
-ends with the answer to `initialize`. `--captures` compares what each lists with recorded listings of that version.
+An install is cold in an empty cache and warm a day later, when the index still names the same version. A start is cold
+while no file of the package is in memory, and ends with the answer to `initialize`. `--warm 0` leaves out what is warm.
+`--captures` compares what each package lists with recorded listings of that version.
 """
 
 from __future__ import annotations
@@ -22,19 +23,17 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from bench import captures
 from bench.launching import Look, Stopwatch, look, plain, target_of
-from crawler.wire.sandbox import Sandbox, open_sandbox
-from crawler.wire.sandbox.layers import Installed
+from crawler.wire.sandbox import Sandbox, SandboxError, open_sandbox
 from evidence.kinds.listing import Listing
-from evidence.model import Absent, Target
+from evidence.model import Absent, Reason, Target
 
 DECLARED = Path(__file__).with_name("packages.json")
-WARM_STARTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +61,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/hallmark")
     parser.add_argument("--only", nargs="*", default=[], help="packages whose name contains one of these texts")
     parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--warm", type=int, default=3, help="warm starts, of which the median is shown")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--table", type=Path)
     parser.add_argument("--captures", type=Path)
@@ -70,7 +70,7 @@ def main() -> None:
     if options.captures:
         asyncio.run(compared(options.cache.resolve(), wanted, options.captures))
         return
-    rows = asyncio.run(measured(options.cache.resolve(), wanted, options.at_once, options.json))
+    rows = asyncio.run(measured(options, wanted))
     text = table(rows)
     print(text)
     if options.table:
@@ -83,87 +83,96 @@ def declared() -> list[dict[str, Any]]:
     return entries
 
 
-async def measured(cache: Path, entries: Sequence[dict[str, Any]], at_once: int, kept: Path | None) -> list[Row]:
-    """A row for each entry, in their order; written to `kept` as they come."""
+async def measured(options: argparse.Namespace, entries: Sequence[dict[str, Any]]) -> list[Row]:
+    """A row for each entry, in their order; written to the JSON file as they come."""
     rows: dict[int, Row] = {}
     waiting = iter(enumerate(entries))
 
     async def worker() -> None:
-        async with fresh(cache, entries) as box:
-            for at, entry in waiting:
-                rows[at] = await measure(box, entry)
-                print(line(rows[at]), flush=True)
-                if kept:
-                    kept.write_text(json.dumps([dataclasses.asdict(rows[at]) for at in sorted(rows)], indent=1) + "\n")
+        for at, entry in waiting:
+            async with fresh(shared) as (box, clock):
+                rows[at] = await measure(box, clock, entry, options.warm)
+            print(line(rows[at]), flush=True)
+            if options.json:
+                done = [dataclasses.asdict(rows[at]) for at in sorted(rows)]
+                options.json.write_text(json.dumps(done, indent=1) + "\n")
 
+    shared = await opened(options.cache.resolve(), Clock())
+    for entry in {entry["registryType"]: entry for entry in entries}.values():
+        await shared.prepare(target_of(entry))  # it now knows which indexes are used
     async with asyncio.TaskGroup() as group:
-        for _ in range(at_once):
+        for _ in range(options.at_once):
             group.create_task(worker())
     return [rows[at] for at in sorted(rows)]
 
 
 async def compared(cache: Path, entries: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Print a row for each capture of one of the entries' packages."""
-    box = await opened(cache)
+    box = await opened(cache, Clock())
     print("| package | version | tools recorded | tools in the sandbox | differences |\n|---|---|--:|--:|---|")
     for capture in captures.load(folder):
         if entry := captures.entry_of(capture, entries):
             print(await captures.compare(box, capture, entry), flush=True)
 
 
+@dataclass(slots=True)
+class Clock:
+    """The sandbox's clock, which a bench may set to another day."""
+
+    ahead: timedelta = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
 @contextlib.asynccontextmanager
-async def fresh(cache: Path, entries: Sequence[dict[str, Any]]) -> AsyncIterator[Sandbox]:
-    """A sandbox over a cache of its own that shares the root file system, and has asked which indexes are used."""
-    (cache / "slots").mkdir(parents=True, exist_ok=True)
-    await opened(cache)
-    own = Path(tempfile.mkdtemp(dir=cache))
+async def fresh(shared: Sandbox) -> AsyncIterator[tuple[Sandbox, Clock]]:
+    """A sandbox over an empty cache that has the root file system, the slots and the indexes of `shared`."""
+    own, clock = Path(tempfile.mkdtemp(dir=shared.cache_dir)), Clock()
     own.chmod(0o755)
     try:
         for part in ("rootfs", "tools", "slots"):
-            (own / part).symlink_to(cache / part)
-        box = await opened(own)
-        for ecosystem in ("npm", "pypi"):
-            if first := next((entry for entry in entries if entry["registryType"] == ecosystem), None):
-                await box.prepare(target_of(first))
-        yield box
+            (shared.cache_dir / part).mkdir(exist_ok=True)
+            (own / part).symlink_to(shared.cache_dir / part)
+        box = await opened(own, clock)
+        box._indexes.update(shared._indexes)  # noqa: SLF001 (asking npm takes longer than many an installation)
+        yield box, clock
     finally:
         shutil.rmtree(own)
 
 
-async def opened(cache: Path) -> Sandbox:
-    box = await open_sandbox(cache, environ=dict(os.environ), now=lambda: datetime.now(UTC))
+async def opened(cache: Path, clock: Clock) -> Sandbox:
+    box = await open_sandbox(cache, environ=dict(os.environ), now=clock.now)
     assert isinstance(box, Sandbox), box
     return box
 
 
-async def measure(box: Sandbox, entry: Mapping[str, Any]) -> Row:
-    """Install twice, start until there are enough warm starts, list each time."""
+async def measure(box: Sandbox, clock: Clock, entry: Mapping[str, Any], warm_starts: int) -> Row:
+    """Install cold and warm, start cold and as often as asked warm, list each time."""
     row = Row(package=f"{entry['registryType']}:{entry['identifier']}", credentials=wants_credentials(entry))
     target = target_of(entry)
-    cold, _ = await installed(box, target, "layers", "index", "downloads")
-    warm, found = await installed(box, target, "layers", "index")
+    cold, found = await prepared(box, target)
     if isinstance(found, Absent):
         return dataclasses.replace(row, reason=found.reason.value, detail=found.detail)
-    tree = box.installer.store.tree(found.layer)
+    clock.ahead += timedelta(days=1, minutes=1)
+    warm, _ = await prepared(box, target) if warm_starts else (None, None)
+    size = await asyncio.to_thread(forget, box.cache_dir / "layers")
     row = dataclasses.replace(
-        row,
-        version=found.version,
-        install_cold=cold,
-        install_warm=warm,
-        layer_mib=round(await asyncio.to_thread(forget, tree) / (1 << 20), 1),
+        row, version=found.version, install_cold=cold, install_warm=warm, layer_mib=round(size / (1 << 20), 1)
     )
     looks = [await look(Stopwatch(box), target)]
     if looks[0].seconds is not None:
-        looks += [await look(Stopwatch(box), target) for _ in range(WARM_STARTS)]
+        looks += [await look(Stopwatch(box), target) for _ in range(warm_starts)]
     return summed(row, looks)
 
 
-async def installed(box: Sandbox, target: Target, *removed: str) -> tuple[float, Installed | Absent]:
-    """Seconds of an installation without those parts of the cache, and what was installed."""
-    for part in removed:
-        shutil.rmtree(box.cache_dir / part, ignore_errors=True)
+async def prepared(box: Sandbox, target: Target) -> tuple[float, Any]:
+    """Seconds of an installation, and what was installed or why nothing was."""
     began = time.perf_counter()
-    found = await box.prepare(target)
+    try:
+        found = await box.prepare(target)
+    except SandboxError as error:
+        found = Absent(Reason.SANDBOX_RESTRICTED, str(error))
     return round(time.perf_counter() - began, 2), found
 
 
