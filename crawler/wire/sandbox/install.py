@@ -6,17 +6,18 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
+import re
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
-from crawler.wire.sandbox import bubblewrap, entrypoints, layers
+from crawler.wire.sandbox import bubblewrap, layers, trees
 from crawler.wire.sandbox.box import Bind, Box
-from crawler.wire.sandbox.failure import install_failure
+from crawler.wire.sandbox.failure import install_failure, scrub
+from crawler.wire.sandbox.harvest import harvest
 from crawler.wire.sandbox.identity import Identity, installer
 from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex
 from crawler.wire.sandbox.limits import INSTALL, MIB, Limits
@@ -24,7 +25,7 @@ from crawler.wire.sandbox.process import Contained
 from crawler.wire.sandbox.relay import PORT, Doors, Relay
 from crawler.wire.sandbox.rootfs import Rootfs
 from crawler.wire.sandbox.spec import Spec
-from evidence.model import Absent, Reason, TargetType
+from evidence.model import Absent, Reason
 
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 # Opens the door from inside: listens in the box's network namespace and hands the socket to the relay outside.
@@ -40,18 +41,29 @@ listener.close()
 os.execv(sys.argv[2], sys.argv[2:])
 """
 POLL = 0.25
-ABANDONED = timedelta(hours=1)
+LOOKS = 10
+"""Every so many polls a tree is counted even when the disk did not fill: others may have freed what it took."""
 SAID = 4000
+_FULL = "little that is left of our disk"
+# What bun and uv say of an index that is away or does not serve us, seen through TLS.
+_SAYS_AWAY = re.compile(
+    r"- (?:408|429|5\d\d)\b|server error \(5\d\d|Too Many Requests|ConnectionRefused|ConnectionClosed|ConnectionReset"
+    r"|FailedToOpenSocket|Unable to connect|error sending request|connection (?:closed|reset)|timed out|Timeout\b"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """What one installation may put on the disk; `seconds` and the rest are in its Limits."""
+    """What one installation may put on the disk: a tree, and `room` for it, its downloads and their copies together.
+
+    `disk_floor` is what must stay free for everybody else; `seconds` and the rest are in its Limits.
+    """
 
     size: int = 1024 * MIB
     files: int = 100_000
     download: int = 512 * MIB
-    disk_growth: int = 3072 * MIB
+    room: int = 3072 * MIB
+    room_files: int = 300_000
     disk_floor: int = 512 * MIB
 
 
@@ -76,14 +88,16 @@ class Installer:
     caps: Caps = Caps()
     limits: Limits = INSTALL
 
-    async def install(self, spec: Spec, newest: str, index: NpmIndex | PythonIndex, doors: Doors) -> Result | Absent:
+    async def install(
+        self, spec: Spec, newest: str, index: NpmIndex | PythonIndex, doors: Doors, now: datetime
+    ) -> Result | Absent:
         """Install `spec` as a new layer; Absent says why not. `newest` is what the index calls it without a version."""
         async with self._workshop() as work:
             command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index)
             said = await self._run(command, work, doors)
             if isinstance(said, Absent):
                 return said
-            return await asyncio.to_thread(self._keep, work, spec)
+            return await asyncio.to_thread(self._keep, work, spec, now)
 
     @contextlib.asynccontextmanager
     async def _workshop(self) -> AsyncIterator[Path]:
@@ -91,7 +105,7 @@ class Installer:
         try:
             yield work
         finally:
-            await asyncio.to_thread(shutil.rmtree, work, ignore_errors=True)
+            await asyncio.to_thread(trees.remove, work)
 
     async def _run(self, command: Sequence[str], work: Path, doors: Doors) -> str | Absent:
         ours, theirs = socket.socketpair()
@@ -110,11 +124,10 @@ class Installer:
             if listener and server:
                 server.close()
         if process.stopped_for:
-            reason = Reason.TOO_LARGE if "size" in process.stopped_for or "disk" in process.stopped_for else None
-            return Absent(reason or Reason.INSTALL_FAILED, f"the installation was stopped at the {process.stopped_for}")
+            return _stopped(process.stopped_for)
         if relay.received > self.caps.download:
             return Absent(Reason.TOO_LARGE, f"the package needs more than {self.caps.download // MIB} MiB of downloads")
-        return said if end.code == 0 else install_failure(said + end.stderr)
+        return said if end.code == 0 else _failed(said + end.stderr, relay)
 
     def _box(self, work: Path) -> Box:
         proxy = f"http://127.0.0.1:{PORT}"
@@ -125,11 +138,11 @@ class Installer:
             "BUN_INSTALL_CACHE_DIR": "/cache/bun",
             "UV_CACHE_DIR": "/cache/uv",
             "PYC_INVALIDATION_MODE": "UNCHECKED_HASH",
-            "DO_NOT_TRACK": "1",
+            **dict.fromkeys(("PYTHONSAFEPATH", "PYTHONNOUSERSITE", "DO_NOT_TRACK"), "1"),
         }
         binds = (
             Bind(work / "out", "/app", writable=True),
-            Bind(self.store.cache_dir / "downloads", "/cache", writable=True),
+            Bind(work / "downloads", "/cache", writable=True),
             Bind(self.rootfs.tools, "/opt/tools"),
             Bind(self.bundle, BUNDLE),
         )
@@ -149,46 +162,67 @@ class Installer:
         return said.decode("utf-8", "replace")
 
     async def _guard(self, process: Contained, work: Path) -> None:
-        before = os.statvfs(work)
+        before, polls = os.statvfs(work), 0
         while True:
-            size, count = await asyncio.to_thread(layers.usage, work, self.caps.files)
             now = os.statvfs(work)
-            free, taken = now.f_bavail * now.f_frsize, (before.f_bavail - now.f_bavail) * now.f_frsize
-            if size > self.caps.size or count > self.caps.files:
-                process.kill(f"size limit of {self.caps.size // MIB} MiB and {self.caps.files} files")
-            if taken > self.caps.disk_growth or free < self.caps.disk_floor:
-                process.kill("disk limit")
+            if now.f_bavail * now.f_frsize < self.caps.disk_floor:
+                process.kill(_FULL)
+            taken = (before.f_bavail - now.f_bavail) * now.f_frsize
+            if polls % LOOKS == 0 or taken > self.caps.size // 2 or before.f_favail - now.f_favail > self.caps.files:
+                size, count = await asyncio.to_thread(trees.usage, work, self.caps.room_files)
+                if size > self.caps.room or count > self.caps.room_files:
+                    process.kill(f"size limit of {self.caps.room // MIB} MiB and {self.caps.room_files} files")
+            polls += 1
             await asyncio.sleep(POLL)
 
-    def _keep(self, work: Path, spec: Spec) -> Result | Absent:
+    def _keep(self, work: Path, spec: Spec, now: datetime) -> Result | Absent:
         tree = work / "out"
-        size, count = layers.settle(tree)
+        try:
+            size, count = trees.settle(tree)
+        except OSError as error:
+            return Absent(Reason.INSTALL_FAILED, f"what the package unpacks to cannot be read ({type(error).__name__})")
         if size > self.caps.size or count > self.caps.files:
-            return Absent(Reason.TOO_LARGE, f"the package unpacks to more than {self.caps.size // MIB} MiB")
-        found = _npm_result(tree, spec) if spec.ecosystem is TargetType.NPM else _pypi_result(tree, spec)
-        if found is None:
-            return Absent(Reason.INSTALL_FAILED, "the installer ended well but the package is not there")
-        version, lock, commands = found
-        digest = layers.digest(spec.ecosystem, self.store.abi, lock)
-        blocked, engines = _scripts(tree) if spec.ecosystem is TargetType.NPM else [], _engines(tree, spec)
-        self.store.adopt(tree, digest)
-        return Result(version=version, layer=digest, commands=commands, blocked_scripts=blocked, engines=engines)
+            most = f"{self.caps.size // MIB} MiB or {self.caps.files} files"
+            return Absent(Reason.TOO_LARGE, f"the package unpacks to more than {most}")
+        found = harvest(tree, spec)
+        if isinstance(found, Absent):
+            return found
+        return Result(
+            version=found.version,
+            layer=self.store.adopt(tree, spec.ecosystem, found.lock, (size, count), now),
+            commands=found.commands,
+            blocked_scripts=found.blocked_scripts,
+            engines=found.engines,
+        )
 
 
-def sweep(cache_dir: Path, now: datetime) -> None:
-    """Remove the workshops of installations that were killed; none takes an hour."""
-    for work in (cache_dir / "work").glob("*"):
-        with contextlib.suppress(OSError):
-            if now - datetime.fromtimestamp(work.stat().st_mtime, UTC) > ABANDONED:
-                shutil.rmtree(work, ignore_errors=True)
+def _stopped(limit: str) -> Absent:
+    """What an installation that was stopped tells of the package, and what of us."""
+    said = f"the installation was stopped at the {limit}"
+    if limit == _FULL:
+        return Absent(Reason.NOT_COLLECTED, said)
+    if limit.startswith("time"):
+        return Absent(Reason.TIMEOUT, said)
+    return Absent(Reason.TOO_LARGE if limit.startswith("size") else Reason.INSTALL_FAILED, said)
+
+
+def _failed(said: str, relay: Relay) -> Absent:
+    """Why an installer gave up: by its own words, unless the relay knows that the network or an index was away."""
+    why = install_failure(said)
+    if relay.refused:
+        hosts = ", ".join(sorted(set(relay.refused))[:3])
+        return Absent(Reason.INSTALL_FAILED, f"it needs something that no package index holds: {scrub(hosts)}")
+    if why.reason is Reason.INSTALL_FAILED and (relay.failed or _SAYS_AWAY.search(said)):
+        return Absent(Reason.NOT_COLLECTED, "the package index could not be reached by the installer")
+    return why
 
 
 def _open_workshop(cache_dir: Path, who: Identity) -> Path:
     folder = cache_dir / "work"
     folder.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=folder))
-    for path in (work / "out", cache_dir / "downloads"):
-        path.mkdir(exist_ok=True)
+    for path in (work / "out", work / "downloads"):
+        path.mkdir()
         if who.uid is not None:
             os.chown(path, who.uid, who.uid)
     return work
@@ -223,44 +257,3 @@ def _receive(channel: socket.socket) -> socket.socket | None:
     except OSError:
         return None
     return socket.socket(fileno=handles[0]) if handles else None
-
-
-def _npm_result(tree: Path, spec: Spec) -> tuple[str, list[str], dict[str, list[str]]] | None:
-    version = entrypoints.read_json(tree / "node_modules" / spec.name / "package.json").get("version")
-    lock = tree / "bun.lock"
-    if not isinstance(version, str) or not lock.is_file():
-        return None
-    resolved = layers.npm_lock(lock.read_bytes())
-    for name in ("bunfig.toml", "package.json", "bun.lock"):  # they name the index
-        (tree / name).unlink(missing_ok=True)
-    return version, resolved, entrypoints.npm_commands(tree, spec.name)
-
-
-def _pypi_result(tree: Path, spec: Spec) -> tuple[str, list[str], dict[str, list[str]]] | None:
-    info = entrypoints.dist_info(tree, spec.name)
-    if info is None:
-        return None
-    version = info.name.removesuffix(".dist-info").rsplit("-", 1)[1]
-    return version, layers.pypi_lock(tree), entrypoints.pypi_commands(tree, spec.name)
-
-
-def _scripts(tree: Path) -> list[str]:
-    """The packages whose install scripts were not run."""
-    found = set()
-    for manifest in tree.glob("node_modules/**/package.json"):
-        if manifest.parent.parent.name != "node_modules" and manifest.parent.parent.parent.name != "node_modules":
-            continue
-        table = entrypoints.read_json(manifest)
-        scripts = table.get("scripts")
-        named = isinstance(scripts, dict) and bool({"preinstall", "install", "postinstall"} & scripts.keys())
-        if named or (manifest.parent / "binding.gyp").is_file():
-            found.add(str(table.get("name") or manifest.parent.name))
-    return sorted(found)
-
-
-def _engines(tree: Path, spec: Spec) -> str | None:
-    if spec.ecosystem is not TargetType.NPM:
-        return None
-    engines = entrypoints.read_json(tree / "node_modules" / spec.name / "package.json").get("engines")
-    node = engines.get("node") if isinstance(engines, dict) else None
-    return node if isinstance(node, str) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,16 +18,23 @@ from crawler.wire.sandbox import answers, bubblewrap, command, entrypoints, host
 from crawler.wire.sandbox.availability import available
 from crawler.wire.sandbox.box import Bind, Box
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.install import Installer, Result, sweep
+from crawler.wire.sandbox.eviction import sweep
+from crawler.wire.sandbox.install import Installer, Result
 from crawler.wire.sandbox.installed_tree import InstalledTree, read_tree
-from crawler.wire.sandbox.layers import Installed, Layers
+from crawler.wire.sandbox.layers import Layers
 from crawler.wire.sandbox.limits import RUN, Limits
 from crawler.wire.sandbox.process import Contained
 from crawler.wire.sandbox.relay import Doors
+from crawler.wire.sandbox.resolved import Installed, Resolutions
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 
 TTL = timedelta(hours=24)
+PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
+INSTALLATIONS = 2  # a package is installed once more when its files were changed by somebody
+_RESTLESS = Absent(
+    Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
+)
 # The same server must answer the same way twice, so Python's hashes are not seeded at random.
 RUN_ENVIRONMENT: Mapping[str, str] = {
     "NODE_OPTIONS": "--max-old-space-size=256 --disable-wasm-trap-handler",
@@ -48,6 +55,7 @@ class Sandbox:
     environ: Mapping[str, str]
     now: Callable[[], datetime]
     installer: Installer
+    known: Resolutions
     limits: Limits = RUN
     slots: int = 2
     _room: asyncio.Semaphore = field(init=False)
@@ -76,46 +84,71 @@ class Sandbox:
 
     async def prepare(self, target: Target) -> Installed | Absent:
         """The installed package of a target, from the cache when it is there; raises SandboxError."""
+        if target.type not in PACKAGES:
+            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
         wanted = spec.parse(target)
         if isinstance(wanted, Absent):
             return wanted
-        store = self.installer.store
-        async with identity.lock(store.lock_path(wanted)):
-            known = store.find(wanted)
-            if known and store.fresh(wanted, known, self.now()):
-                return known
-            return await self._resolve(wanted, known)
+        async with identity.lock(self.known.lock_path(wanted)):
+            found = self.known.find(wanted)
+            if found and self.known.fresh(wanted, found, self.now()):
+                return found
+            return await self._resolve(wanted, found)
 
     async def installed(self, target: Target) -> InstalledTree | Absent:
         """What the installed package of a target consists of, installed first if needed; Absent says why not."""
-        if target.type not in {TargetType.NPM, TargetType.PYPI}:
-            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
         async with contextlib.AsyncExitStack() as held:
             with queueing():
                 await held.enter_async_context(self._room)
             try:
-                found = await self.prepare(target)
+                found = await self._sound(target, held)
             except SandboxError as error:
                 return Absent(Reason.SANDBOX_RESTRICTED, str(error))
-        if isinstance(found, Absent):
-            return found
-        tree = self.installer.store.tree(found.layer)
-        return await asyncio.to_thread(read_tree, tree, target.type, found.name, found.version)
+            if isinstance(found, Absent):
+                return found
+            tree = self.installer.store.tree(found.layer)
+            return await asyncio.to_thread(read_tree, tree, target.type, found.name, found.version)
 
-    async def _resolve(self, wanted: spec.Spec, known: Installed | None) -> Installed | Absent:
+    async def _sound(self, target: Target, held: contextlib.AsyncExitStack) -> Installed | Absent:
+        """An installed package whose layer was looked at, and which `held` keeps."""
+        for _ in range(INSTALLATIONS):
+            found = await self._held(target, held)
+            if isinstance(found, Absent) or await self._repaired(found.layer) is None:
+                return found
+        return _RESTLESS
+
+    async def _held(self, target: Target, held: contextlib.AsyncExitStack) -> Installed | Absent:
+        """An installed package whose layer nobody evicts until `held` is closed."""
+        store = self.installer.store
+        while True:
+            found = await self.prepare(target)
+            if isinstance(found, Absent):
+                return found
+            held.enter_context(store.hold(found.layer))
+            if store.has(found.layer):  # else it was evicted before we held it
+                return found
+
+    async def _repaired(self, layer: str) -> str | None:
+        """Remove a layer that must not be used, and say why; None for a sound one."""
+        return await asyncio.to_thread(self.installer.store.repair, layer, self.now())
+
+    async def _resolve(self, wanted: spec.Spec, found: Installed | None) -> Installed | Absent:
         index = await self._index(wanted.ecosystem)
         async with answers.client(self.installer.bundle) as http:
             answer = await _ask(index, wanted, http)
         if isinstance(answer, Absent):
             return answer
-        store, now = self.installer.store, self.now()
-        if known and known.newest == answer.newest:
-            return store.touch(wanted, known, now)
-        found = await self.installer.install(wanted, answer.newest, index, _doors(index, answer))
-        if isinstance(found, Absent):
-            return found
-        installed = _installed(wanted, answer, found, now)
-        store.put(wanted, installed)
+        known, now = self.known, self.now()
+        if found and found.newest == answer.newest:
+            return known.touch(wanted, found, now)
+        if refused := known.refused(wanted, answer.newest, now):
+            return refused
+        result = await self.installer.install(wanted, answer.newest, index, _doors(index, answer), now)
+        if isinstance(result, Absent):
+            known.refuse(wanted, answer.newest, result, now)
+            return result
+        installed = _installed(wanted, answer, result, now)
+        known.put(wanted, installed)
         return installed
 
     async def _index(self, ecosystem: TargetType) -> indexes.NpmIndex | indexes.PythonIndex:
@@ -128,14 +161,29 @@ class Sandbox:
     async def _launch(self, target: Target, held: contextlib.AsyncExitStack) -> Contained | Absent:
         if target.type is TargetType.COMMAND:
             return await self._launch_command(target, held)
-        if target.type in {TargetType.NPM, TargetType.PYPI}:
+        if target.type in PACKAGES:
             return await self._launch_package(target, held)
         return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm and PyPI packages, not {target.type.value}")
 
     async def _launch_package(self, target: Target, held: contextlib.AsyncExitStack) -> Contained | Absent:
-        found = await self.prepare(target)
-        if isinstance(found, Absent):
-            return found
+        flaw: str | None = None
+        for _ in range(INSTALLATIONS):
+            async with contextlib.AsyncExitStack() as mine:
+                found = await self._held(target, mine)
+                if isinstance(found, Absent):
+                    return found
+                started = await self._start_installed(target, found, {"reinstalled": flaw} if flaw else {}, mine)
+                # Looked at while the box is made: the server takes longer to read its first file, and what a changed
+                # one did until it is stopped, it did in the box.
+                flaw = await _stopping_unless_done(started, self._repaired(found.layer))
+                if flaw is None:
+                    await held.enter_async_context(mine.pop_all())
+                    return started
+        return _RESTLESS
+
+    async def _start_installed(
+        self, target: Target, found: Installed, notes: Mapping[str, Json], held: contextlib.AsyncExitStack
+    ) -> Contained | Absent:
         chosen = entrypoints.choose(found.commands, found.name, target.arguments)
         if isinstance(chosen, Absent):
             return chosen
@@ -148,6 +196,7 @@ class Sandbox:
             "command": chosen.name,
             "install_scripts_blocked": list(found.blocked_scripts),
             "engines": found.engines,
+            **notes,
         }
         binds = (Bind(self.installer.store.tree(found.layer), "/app"),)
         return await self._start(held, chosen.argv, binds, dict(target.environment), facts)
@@ -207,9 +256,20 @@ async def open_sandbox(
     except SandboxError as error:
         return Absent(Reason.SANDBOX_RESTRICTED, str(error))
     await asyncio.to_thread(sweep, cache_dir, now())
-    store = Layers(cache_dir, _abi(), ttl)
+    store = Layers(cache_dir, _abi())
     installer = Installer(rootfs=root, store=store, bundle=bundle)
-    return Sandbox(cache_dir, root, environ, now, installer, limits, slots)
+    return Sandbox(cache_dir, root, environ, now, installer, Resolutions(store, ttl), limits, slots)
+
+
+async def _stopping_unless_done(started: Contained | Absent, look: Coroutine[None, None, str | None]) -> str | None:
+    """The result of a look at what was started; it is stopped when that says or fails."""
+    flaw: str | None = "nobody looked at it"
+    try:
+        flaw = await look
+    finally:
+        if flaw is not None and isinstance(started, Contained):
+            await started.stop()
+    return flaw
 
 
 def _abi() -> str:

@@ -1,12 +1,18 @@
-"""Installed packages in the cache: immutable trees by digest, and an index from request to tree."""
+"""Installed trees in the cache: immutable, named by their lock and contents, looked at before every use, held in use.
+
+A seal is kept beside each layer: what it was resolved to, and the stamp of its files when they were last hashed. As
+long as the stamp is the same, nobody touched a file; otherwise, and once a week, all of it is hashed and compared with
+the layer's name (docs/decisions/0280).
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import re
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,25 +20,26 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from crawler.wire.sandbox.spec import Spec
+from crawler.wire.sandbox import trees
 from evidence.model import TargetType
 
-FORMAT = 1  # part of every layer's digest: bump it when trees are made differently
+FORMAT = 2  # part of every layer's name: bump it when trees are made differently
+REHASH = timedelta(days=7)
+"""For so long a tree whose stamp is the same is believed; a disk that rots changes no time."""
+_NAME = re.compile(r"[0-9a-f]{64}")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
-    """What a request was resolved to. `newest` is what the index called newest then; `checked_at` is when."""
+class Seal:
+    """What is known of a layer. `lock` and `ecosystem` are in its name; `hashed_at` is when `stamp` was true of it."""
 
-    name: str
-    version: str
-    newest: str
-    layer: str
-    commands: dict[str, list[str]]
-    blocked_scripts: list[str]
-    engines: str | None
-    checked_at: str
+    ecosystem: str
+    lock: list[str]
+    size: int
+    files: int
+    stamp: str
+    hashed_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,112 +48,141 @@ class Layers:
 
     cache_dir: Path
     abi: str
-    ttl: timedelta
 
     def tree(self, digest: str) -> Path:
         """The installed files of a layer."""
         return self.cache_dir / "layers" / digest
 
-    def lock_path(self, spec: Spec) -> Path:
-        """The lock that an installation of `spec` holds."""
-        return self.cache_dir / "locks" / f"{spec.key}-{self.abi}"
+    def has(self, digest: str) -> bool:
+        """Whether there is a layer of this name; whether it is sound is another question."""
+        return _NAME.fullmatch(digest) is not None and self.tree(digest).is_dir()
 
-    def find(self, spec: Spec) -> Installed | None:
-        """What `spec` was resolved to, however long ago, if its tree is still there."""
-        try:
-            found = Installed(**json.loads(self._entry(spec).read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
-            return None
-        return found if self.tree(found.layer).is_dir() else None
+    def adopt(
+        self, tree: Path, ecosystem: TargetType, lock: Sequence[str], measured: tuple[int, int], now: datetime
+    ) -> str:
+        """Move a settled tree of `measured` bytes and files into its place; its name.
 
-    def fresh(self, spec: Spec, found: Installed, now: datetime) -> bool:
-        """True when no index needs to be asked: the version is pinned, or was looked up within the TTL."""
-        if spec.pinned:
-            return True
-        age = now - datetime.fromisoformat(found.checked_at)
-        return timedelta() <= age < self.ttl
-
-    def put(self, spec: Spec, found: Installed) -> None:
-        """Remember what `spec` was resolved to."""
-        target = self._entry(spec)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(found), file, indent=1, sort_keys=True)
-        Path(name).replace(target)
-
-    def touch(self, spec: Spec, found: Installed, now: datetime) -> Installed:
-        """The index still calls the same version newest: good for another TTL."""
-        touched = replace(found, checked_at=now.isoformat())
-        self.put(spec, touched)
-        return touched
-
-    def adopt(self, tree: Path, digest: str) -> None:
-        """Move a settled tree into its place, unless the same tree is there already."""
+        A tree that is there already stays, if it is sound.
+        """
+        size, files = measured
+        digest = name(ecosystem.value, self.abi, lock, trees.content(tree))
+        if self.has(digest) and self.flaw(digest, now) is None:
+            return digest
+        self.discard(digest)
+        seal = Seal(
+            ecosystem=ecosystem.value,
+            lock=list(lock),
+            size=size,
+            files=files,
+            stamp=trees.stamp(tree),
+            hashed_at=now.isoformat(),
+        )
+        self._write_seal(digest, seal)
         target = self.tree(digest)
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             tree.rename(target)
         except OSError:
-            if not target.is_dir():
+            if not target.is_dir():  # else another process was faster with the same tree
                 raise
-            shutil.rmtree(tree, ignore_errors=True)
+        return digest
 
-    def _entry(self, spec: Spec) -> Path:
-        return self.cache_dir / "index" / f"{spec.key}-{self.abi}.json"
-
-
-def settle(tree: Path) -> tuple[int, int]:
-    """Make a tree that an installer left safe to read and immutable; its size and number of files.
-
-    Links that leave the tree and everything that is neither file, folder nor link are removed; the rest
-    becomes ours, without setuid and write bits.
-    """
-    owner, size, count = os.geteuid(), 0, 0
-    top = tree.resolve()
-    for entry in _walk(tree):
-        path, info = Path(entry.path), entry.stat(follow_symlinks=False)
-        if stat.S_ISLNK(info.st_mode):
-            if not _stays_inside(path, top):
-                path.unlink()
-            continue
-        if not stat.S_ISREG(info.st_mode) and not stat.S_ISDIR(info.st_mode):
-            path.unlink()
-            continue
-        if owner == 0:
-            os.chown(path, 0, 0, follow_symlinks=False)
-        executable = stat.S_ISDIR(info.st_mode) or info.st_mode & stat.S_IXUSR
-        path.chmod(0o755 if stat.S_ISDIR(info.st_mode) else 0o555 if executable else 0o444)
-        if stat.S_ISREG(info.st_mode):
-            size, count = size + info.st_size, count + 1
-    if owner == 0:
-        os.chown(tree, 0, 0)
-    tree.chmod(0o755)
-    return size, count
-
-
-def usage(tree: Path, most_files: int) -> tuple[int, int]:
-    """Bytes and number of entries below `tree`; stops counting beyond `most_files`."""
-    size = count = 0
-    for entry in _walk(tree):
-        count += 1
-        if count > most_files:
-            break
+    def seal(self, digest: str) -> Seal | None:
+        """What is known of a layer; None for one that has no readable seal."""
         try:
-            size += entry.stat(follow_symlinks=False).st_size
-        except OSError:
-            continue
-    return size, count
+            return Seal(**json.loads(self._seal_path(digest).read_bytes()))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+
+    def flaw(self, digest: str, now: datetime) -> str | None:
+        """Why a layer must not be used; None when it is as it was when it was made."""
+        seal, tree = self.seal(digest), self.tree(digest)
+        if seal is None:
+            return "it has no seal"
+        try:
+            info = tree.lstat()
+            if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid():
+                return "it is not a folder of ours"
+            stamp = trees.stamp(tree)
+            if stamp == seal.stamp and timedelta() <= now - datetime.fromisoformat(seal.hashed_at) < REHASH:
+                return None
+            if name(seal.ecosystem, self.abi, seal.lock, trees.content(tree)) != digest:
+                return "its files are not those that it was made of"
+            self._write_seal(digest, replace(seal, stamp=stamp, hashed_at=now.isoformat()))
+        except (OSError, ValueError, TypeError):
+            return "it cannot be read"
+        return None
+
+    def repair(self, digest: str, now: datetime) -> str | None:
+        """Discard a layer that has a flaw, and say which; it can then be installed anew."""
+        if (flaw := self.flaw(digest, now)) is not None:
+            self.discard(digest)
+        return flaw
+
+    def discard(self, digest: str) -> None:
+        """Take a layer out of use and remove it; who runs from it keeps its files until then."""
+        self._seal_path(digest).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            trees.remove(set_aside(self.cache_dir, self.tree(digest)))
+
+    @contextlib.contextmanager
+    def hold(self, digest: str) -> Iterator[None]:
+        """Keep a layer from being evicted, among all processes; the kernel lets go of it when we die."""
+        handle = _shared(use_path(self.cache_dir, digest))
+        try:
+            os.utime(handle)
+            yield
+        finally:
+            os.close(handle)
+
+    def _seal_path(self, digest: str) -> Path:
+        return seal_path(self.cache_dir, digest)
+
+    def _write_seal(self, digest: str, seal: Seal) -> None:
+        write_json(self._seal_path(digest), asdict(seal))
+
+
+def seal_path(cache_dir: Path, digest: str) -> Path:
+    """Where the seal of a layer lies."""
+    return cache_dir / "seals" / f"{digest}.json"
+
+
+def use_path(cache_dir: Path, digest: str) -> Path:
+    """The file that is locked by whoever uses a layer; its time is that of the last use."""
+    return cache_dir / "uses" / digest
+
+
+def set_aside(cache_dir: Path, tree: Path) -> Path:
+    """Move a tree where nobody looks for it; raises FileNotFoundError when there is none."""
+    folder = cache_dir / "work"
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=folder))
+    try:
+        return tree.rename(aside / "out").parent
+    except OSError:
+        aside.rmdir()
+        raise
+
+
+def write_json(target: Path, value: object) -> None:
+    """Write a file of ours at once, so that no reader sees half of it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1, sort_keys=True)
+    Path(temporary).replace(target)
 
 
 def npm_lock(lock: bytes) -> list[str]:
-    """What bun's lock file resolved: name, version and integrity of every package, without addresses."""
+    """What bun's lock file resolved: place, name, version and integrity of every package, without addresses.
+
+    Raises ValueError for a file that is not a lock.
+    """
     try:
-        table = json.loads(_TRAILING_COMMA.sub(r"\1", lock.decode("utf-8")))
-        packages = table["packages"]
+        packages = json.loads(_TRAILING_COMMA.sub(r"\1", lock.decode("utf-8")))["packages"]
         return sorted(f"{place} {entry[0]} {entry[-1]}" for place, entry in packages.items())
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        return [hashlib.sha256(lock).hexdigest()]
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("not a lock file of bun") from error
 
 
 def pypi_lock(tree: Path) -> list[str]:
@@ -155,26 +191,18 @@ def pypi_lock(tree: Path) -> list[str]:
     return [f"{r.parent.name} {hashlib.sha256(r.read_bytes()).hexdigest()}" for r in records if r.is_file()]
 
 
-def digest(ecosystem: TargetType, abi: str, lock: Sequence[str]) -> str:
-    """The name of a layer: same resolution, same digest."""
-    text = "\n".join([f"layer {FORMAT} {ecosystem.value} {abi}", *lock])
+def name(ecosystem: str, abi: str, lock: Sequence[str], content: str) -> str:
+    """The name of a layer: same resolution and same files, same name."""
+    text = "\n".join([f"layer {FORMAT} {ecosystem} {abi}", *lock, content])
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _walk(tree: Path) -> Iterator[os.DirEntry[str]]:
-    folders = [str(tree)]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                found = list(entries)
-        except OSError:
-            continue
-        for entry in found:
-            yield entry
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
-
-
-def _stays_inside(link: Path, top: Path) -> bool:
-    target = link.readlink()
-    return not target.is_absolute() and Path(os.path.normpath(link.parent.resolve() / target)).is_relative_to(top)
+def _shared(path: Path) -> int:
+    """A descriptor that holds a shared lock on the file now at `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_SH)  # at once: who evicts holds it for the time of a rename
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)  # it was evicted between our opening and our locking

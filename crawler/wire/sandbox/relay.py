@@ -42,11 +42,15 @@ class Doors:
 
 @dataclass(slots=True)
 class Relay:
-    """Relays connections of one install. `refused` lists what was asked for in vain, `received` counts bytes."""
+    """Relays connections of one install.
+
+    `refused` lists what was asked for in vain, `failed` counts hosts that could not be reached, `received` bytes.
+    """
 
     doors: Doors
     cap: int = DOWNLOAD_CAP
     refused: list[str] = field(default_factory=list)
+    failed: int = 0
     received: int = 0
     _addresses: dict[Endpoint, asyncio.Future[list[str]]] = field(default_factory=dict)
 
@@ -92,16 +96,20 @@ class Relay:
             raise RefusedError(address[:200])
 
     async def _connect(self, wanted: Endpoint) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        addresses = await self._resolve(wanted)
-        if wanted not in self.doors.configured:
-            await self._vet(wanted, addresses)
         failure: OSError | None = None
-        for address in addresses:
-            try:
-                return await asyncio.open_connection(address, wanted.port)
-            except OSError as error:
-                failure = error
-        raise failure or OSError("no address")
+        try:
+            addresses = await self._resolve(wanted)
+            if wanted not in self.doors.configured:
+                await self._vet(wanted, addresses)
+            for address in addresses:
+                try:
+                    return await asyncio.open_connection(address, wanted.port)
+                except OSError as error:
+                    failure = error
+            raise failure or OSError("no address")
+        except (OSError, asyncio.CancelledError):  # CancelledError: out of patience
+            self.failed += 1
+            raise
 
     async def _resolve(self, wanted: Endpoint) -> list[str]:
         # One lookup per host and install: a burst of them was seen to lose answers and stall for five seconds.

@@ -271,22 +271,6 @@ def test_credentials_of_the_index_stay_outside(cache: Path, index: IndexServer, 
     assert "topsecret" not in str(entries)
 
 
-def test_escaping_symlink_in_a_package_is_removed(cache: Path, index: IndexServer, tmp_path: Path) -> None:
-    from crawler.wire.sandbox.layers import settle
-
-    tree = tmp_path / "tree"
-    (tree / "inner").mkdir(parents=True)
-    (tree / "inner/file").write_text("x")
-    (tree / "inner/up").symlink_to("../../../etc/passwd")
-    (tree / "inner/absolute").symlink_to("/etc/passwd")
-    (tree / "inner/fine").symlink_to("file")
-    os.mkfifo(tree / "fifo")
-    (tree / "inner/file").chmod(0o6777)
-    settle(tree)
-    assert sorted(p.name for p in tree.rglob("*")) == ["file", "fine", "inner"]
-    assert stat.S_IMODE((tree / "inner/file").stat().st_mode) == 0o555
-
-
 @pytest.mark.parametrize(
     "target",
     [

@@ -1,0 +1,169 @@
+"""Layers: adopted, looked at before every use, held in use, evicted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from crawler.wire.sandbox import trees
+from crawler.wire.sandbox.eviction import Evicted, Keep, evict, sweep
+from crawler.wire.sandbox.layers import Layers, seal_path
+from evidence.model import TargetType
+from tests.crawler.sandbox.driving import NOON
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def layers(tmp_path: Path) -> Layers:
+    return Layers(tmp_path / "cache", "python3.11-x86_64")
+
+
+def adopt(layers: Layers, text: str = "x", lock: tuple[str, ...] = ("a 1.0 sha512-abc",)) -> str:
+    """Make and adopt a tree."""
+    tree = layers.cache_dir / "work" / "one" / "out"
+    (tree / "node_modules").mkdir(parents=True)
+    (tree / "node_modules/index.js").write_text(text)
+    found = layers.adopt(tree, TargetType.NPM, lock, trees.settle(tree), NOON)
+    shutil.rmtree(tree.parent)
+    return found
+
+
+def used(layers: Layers, digest: str, days: int) -> None:
+    """Pretend that a layer was last used so many days before noon."""
+    with layers.hold(digest):
+        pass
+    at = (NOON - timedelta(days=days)).timestamp()
+    os.utime(layers.cache_dir / "uses" / digest, (at, at))
+
+
+def tamper(layers: Layers, digest: str) -> Path:
+    path = layers.tree(digest) / "node_modules/index.js"
+    path.chmod(0o644)
+    path.write_text("require('child_process')")
+    return path
+
+
+def test_equal_trees_are_one_layer_and_another_lock_or_content_is_another(layers: Layers) -> None:
+    first = adopt(layers)
+    assert adopt(layers) == first
+    assert adopt(layers, lock=("a 1.0 sha512-def",)) != first
+    assert adopt(layers, "y") != first
+
+
+def test_a_sound_layer_has_no_flaw(layers: Layers) -> None:
+    assert layers.flaw(adopt(layers), NOON) is None
+
+
+def test_a_changed_file_is_a_flaw_and_the_layer_is_removed(layers: Layers) -> None:
+    digest = adopt(layers)
+    tamper(layers, digest)
+    assert layers.repair(digest, NOON) == "its files are not those that it was made of"
+    assert not layers.has(digest)
+    assert not list((layers.cache_dir / "work").iterdir())
+
+
+def test_a_layer_that_nobody_sealed_is_not_used(layers: Layers) -> None:
+    planted = layers.tree("0" * 64)
+    planted.mkdir(parents=True)
+    (planted / "evil.js").write_text("")
+    assert layers.flaw(planted.name, NOON) == "it has no seal"
+
+
+def test_a_seal_does_not_vouch_for_other_contents(layers: Layers) -> None:
+    good, bad = adopt(layers), adopt(layers, "bad")
+    seal_path(layers.cache_dir, good).write_bytes(seal_path(layers.cache_dir, bad).read_bytes())
+    shutil.rmtree(layers.tree(good))
+    shutil.copytree(layers.tree(bad), layers.tree(good))
+    assert layers.flaw(good, NOON) == "its files are not those that it was made of"
+
+
+def test_a_link_in_the_place_of_a_layer_is_a_flaw(layers: Layers, tmp_path: Path) -> None:
+    digest = adopt(layers)
+    layers.tree(digest).rename(tmp_path / "moved")
+    layers.tree(digest).symlink_to(tmp_path / "moved")
+    assert layers.flaw(digest, NOON) == "it is not a folder of ours"
+    layers.discard(digest)
+    assert not layers.tree(digest).is_symlink()
+    assert (tmp_path / "moved/node_modules/index.js").exists()
+
+
+def test_a_cache_that_was_copied_is_hashed_and_believed_again(layers: Layers, tmp_path: Path) -> None:
+    digest = adopt(layers)
+    shutil.copytree(layers.cache_dir, tmp_path / "copy", symlinks=True)
+    moved = Layers(tmp_path / "copy", layers.abi)
+    before = moved.seal(digest)
+    assert moved.flaw(digest, NOON) is None
+    assert moved.seal(digest) != before
+    assert moved.flaw(digest, NOON) is None
+
+
+def test_what_changes_no_time_is_found_within_a_week(layers: Layers, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = adopt(layers)
+    tamper(layers, digest)
+    seal = layers.seal(digest)
+    assert seal
+    monkeypatch.setattr(trees, "stamp", lambda _tree: seal.stamp)
+    assert layers.flaw(digest, NOON + 6 * DAY) is None
+    assert layers.flaw(digest, NOON + 8 * DAY) == "its files are not those that it was made of"
+
+
+def test_a_damaged_layer_is_replaced_by_the_same_tree(layers: Layers) -> None:
+    digest = adopt(layers)
+    tamper(layers, digest)
+    assert adopt(layers) == digest
+    assert layers.flaw(digest, NOON) is None
+
+
+@pytest.mark.parametrize("name", ["../../etc", "", "a" * 63, "A" * 64])
+def test_a_name_that_is_no_digest_is_no_layer(layers: Layers, name: str) -> None:
+    (layers.cache_dir / "layers").mkdir(parents=True)
+    assert not layers.has(name)
+
+
+def test_what_nobody_used_for_long_is_evicted(layers: Layers) -> None:
+    old, young = adopt(layers, "old"), adopt(layers, "young")
+    used(layers, old, 40)
+    used(layers, young, 20)
+    assert evict(layers.cache_dir, Keep(unused=30 * DAY), NOON) == Evicted(1, 3)
+    assert (layers.has(old), layers.has(young)) == (False, True)
+    assert layers.flaw(young, NOON) is None
+    assert [path.name for path in (layers.cache_dir / "uses").iterdir()] == [young]
+
+
+def test_the_least_recently_used_makes_room(layers: Layers) -> None:
+    digests = [adopt(layers, letter * 100) for letter in "abc"]
+    for days, digest in enumerate(digests):
+        used(layers, digest, days)
+    assert evict(layers.cache_dir, Keep(size=250), NOON) == Evicted(1, 100)
+    assert [layers.has(digest) for digest in digests] == [True, True, False]
+
+
+def test_a_layer_in_use_is_never_evicted(layers: Layers) -> None:
+    digest = adopt(layers)
+    with layers.hold(digest):
+        os.utime(layers.cache_dir / "uses" / digest, (0, 0))
+        assert evict(layers.cache_dir, Keep(size=0, unused=DAY), NOON) == Evicted()
+        assert layers.has(digest)
+    os.utime(layers.cache_dir / "uses" / digest, (0, 0))
+    assert evict(layers.cache_dir, Keep(size=0), NOON).layers == 1
+    assert not list((layers.cache_dir / "work").iterdir())
+
+
+def test_without_a_bound_nothing_is_evicted(layers: Layers) -> None:
+    used(layers, adopt(layers), 4000)
+    assert evict(layers.cache_dir, Keep(), NOON) == Evicted()
+
+
+def test_workshops_of_killed_installations_and_shared_downloads_are_swept(tmp_path: Path) -> None:
+    for name in ("work/dead/out", "work/alive/out", "downloads/bun/evil@1.0.0"):
+        (tmp_path / name).mkdir(parents=True)
+    os.utime(tmp_path / "work/alive", (NOON.timestamp(),) * 2)
+    os.utime(tmp_path / "work/dead", ((NOON - 2 * timedelta(hours=1)).timestamp(),) * 2)
+    sweep(tmp_path, NOON)
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["alive"]
+    assert not (tmp_path / "downloads").exists()
