@@ -21,7 +21,7 @@ from pathlib import Path
 from crawler.wire.sandbox import answers, bun, host, indexes
 from crawler.wire.sandbox.errors import SandboxError
 
-FORMAT = 4  # part of the key: bump it when what is written below changes
+FORMAT = 5  # part of the key: bump it when what is written below changes
 PREFIX = Path("opt/python")
 LEFT_OUT = {
     "__pycache__", "dist-packages", "ensurepip", "idlelib", "site-packages", "sitecustomize.py", "test", "tests",
@@ -194,6 +194,7 @@ def _settle(work: Path) -> None:
         if not path.is_symlink():
             executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
             path.chmod(0o755 if path.is_dir() else 0o555 if executable else 0o444)
+    (work / "root/tmp").chmod(0o1777)  # an engine gives the memory that it mounts there the mode of the folder
 
 
 def _facts(work: Path, key: str) -> dict[str, object]:
