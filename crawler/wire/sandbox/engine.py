@@ -1,0 +1,111 @@
+"""A container engine of this machine, driven by its command line: Podman or Docker.
+
+Options are those that both document (https://docs.docker.com/reference/cli/docker/container/create/ and
+https://docs.podman.io/en/latest/markdown/podman-create.1.html) but for what a `Flavour` says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from crawler.wire.sandbox.errors import SandboxError
+
+LONGEST_ANSWER = 4 << 20
+PATIENCE = 60.0
+# What a client needs to find its engine and the logins of image registries; nothing of it reaches a container.
+NEEDED = (
+    "HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_HOST",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "CONTAINER_HOST",
+    "CONTAINERS_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "CONTAINERS_REGISTRIES_CONF",
+    "REGISTRY_AUTH_FILE",
+)
+
+
+class Flavour(StrEnum):
+    """Whose command line it is."""
+
+    PODMAN = "podman"
+    DOCKER = "docker"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one command of the engine said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last_words(self) -> str:
+        """The last line it complained with."""
+        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
+        return lines[-1][:200] if lines else f"exit code {self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A client program and the environment it gets."""
+
+    flavour: Flavour
+    binary: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def client_environment(self) -> dict[str, str]:
+        """The environment of every client that is started."""
+        return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin", "LANG": "C.UTF-8", **self.environment}
+
+    async def ask(self, *arguments: str, seconds: float = PATIENCE, given: bytes | None = None) -> Answer:
+        """Run one command to its end; raises SandboxError when it takes longer or says too much."""
+        process = await self._spawn(arguments, given)
+        try:
+            async with asyncio.timeout(seconds):
+                out, err = await process.communicate(given)
+        except TimeoutError as error:
+            raise SandboxError(f"{self.flavour} {arguments[0]} took more than {seconds:g} seconds") from error
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        if len(out) > LONGEST_ANSWER:
+            raise SandboxError(f"{self.flavour} {arguments[0]} said more than {LONGEST_ANSWER} bytes")
+        return Answer(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+    async def demand(self, *arguments: str, seconds: float = PATIENCE) -> str:
+        """What a command says that has to succeed; raises SandboxError with its last words."""
+        answer = await self.ask(*arguments, seconds=seconds)
+        if answer.code:
+            raise SandboxError(f"{self.flavour} {arguments[0]} failed: {answer.last_words}")
+        return answer.out
+
+    async def _spawn(self, arguments: tuple[str, ...], given: bytes | None) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                self.binary,
+                *arguments,
+                env=self.client_environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"{self.flavour} cannot be started ({type(error).__name__})") from error
