@@ -7,6 +7,8 @@ HALLMARK := $(BIN)/hallmark
 REPORT ?= report
 ARGS ?=
 PYTEST := $(BIN)/python -m pytest
+# One more than there are cores, since many tests wait for processes; more than eight only take memory.
+JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$(( cores < 7 ? cores + 1 : 8 )))
 # A venv has its own pip; uv, itself from the hashed lock, is much faster and falls back to pip where it cannot read
 # the index configuration.
 INSTALL = $(BIN)/python infra/install.py
@@ -23,7 +25,7 @@ run: setup-run ## discover the starter registry, probe and score its servers, pr
 test: check ## what CI runs: checks, then every test that needs no network (fixed seeds, small counts)
 	@infra/system-packages bwrap=bubblewrap chromium=chromium
 	$(HALLMARK) sandbox build
-	$(PYTEST) -n 2 --dist loadgroup -m "not live and not soak" $(ARGS)
+	$(PYTEST) -n $(JOBS) --dist loadgroup -m "not live and not soak" $(ARGS)
 
 check: setup-dev ## ruff, mypy --strict, import contracts, generated docs
 	$(BIN)/ruff check .

@@ -23,13 +23,14 @@ def test_the_committed_handbook_is_the_generated_one() -> None:
 
 
 def test_every_rule_and_rubric_has_a_place() -> None:
-    text = "\n".join(handbook.pages().values())
+    pages = handbook.pages()
+    text = "\n".join(pages.values())
     for rule in catalogue.rules():
         assert f"\n## {rule.id}\n" in text
     for rubric in catalogue.rubrics():
         assert f"\n## {rubric.name}\n" in text
         for criterion in rubric.criteria:
-            assert criterion.cites in handbook.pages()[f"rubrics/{rubric.id}.md"]
+            assert criterion.cites in pages[f"rubrics/{rubric.id}.md"]
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:
