@@ -14,6 +14,8 @@ from pathlib import Path
 from crawler.wire.launch import Exit
 from crawler.wire.sandbox.limits import MIB, Limits
 from evidence.canonical import Json
+from evidence.kinds.behaviour import Behaviour
+from evidence.model import Absent, Reason
 
 TAIL = 8192
 CHUNK = 65536
@@ -52,6 +54,8 @@ class Contained:
         self._runtime = runtime
         self._gone = False
         self._then: list[Callable[[], Awaitable[None]]] = []
+        self._tell: Callable[[], Behaviour | Absent] | None = None
+        self._behaviour: Behaviour | Absent = Absent(Reason.SANDBOX_RESTRICTED, f"nothing is observed in {runtime}")
         self._seen = 0
         self._ended = False
         self._stopped_for: str | None = None
@@ -78,9 +82,18 @@ class Contained:
         return self._facts
 
     @property
+    def behaviour(self) -> Behaviour | Absent:
+        """What it tried to reach beyond its box, once it is stopped."""
+        return self._behaviour
+
+    @property
     def stopped_for(self) -> str | None:
         """The limit for which it was killed, if it was."""
         return self._stopped_for
+
+    def observed_by(self, tell: Callable[[], Behaviour | Absent]) -> None:
+        """Who tells its behaviour, asked once when nothing of it is left."""
+        self._tell = tell
 
     def after_stop(self, then: Callable[[], Awaitable[None]]) -> None:
         """What to do once nothing of it is left, such as giving its user id back; in the order told."""
@@ -147,6 +160,8 @@ class Contained:
         _kill(self._process, self._init)
         code = None if alive or self._stopped_for else await self.wait()
         await self._all_dead()
+        if self._tell is not None:
+            self._behaviour = self._tell()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._tasks[0]), GRACE)
         for task in self._tasks:
@@ -160,11 +175,15 @@ class Contained:
         return Exit(code, self._last_words())
 
     async def _all_dead(self) -> None:
-        await _exited(self._process)
-        self._process.wait()
         if self._init is not None:
             await _ready(self._init.handle)
             os.close(self._init.handle)
+            try:  # it reports the end of its only child, and ends itself
+                await asyncio.wait_for(_exited(self._process), GRACE)
+            except TimeoutError:
+                self._process.kill()
+        await _exited(self._process)
+        self._process.wait()
 
     def _last_words(self) -> str:
         tail = bytes(self._tail)
@@ -214,13 +233,13 @@ def private_memory(pid: int) -> int:
 
 
 def _kill(process: subprocess.Popen[bytes], init: Init | None) -> None:
+    # Not who waits for the first process: killed before it has buried its child, it would leave a zombie to pid 1, and
+    # where that one buries nobody, zombies use up the processes that a box's user id may have.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if init is not None:
             signal.pidfd_send_signal(init.handle, signal.SIGKILL)
         else:
             os.killpg(process.pid, signal.SIGKILL)
-    if init is not None:
-        process.kill()
 
 
 async def _exited(process: subprocess.Popen[bytes]) -> None:
