@@ -1,4 +1,4 @@
-"""What was said over streamable HTTP, where the status alone is the answer, and where no connection opened."""
+"""What was said over streamable HTTP, where the status alone is the answer, and where connections opened or did not."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def streamable(talk: Conversation) -> Conversation:
     if not narrowed.exchanges:
         raise Inapplicable("not over streamable HTTP")
     return narrowed
+
+
+def opened_at_will(talk: Conversation) -> Conversation:
+    """Only what was said where an opening can be repeated: over stdio, in a process each, or over streamable HTTP.
+
+    Inapplicable when nothing was: over HTTP+SSE every opening needs a stream of its own.
+    """
+    over_stdio = talk.over("stdio")
+    return over_stdio if over_stdio.exchanges else streamable(talk)
 
 
 def settled(talk: Conversation, *steps: str) -> tuple[Exchange, ...]:

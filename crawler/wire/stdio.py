@@ -19,6 +19,7 @@ LINE_BYTES: Final = 4 * 1024 * 1024
 TOTAL_BYTES: Final = 16 * 1024 * 1024
 _LINES: Final = 20_000
 _READ: Final = 64 * 1024
+_STOPPING: Final[set[asyncio.Future[Exit]]] = set()  # a loop keeps no hold of its tasks
 _UNSUPPORTED: Final[Mapping[str, Json]] = {"code": -32601, "message": "This client has no capabilities"}
 
 
@@ -151,8 +152,11 @@ class StdioChannel:
         self._record("close", b"", began, failure, ended=None if failure else ended)
 
     async def close(self) -> None:
-        """Stop the process and keep how it ended."""
-        self.exit = await self._launched.stop()
+        """Stop the process and keep how it ended. It is stopped to the end also when nobody waits for that any more."""
+        stopping = asyncio.ensure_future(self._launched.stop())
+        _STOPPING.add(stopping)
+        stopping.add_done_callback(_STOPPING.discard)
+        self.exit = await asyncio.shield(stopping)
 
     async def _converse(self, body: bytes) -> rpc.Answer:
         await self._write(body)

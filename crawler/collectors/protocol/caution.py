@@ -50,11 +50,11 @@ class Classed:
 def policy_for(chosen: Policy, runtime: str) -> Policy:
     """The policy for a server in this runtime: one that contains, or anything else for the world outside.
 
-    A sandbox has no network and a file system that is thrown away, so every tool that reads may be called in it; and
-    nowhere else may a tool that writes.
+    A sandbox has no network and a file system that is thrown away, so by default every tool may be called in it; and
+    nowhere else may a tool that writes. An operator who chose another policy than the default is heeded in it too.
     """
     if runtime in CONTAINING:
-        return Policy.READ if chosen is Policy.ANNOTATED else chosen
+        return Policy.SANDBOXED_ALL if chosen is Policy.ANNOTATED else chosen
     return Policy.ANNOTATED if chosen is Policy.SANDBOXED_ALL else chosen
 
 

@@ -10,6 +10,7 @@ from crawler.collectors.protocol import carrying, transcription
 from crawler.collectors.protocol import samples as sampling
 from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.dialogue import ProbeLimits
+from crawler.collectors.protocol.keeping import are_equal
 from crawler.collectors.protocol.probe import Finding, Manner, Means, Probed
 from crawler.collectors.protocol.process import StdioProbe
 from crawler.collectors.protocol.remote import RemoteProbe
@@ -22,7 +23,7 @@ from evidence.canonical import Json
 from evidence.kinds import access, exchanges, handouts, listing, samples, trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-VERSION: Final = 3
+VERSION: Final = 4
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
 _SCHEMAS: Final[Mapping[str, int]] = {
@@ -81,7 +82,7 @@ class ProtocolCollector:
         for position, candidate in enumerate(target.targets):
             if candidate.identifier in silent:
                 continue
-            probed = await self._probe(candidate, manner)
+            probed = await self._probe(candidate, manner, earlier)
             if isinstance(probed.listing, Observed):
                 return self._records(target, probed, position, earlier)
             if probed.listing.reason in _SILENT:
@@ -106,21 +107,21 @@ class ProtocolCollector:
             chosen=self._chosen,
         )
 
-    async def _probe(self, target: Target, manner: Manner) -> Probed:
+    async def _probe(self, target: Target, manner: Manner, earlier: Dossier) -> Probed:
         if target.type.is_remote:
             return await RemoteProbe(self._engine, self._means, manner).run(target)
         if target.type not in _RUNNABLE:
             return Probed(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return Probed(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        return await StdioProbe(self._launcher, self._means, manner).run(target)
+        return await StdioProbe(self._launcher, self._means, manner, earlier).run(target)
 
     def _records(self, server: Server, probed: Probed, position: int, earlier: Dossier) -> list[Record]:
         at = self._clock()
         same: Finding = (probed.listing if isinstance(probed.listing, Absent) else _NOTHING, {})
         sampled = sampling.roll(
             earlier.records.get(samples.KIND),
-            probed.listing,
+            probed.attempt or probed.listing,
             at=at,
             cold_ms=probed.cold_ms,
             warm_ms=probed.warm_ms,
@@ -140,7 +141,7 @@ class ProtocolCollector:
         """The exchanges, with what an earlier full probe asked beyond them."""
         if probed.exchanges is None or not isinstance(fresh := probed.exchanges[0], Observed):
             return probed.exchanges
-        same_lists = _are_equal(earlier.read(listing.KIND), probed.listing)
+        same_lists = are_equal(earlier.read(listing.KIND), probed.listing)
         known = earlier.records.get(exchanges.KIND)
         due: Mapping[str, Json] = {} if self._chosen is None else {carrying.FULL_DUE: True}
         return carrying.carry(fresh, {**probed.exchanges[1], **due}, known, at, same_lists=same_lists)
@@ -171,13 +172,6 @@ class ProtocolCollector:
 def _is_full(probed: Probed) -> bool:
     """Whether a full probe was made."""
     return probed.exchanges is not None and carrying.FULL_AT in probed.exchanges[1]
-
-
-def _are_equal(one: Observed | Absent, other: Observed | Absent) -> bool:
-    """Whether two pieces of evidence say the same (docs/decisions/0001)."""
-    if one.digest == other.digest or not (isinstance(one, Observed) and isinstance(other, Observed)):
-        return one.digest == other.digest
-    return one.canonical is not None and one.canonical == other.canonical
 
 
 _SILENT: Final = frozenset({Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS})

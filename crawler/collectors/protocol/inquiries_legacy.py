@@ -69,11 +69,16 @@ def header_inquiries(facts: Facts, number: Number, own: Sequence[tuple[str, str]
         yield ask("session-random", {_SESSION: NO_SESSION})
 
 
-def openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
-    """Further openings, each with the version that it offers and for a connection of its own."""
+def process_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
+    """Further openings, each with the version that it offers and for a connection, or process, of its own."""
     for version in OLDER:
         yield version, _opening(f"initialize-{version}", client_version, version)
     yield NO_VERSION, _opening("initialize-unknown", client_version, NO_VERSION)
+
+
+def openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
+    """Those of streamable HTTP: the same and one about its headers."""
+    yield from process_openings(client_version)
     yield LEGACY_VERSION, _opening("initialize-origin", client_version, LEGACY_VERSION, ("origin", NO_ORIGIN))
 
 

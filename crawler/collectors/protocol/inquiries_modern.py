@@ -1,8 +1,9 @@
-"""The inquiries of the modern era over HTTP (2026-07-28): its headers, its envelope, its methods."""
+"""The inquiries of the modern era (2026-07-28): its envelope, its methods and, over HTTP, its headers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from crawler.collectors.protocol.inquiries import (
@@ -31,7 +32,6 @@ ELSEWHERE: Final = "list-tools-elsewhere"
 
 _DISCOVER: Final = "server/discover"
 _META: Final = "io.modelcontextprotocol"
-_OF_A_PROCESS: Final = frozenset({"unknown-method", "call-nonexistent"})
 _METHOD: Final = "mcp-method"
 _NAME: Final = "mcp-name"
 _VERSION: Final = "mcp-protocol-version"
@@ -42,31 +42,26 @@ def modern_inquiries(facts: Facts, client_version: str, number: Number) -> Itera
     maker = _Maker(client_version, number)
     yield from _envelopes(maker)
     yield from _headers(maker, facts)
-    for question in ordinary(facts):
-        identifier = TEXT_ID if question.text_id else None
-        yield maker.make(question.step, question.method, question.params, identifier=identifier)
-    yield maker.make("removed-ping", "ping", {})
-    yield maker.make("removed-logging", "logging/setLevel", {"level": "info"})
-    yield maker.make("removed-subscribe", "resources/subscribe", {"uri": NOWHERE})
-    if facts.declares("tools"):
-        yield maker.make("list-tools-again", "tools/list", {}, again=True)
+    yield from _bodies(maker, facts)
     if facts.listen and facts.changing:
         yield maker.make("listen", "subscriptions/listen", {"notifications": facts.changing})
     if not facts.dual:
         stream = (("accept", "text/event-stream"), (_VERSION, MODERN_VERSION))
         yield Inquiry(step="get", verb="GET", label="GET", headers=stream)
         yield Inquiry(step="delete", verb="DELETE", label="DELETE", headers=stream[1:])
-    cut = cut_short(number(), _DISCOVER)
-    yield Inquiry(step=MALFORMED, label=_DISCOVER, body=cut, headers=tuple(modern_headers(_DISCOVER, {})))
+    yield replace(malformed_discover(number), headers=tuple(modern_headers(_DISCOVER, {})))
 
 
 def process_inquiries(facts: Facts, client_version: str, number: Number) -> Iterator[Inquiry]:
-    """What is asked of a process, which sees no headers."""
+    """What is asked of a process, which sees no headers: the same bodies."""
     maker = _Maker(client_version, number)
-    for question in ordinary(facts):
-        if question.step in _OF_A_PROCESS:
-            identifier = TEXT_ID if question.text_id else None
-            yield maker.make(question.step, question.method, question.params, identifier=identifier)
+    yield from _envelopes(maker)
+    yield from _bodies(maker, facts)
+
+
+def malformed_discover(number: Number) -> Inquiry:
+    """A question of the modern era that is cut off."""
+    return Inquiry(step=MALFORMED, label=_DISCOVER, body=cut_short(number(), _DISCOVER))
 
 
 def elsewhere(client_version: str, number: Number) -> Inquiry:
@@ -118,6 +113,17 @@ def _envelopes(maker: _Maker) -> Iterator[Inquiry]:
     yield maker.discover("discover-meta-missing", meta=False)
     yield maker.discover("discover-capabilities-missing", without="clientCapabilities")
     yield maker.discover("discover-client-missing", without="clientInfo")
+
+
+def _bodies(maker: _Maker, facts: Facts) -> Iterator[Inquiry]:
+    for question in ordinary(facts):
+        identifier = TEXT_ID if question.text_id else None
+        yield maker.make(question.step, question.method, question.params, identifier=identifier)
+    yield maker.make("removed-ping", "ping", {})
+    yield maker.make("removed-logging", "logging/setLevel", {"level": "info"})
+    yield maker.make("removed-subscribe", "resources/subscribe", {"uri": NOWHERE})
+    if facts.declares("tools"):
+        yield maker.make("list-tools-again", "tools/list", {}, again=True)
 
 
 def _headers(maker: _Maker, facts: Facts) -> Iterator[Inquiry]:

@@ -10,7 +10,7 @@ from typing import Final
 from crawler.collectors.protocol.dialogue import Dialogue
 from crawler.wire.mcp import LEGACY_VERSION, MODERN_VERSION, Era, initialize_params
 from crawler.wire.rpc import Answer
-from crawler.wire.transcript import Reply
+from crawler.wire.transcript import Link, Reply
 from evidence.canonical import Json
 
 # A 4xx that an HTTP+SSE server answers to a POST (2025-11-25 transports, "Backwards Compatibility").
@@ -71,6 +71,16 @@ async def initialize(dialogue: Dialogue, client_version: str, *, link: int | Non
     dialogue.opened(Era.LEGACY, version)
     await dialogue.tell("notifications/initialized")
     return Opened(dialogue, Era.LEGACY, version, reply.result)
+
+
+def agree(link: Link, reply: Reply) -> bool:
+    """Note on its connection what a further `initialize` came to; whether it opened."""
+    result = reply.result.value if reply.result else None
+    if not isinstance(result, Mapping):
+        return False
+    named = result.get("protocolVersion")
+    link.opened, link.negotiated = True, named[:_LONGEST_VERSION] if isinstance(named, str) else None
+    return True
 
 
 def speaks_modern(result: Json) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from crawler.collectors.protocol import resources, transcription, trials
+from crawler.collectors.protocol import resources, transcription
 from crawler.collectors.protocol.access import Asked
 from crawler.collectors.protocol.body import listing_body
 from crawler.collectors.protocol.chosen import Chosen
@@ -17,7 +17,7 @@ from crawler.collectors.protocol.dialogue import Budget, Dialogue, ProbeLimits
 from crawler.collectors.protocol.handouts import handouts_body
 from crawler.collectors.protocol.lists import Walk, Walker
 from crawler.collectors.protocol.opening import Opened, initialize
-from crawler.collectors.protocol.trials import Policy
+from crawler.collectors.protocol.trials import Policy, Trials
 from crawler.courtesy import Courtesy
 from crawler.credentials import Credentials
 from crawler.wire.mcp import Channel, Era
@@ -69,6 +69,11 @@ class Manner:
         return self.is_full or bool(self.chosen and self.chosen.metadata)
 
     @property
+    def keeps_trials(self) -> bool:
+        """True when a tool need not be tried again that nothing has changed about."""
+        return not self.is_full and self.chosen is None
+
+    @property
     def selection(self) -> Chosen | None:
         """The inquiries to be asked; None: all of them."""
         return None if self.is_full else self.chosen or Chosen()
@@ -76,7 +81,10 @@ class Manner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """What one visit found out, by kind. `cold_ms` and `warm_ms` are latencies of the first and of a later question."""
+    """What one visit found out, by kind. `cold_ms` and `warm_ms` are latencies of the first and of a later question.
+
+    `attempt` is what came of connecting, where the reason in the listing says something else than whether it worked.
+    """
 
     listing: Observed | Absent
     observation: Mapping[str, Json] = field(default_factory=dict)
@@ -84,6 +92,7 @@ class Probed:
     access: Finding | None = None
     trials: Finding | None = None
     handouts: Finding | None = None
+    attempt: Observed | Absent | None = None
     cold_ms: float | None = None
     warm_ms: float | None = None
 
@@ -114,7 +123,9 @@ class Probe:
         self.dialogues: list[Dialogue] = []
         self.access: Finding | None = None
         self.trials: Finding | None = None
+        self.trying: Trials | None = None
         self.handouts: Finding | None = None
+        self.attempt: Observed | Absent | None = None
 
     def dialogue(self, channel: Channel, post: Post | None = None) -> Dialogue:
         """A dialogue on this probe's budget; a process, which has no host, is asked nothing twice."""
@@ -163,9 +174,10 @@ class Probe:
         return Observed(listing_body(target, opened, sandbox, self.lists))
 
     async def try_tools(self, opened: Opened, policy: Policy) -> None:
-        """Try what may be tried of the tools that were listed, unless the server asked for fewer requests.
+        """Try the listed tools that read, as far as they may be tried, unless the server asked for fewer requests.
 
-        A full probe keeps what they answer, and reads some of the resources.
+        Those that may be tried and do more are left in `trying`. A full probe keeps what they answer, and reads some of
+        the resources.
         """
         handed_out: list[dict[str, Json]] = []
         await self._try_tools(opened, policy, handed_out if self.manner.is_full else None)
@@ -188,14 +200,10 @@ class Probe:
             self.transcript.forget(since)
             return reply
 
-        self.trials = await trials.try_tools(
-            ask,
-            tools,
-            policy=policy,
-            opted_out=self.manner.opted_out,
-            tick=asyncio.get_running_loop().time,
-            handed_out=handed_out,
-        )
+        tick = asyncio.get_running_loop().time
+        self.trying = Trials(policy, tick, opted_out=self.manner.opted_out, handed_out=handed_out)
+        await self.trying.try_readers(ask, tools)
+        self.trials = self.trying.found()
         tools.clear()
 
     async def _read_resources(self, opened: Opened, handed_out: list[dict[str, Json]]) -> Finding:
@@ -229,6 +237,7 @@ class Probe:
             access=self.access,
             trials=self.trials,
             handouts=self.handouts,
+            attempt=self.attempt,
             cold_ms=cold,
             warm_ms=warm,
         )

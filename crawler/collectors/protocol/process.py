@@ -1,150 +1,168 @@
-"""A probe of a package or command: legacy first, since a process speaks one era and some die of an unknown method."""
+"""A probe of a package or command: legacy first, since a process speaks one era and some die of an unknown method.
+
+Everything that needs a fresh start gets one: the other era, every further offer of a version, tools that write.
+"""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
 from crawler.collectors.protocol.caution import policy_for
-from crawler.collectors.protocol.inquiries import MALFORMED, Facts, Inquiry
-from crawler.collectors.protocol.inquiries_legacy import legacy_inquiries, malformed
-from crawler.collectors.protocol.inquiries_modern import process_inquiries
-from crawler.collectors.protocol.interview import Interview
-from crawler.collectors.protocol.lists import paged_method
+from crawler.collectors.protocol.deeds import DeedProcess
+from crawler.collectors.protocol.dialogue import Budget, Dialogue
+from crawler.collectors.protocol.keeping import kept_trials, opened_before
 from crawler.collectors.protocol.opening import Opened, Refused, discover, initialize
 from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
+from crawler.collectors.protocol.process_questions import ProcessQuestions
+from crawler.collectors.protocol.processes import Process, Processes
 from crawler.collectors.protocol.verdict import exited
-from crawler.wire.launch import Launched, Launcher
+from crawler.wire.launch import Launcher
 from crawler.wire.mcp import Era
 from crawler.wire.scrub import scrub
 from crawler.wire.stdio import StdioChannel
-from crawler.wire.transcript import Reply
-from evidence.model import Absent, Observed, Target
+from crawler.wire.transcript import Transcript
+from evidence.model import Absent, Dossier, Observed, Reason, Target
 
-_PATIENCE: Final = 10.0  # seconds until an inquiry is answered
-_BROKEN_PATIENCE: Final = 2.0  # a line that cannot be read need not be answered
-_LEAVING: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
+_DEED_REQUESTS: Final = 3  # what opening a process costs
 
 
 class StdioProbe(Probe):
-    """Probes one package or command; to be asked in the other era, it is started a second time."""
+    """Probes one package or command. `earlier`: what was seen of its server before, of which some need not be redone.
 
-    def __init__(self, launcher: Launcher, means: Means, manner: Manner) -> None:
+    After `run`: `said` is what its first process wrote beside its answers, `runtime` what contained it, if it started.
+    """
+
+    def __init__(self, launcher: Launcher, means: Means, manner: Manner, earlier: Dossier | None = None) -> None:
         super().__init__(means, manner)
         self._launcher = launcher
+        self._earlier = earlier
+        self._opened: Opened | None = None
+        self.said = ""
+        self.runtime: str | None = None
 
     async def run(self, target: Target) -> Probed:
-        """Start, open, list and stop the target."""
-        launched = await self._launcher.launch(target)
-        if isinstance(launched, Absent):
-            return self.result(target, launched)
-        self.notes["facts"] = dict(launched.facts)
-        channel = self._channel(launched)
-        try:
-            content = await self._talk(target, channel, launched.runtime)
-        finally:
-            await channel.close()
+        """Start, open, list and stop the target, and start it again for what else is to be asked."""
+        processes = Processes(self._launcher, target, self.limits, self.client_version)
+        found = await self._listed(target, processes)
+        if isinstance(found, Absent) and self._is_failure_of_known():
+            self.transcript, self.notes = Transcript(), {}
+            found = await self._listed(target, processes)
+        if self._opened:
+            await self._ask_further(processes)
+            await self._try_deeds(processes)
+        return self.result(target, found)
+
+    async def _listed(self, target: Target, processes: Processes) -> Observed | Absent:
+        """What a process lists, or why it does not open. One that is locked in the other era gets a second process."""
+        async with processes.started(self.transcript) as first:
+            if isinstance(first, Absent):
+                return first
+            self.runtime, self.notes["facts"] = first.runtime, first.facts
+            content = await self._talk(target, first, processes)
+        self._note_end(first.channel)
+        if isinstance(content, Refused) and content.reply.answer is not None:
+            content = await self._begin_modern(target, processes) or content
+        if not isinstance(content, Refused):
+            self.attempt = None
+            return content
+        noise = b"\n".join(first.channel.noise)
+        absent = exited(first.channel.exit, first.facts, noise, content.reply, content.asked)
+        self._judge_attempt(first, absent)
+        return absent
+
+    def _note_end(self, channel: StdioChannel) -> None:
         if channel.exit is not None:
+            noise = b"\n".join(channel.noise).decode("utf-8", "replace")
+            self.said = f"{channel.exit.stderr}\n{noise}"
             self.notes["exit"] = channel.exit.code
             self.notes["stderr"] = scrub(channel.exit.stderr)
-        if isinstance(content, Refused) and content.reply.answer is not None:
-            content = await self._begin_modern(target) or content
-        if isinstance(content, Refused):
-            noise = b"\n".join(channel.noise)
-            return self.result(target, exited(channel.exit, launched.facts, noise, content.reply, content.asked))
-        if self.manner.inquires_in(Era.MODERN) and self.notes["eras"] == [Era.LEGACY.value]:
-            await self._meet_modern(target)
-        return self.result(target, content)
 
-    def _channel(self, launched: Launched) -> StdioChannel:
-        return StdioChannel(
-            launched,
-            self.transcript,
-            self.client_version,
-            seconds=self.limits.stdio_answer,
-            total=self.limits.total,
-            line_bytes=self.limits.line_bytes,
-        )
+    def _judge_attempt(self, process: Process, why: Absent) -> None:
+        """Whether a failed start says anything: only of what is known to start here, else it may be our sandbox's."""
+        if why.reason not in {Reason.START_FAILED, Reason.TIMEOUT}:
+            return
+        if self._earlier and opened_before(self._earlier, process.facts):
+            self.notes["opened"] = True
+            self.attempt = Absent(Reason.TIMEOUT if why.reason is Reason.TIMEOUT else Reason.UNREACHABLE, why.detail)
+        else:
+            self.attempt = Absent(Reason.NOT_COLLECTED, "it is not known whether the server starts in this sandbox")
 
-    async def _talk(self, target: Target, channel: StdioChannel, runtime: str) -> Observed | Absent | Refused:
-        dialogue = self.dialogue(channel)
+    def _is_failure_of_known(self) -> bool:
+        return isinstance(self.attempt, Absent) and self.attempt.reason is not Reason.NOT_COLLECTED
+
+    async def _talk(self, target: Target, process: Process, processes: Processes) -> Observed | Absent | Refused:
+        dialogue = self.dialogue(process.channel)
         opened = await initialize(dialogue, self.client_version)
         if isinstance(opened, Refused) and opened.reply.answer is not None:
             modern = await discover(dialogue, retry=False)
             opened = modern if isinstance(modern, Opened) else opened
-        if isinstance(opened, Refused):
-            return opened
-        return await self._hear(target, opened, channel, runtime)
+        return opened if isinstance(opened, Refused) else await self._hear(target, opened, process, processes)
 
-    async def _begin_modern(self, target: Target) -> Observed | Absent | None:
+    async def _begin_modern(self, target: Target, processes: Processes) -> Observed | Absent | None:
         """Open a second process in the modern era: a handshake that failed may have locked the first out of it."""
-        launched = await self._launcher.launch(target)
-        if isinstance(launched, Absent):
-            return None
-        channel = self._channel(launched)
-        try:
-            opened = await discover(self.dialogue(channel), retry=False)
-            return await self._hear(target, opened, channel, launched.runtime) if isinstance(opened, Opened) else None
-        finally:
-            await channel.close()
+        async with processes.started(self.transcript) as process:
+            if isinstance(process, Absent):
+                return None
+            opened = await discover(self.dialogue(process.channel), retry=False)
+            return await self._hear(target, opened, process, processes) if isinstance(opened, Opened) else None
 
-    async def _hear(self, target: Target, opened: Opened, channel: StdioChannel, runtime: str) -> Observed | Absent:
+    async def _hear(self, target: Target, opened: Opened, process: Process, processes: Processes) -> Observed | Absent:
+        self._opened = opened
         self.notes["eras"] = [opened.era.value]
-        content = await self.read(target, opened, runtime)
-        await self.try_tools(opened, policy_for(self.manner.policy, runtime))
+        content = await self.read(target, opened, process.runtime)
+        await self._try_readers(opened, process, content)
         if self.manner.inquires:
-            await self._inquire(opened, channel)
-        if channel.noise:
-            self.notes["noise_lines"] = len(channel.noise)
+            await ProcessQuestions(self, processes).ask(opened, process.channel)
+        if process.channel.noise:
+            self.notes["noise_lines"] = len(process.channel.noise)
         return content
 
-    async def _meet_modern(self, target: Target) -> None:
-        """Start a second process and open it in the modern era, whatever became of the first one."""
-        launched = await self._launcher.launch(target)
-        if isinstance(launched, Absent):
+    async def _try_readers(self, opened: Opened, process: Process, content: Observed | Absent) -> None:
+        """Try the tools that read, unless what they did is known already."""
+        policy = policy_for(self.manner.policy, process.runtime)
+        if self._earlier and self.manner.keeps_trials:
+            self.trials = kept_trials(
+                self._earlier, content, process.facts, runtime=process.runtime, policy=policy, at=self.clock()
+            )
+        if self.trials is None:
+            await self.try_tools(opened, policy)
+
+    async def _ask_further(self, processes: Processes) -> None:
+        """Ask of further processes what the first one cannot be asked any more: in the other era, and on opening."""
+        opened, questions = self._opened, ProcessQuestions(self, processes)
+        if opened is None:
             return
-        channel = self._channel(launched)
+        modern = opened if opened.era is Era.MODERN else None
+        if modern is None and self.manner.inquires_in(Era.MODERN):
+            modern = await questions.meet_modern()
+            self.notes["eras"] = [Era.LEGACY.value, *([Era.MODERN.value] if modern else [])]
+        if modern is not None and self.manner.inquires_in(Era.MODERN):
+            await questions.go_elsewhere(modern, dual=opened.era is Era.LEGACY)
+        if opened.era is Era.LEGACY and self.manner.inquires_in(Era.LEGACY):
+            await questions.open_again()
+
+    async def _try_deeds(self, processes: Processes) -> None:
+        """Call the tools that do more than read, in a process of their own."""
+        if self.trying is None or not self.trying.deeds:
+            return
+        process = DeedProcess(processes, self._open_apart)
         try:
-            dialogue = self.dialogue(channel)
-            opened = await discover(dialogue, retry=False)
-            if isinstance(opened, Opened):
-                self.notes["eras"] = [Era.LEGACY.value, Era.MODERN.value]
-                if _facts(opened, None).declares("tools"):
-                    await dialogue.ask("tools/list", {}, Era.MODERN, retry=False)
-                await self._inquire(opened, channel)
+            await self.trying.try_deeds(process.ask, process.ready)
         finally:
-            await channel.close()
+            await process.close()
+        self.trials = self.trying.found()
 
-    async def _inquire(self, opened: Opened, channel: StdioChannel) -> None:
-        """Ask a process everything that only a full probe asks, and let it go."""
-        ends = asyncio.get_running_loop().time() + channel.left / 2  # the rest is for the process to exit in
-        interview = Interview(
-            self.transcript,
-            self.questions_left(len(self.transcript.exchanges)),
-            self.courtesy,
-            ends=ends,
-            pause=0,
-            hold_back=opened.dialogue.hold_back,
-            chosen=self.manner.selection,
+    async def _open_apart(self, channel: StdioChannel, transcript: Transcript) -> Opened | None:
+        """Open a process in the era of the first one, off the record."""
+        dialogue = Dialogue(
+            channel,
+            host="",
+            courtesy=self.courtesy,
+            clock=self.clock,
+            limits=self.limits,
+            budget=Budget(_DEED_REQUESTS),
+            transcript=transcript,
         )
-        link = opened.dialogue.link(opened.era)
-
-        async def send(inquiry: Inquiry) -> Reply:
-            seconds = min(_BROKEN_PATIENCE if inquiry.step == MALFORMED else _PATIENCE, self.limits.stdio_answer)
-            return await channel.put(inquiry.label, inquiry.body, seconds=seconds)
-
-        if opened.era is Era.MODERN:
-            for inquiry in process_inquiries(_facts(opened, None), self.client_version, channel.number):
-                await interview.ask(link, inquiry, send)
-        else:
-            facts = _facts(opened, paged_method(self.lists))
-            for inquiry in legacy_inquiries(facts, channel.number, lists=False):
-                await interview.ask(link, inquiry, send)
-            await interview.ask(link, malformed(channel.number), send)
-        since = len(self.transcript.exchanges)
-        await channel.leave(_LEAVING)
-        self.transcript.name(since, "close", 0, link)
-
-
-def _facts(opened: Opened, paged: str | None) -> Facts:
-    return Facts(era=opened.era, capabilities=opened.capabilities, paged=paged)
+        is_modern = self._opened is not None and self._opened.era is Era.MODERN
+        opened = await (discover(dialogue, retry=False) if is_modern else initialize(dialogue, self.client_version))
+        return opened if isinstance(opened, Opened) else None

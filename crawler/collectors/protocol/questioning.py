@@ -19,6 +19,7 @@ from crawler.collectors.protocol.inquiries_legacy import (
 )
 from crawler.collectors.protocol.inquiries_modern import ELSEWHERE, elsewhere, modern_inquiries
 from crawler.collectors.protocol.interview import Interview
+from crawler.collectors.protocol.opening import agree
 from crawler.wire import rpc
 from crawler.wire.connection import Limits
 from crawler.wire.mcp import MODERN_VERSION, Era
@@ -80,11 +81,8 @@ class Questioning:
         link = Link(transport, Era.LEGACY.value, offered)
         number = self._transcript.connect(link)
         reply = await self._interview.ask(number, inquiry, self._send)
-        result = reply.result.value if reply and reply.result else None
-        if reply is None or not isinstance(result, Mapping):
+        if reply is None or not agree(link, reply):
             return
-        named = result.get("protocolVersion")
-        link.opened, link.negotiated = True, named[:100] if isinstance(named, str) else None
         link.session = reply.exchange.header("mcp-session-id") or None
         headers = _headers(link)
         if link.negotiated == BATCHING == offered:

@@ -1,12 +1,12 @@
-"""Trying tools: a few calls of tools that only read, and what comes back when the arguments are wrong."""
+"""Trying tools: a few calls, those of tools that only read first, and what comes back when the arguments are wrong."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from crawler.collectors.protocol import mistakes
 from crawler.collectors.protocol.arguments import NoArguments, arguments_for
@@ -15,13 +15,17 @@ from crawler.collectors.protocol.handouts import result_row
 from crawler.collectors.protocol.trials_answers import reading
 from crawler.wire.failures import TimedOut
 from crawler.wire.transcript import Exchange, Reply
+from evidence.authority import Authority
 from evidence.canonical import Json
 from evidence.kinds.trials import Kind, Outcome, WhyNot
 from evidence.model import Absent, Observed, Reason
 
-__all__ = ["Ask", "Bounds", "Policy", "try_tools"]
+__all__ = ["Ask", "Bounds", "Policy", "Trials", "try_tools"]
 
 METHOD: Final = "tools/call"
+NO_TIME: Final = "the time was up"
+"""Detail of a tool that was skipped although there was room for it."""
+
 _EXAMINED: Final = 2_000  # tools of one server
 _MADE_UP: Final = 32  # input schemas that arguments are made for; a hostile one costs a tenth of a second
 _IN_A_ROW: Final = 2  # calls without an answer after which no more is asked
@@ -39,11 +43,18 @@ class Ask(Protocol):
         ...
 
 
+Ready: TypeAlias = Callable[[], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bounds of the trials of one server: how many tools, and times in seconds."""
+    """Bounds of the trials of one server: how many tools that read, how many others, and times in seconds.
+
+    `total` is that of either part.
+    """
 
     tools: int = 8
+    deeds: int = 8
     call: float = 15.0
     total: float = 60.0
 
@@ -52,6 +63,19 @@ class Bounds:
 class _Chosen:
     tool: Classed
     arguments: Mapping[str, Json]
+
+
+@dataclass(slots=True)
+class _Part:
+    """Tools chosen so far of at most `most`, and for how many more arguments may be made."""
+
+    most: int
+    left: int = _MADE_UP
+    chosen: list[_Chosen] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.chosen) >= self.most or not self.left
 
 
 async def try_tools(
@@ -69,88 +93,119 @@ async def try_tools(
     All tools are classed before the first call; `caution.policy_for` says which policy a server's runtime allows.
     `handed_out` takes a row of a `handouts` record for each fitting call that succeeds.
     """
-    if opted_out:
-        return Absent(Reason.OPTED_OUT, "nobody may call this server's tools"), {}
-    if policy is Policy.OFF:
-        return Absent(Reason.NOT_COLLECTED, "calling tools is switched off"), {}
-    trials = _Trials(ask, policy, tick, bounds or Bounds(), handed_out)
-    await trials.run(classed(tools[:_EXAMINED]))
-    return trials.content(unlisted=len(tools[_EXAMINED:])), trials.observation()
+    trials = Trials(policy, tick, bounds or Bounds(), opted_out=opted_out, handed_out=handed_out)
+    await trials.try_readers(ask, tools)
+    await trials.try_deeds(ask)
+    return trials.found()
 
 
 @dataclass
-class _Trials:
-    """The trials of one server, one call at a time."""
+class Trials:
+    """The trials of one server, one call at a time: of tools that read, then of all others that may be called.
 
-    ask: Ask
+    The two parts may be asked of two processes, so that what a deed leaves behind is seen by nobody.
+    """
+
     policy: Policy
     tick: Callable[[], float]
-    bounds: Bounds
-    handed_out: list[dict[str, Json]] | None
+    bounds: Bounds = field(default_factory=Bounds)
+    opted_out: bool = False
+    handed_out: list[dict[str, Json]] | None = None
     rows: list[dict[str, Json]] = field(default_factory=list)
     skipped: list[dict[str, Json]] = field(default_factory=list)
     calls: list[Json] = field(default_factory=list)
     stopped: WhyNot | None = None
     unanswered: int = 0
-    ends: float = 0.0
+    left: float = 0.0
+    ready: Ready | None = None
     deeds_only: bool = False
+    deeds: list[_Chosen] = field(default_factory=list)
+    unlisted: int = 0
 
-    async def run(self, tools: Sequence[Classed]) -> None:
-        """Call what may be called, then make two mistakes on a tool that answered."""
-        self.ends = self.tick() + self.bounds.total
-        self.deeds_only = bool(tools) and all(tool.found.authority.is_deed for tool in tools)
+    async def try_readers(self, ask: Ask, tools: Sequence[Json]) -> None:
+        """Choose of the listed tools, call those that read, then make two mistakes on one that answered."""
+        if self.opted_out or self.policy is Policy.OFF:
+            return
+        known = classed(tools[:_EXAMINED])
+        self.unlisted = len(tools[_EXAMINED:])
+        self.deeds_only = bool(known) and all(tool.found.authority.is_deed for tool in known)
+        readers, self.deeds = await self._choose(known)
+        await self._try(ask, readers)
+        self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
+
+    async def try_deeds(self, ask: Ask, ready: Ready | None = None) -> None:
+        """Call the other tools that may be called, and make the mistakes that no reading tool was there for.
+
+        `ready` is awaited before each call and takes none of the time: it may wait for a place in the sandbox.
+        """
+        if not self.deeds:
+            return
+        self.stopped, self.unanswered, self.ready = None, 0, ready  # it is another process
+        self.handed_out = None  # what a deed answers is about what we made up
+        await self._try(ask, self.deeds)
+        self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
+
+    async def _try(self, ask: Ask, wanted: Sequence[_Chosen]) -> None:
+        self.left = self.bounds.total
         answering: list[tuple[str, _Chosen]] = []
-        for chosen in await self._choose(tools):
+        for chosen in wanted:
             if self.stopped:
-                self._skip(chosen.tool, self.stopped)
+                self._skip(chosen.tool, self.stopped, NO_TIME if self.stopped is WhyNot.BOUND else "")
                 continue
-            outcome = await self._call(chosen.tool, Kind.CALL, chosen.arguments)
+            outcome = await self._call(ask, chosen.tool, Kind.CALL, chosen.arguments)
             if outcome in {Outcome.RESULT, Outcome.TOOL_ERROR}:
                 answering.append((outcome, chosen))
-        self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
         answering.sort(key=lambda pair: pair[0] != Outcome.RESULT)
-        await self._make_mistakes([chosen for _, chosen in answering])
+        await self._make_mistakes(ask, [chosen for _, chosen in answering])
 
-    async def _choose(self, tools: Sequence[Classed]) -> list[_Chosen]:
-        """The first tools that may be called and for which arguments can be made; all others are skipped."""
-        chosen: list[_Chosen] = []
-        left = _MADE_UP
+    async def _choose(self, tools: Sequence[Classed]) -> tuple[list[_Chosen], list[_Chosen]]:
+        """The first tools that read and the first others that may be called and that arguments can be made for.
+
+        All others are skipped. Deeds take the place of no tool that reads.
+        """
+        parts = (_Part(self.bounds.tools), _Part(self.bounds.deeds))
         for tool in tools:
+            part = parts[tool.found.authority is not Authority.READ]
             if reason := why_not(tool, self.policy):
                 self._skip(tool, WhyNot(reason))
                 continue
-            if len(chosen) >= self.bounds.tools or not left:
+            if part.is_full:
                 self._skip(tool, WhyNot.BOUND)
                 continue
-            left -= 1
+            part.left -= 1
             made = arguments_for(tool.raw.get("inputSchema", {}))
             await asyncio.sleep(0)  # hundreds of other probes wait for this loop
             if isinstance(made, NoArguments):
                 self._skip(tool, WhyNot.NO_ARGUMENTS, made.why)
             else:
-                chosen.append(_Chosen(tool, made))
-        return chosen
+                part.chosen.append(_Chosen(tool, made))
+        return parts[0].chosen, parts[1].chosen
 
-    async def _make_mistakes(self, answering: Sequence[_Chosen]) -> None:
+    async def _make_mistakes(self, ask: Ask, answering: Sequence[_Chosen]) -> None:
         for kind, make in ((Kind.INVALID_TYPE, mistakes.wrong_type), (Kind.MISSING_REQUIRED, mistakes.missing)):
+            if any(row["kind"] == kind.value for row in self.rows):
+                continue
             for chosen in answering:
                 mistake = make(chosen.tool.raw.get("inputSchema"), chosen.arguments)
                 if mistake and not self.stopped:
-                    await self._call(chosen.tool, kind, mistake.arguments, mistake.parameter)
+                    await self._call(ask, chosen.tool, kind, mistake.arguments, mistake.parameter)
                 if mistake:
                     break
 
     async def _call(
-        self, tool: Classed, kind: Kind, arguments: Mapping[str, Json], parameter: str = ""
+        self, ask: Ask, tool: Classed, kind: Kind, arguments: Mapping[str, Json], parameter: str = ""
     ) -> Outcome | None:
         """Call once and note what came of it; None when there was no time or budget left to ask."""
+        if self.ready:
+            await self.ready()
         began = self.tick()
-        seconds = min(self.bounds.call, self.ends - began)
-        reply = await self._ask({"name": tool.name, "arguments": arguments}, seconds) if seconds > 0 else None
+        seconds = min(self.bounds.call, self.left)
+        reply = await self._ask(ask, {"name": tool.name, "arguments": arguments}, seconds) if seconds > 0 else None
+        self.left -= self.tick() - began
         if reply is None or (reply.failure and reply.failure.reason is Reason.NOT_COLLECTED):
             self.stopped = WhyNot.BOUND
             if kind is Kind.CALL:
-                self._skip(tool, WhyNot.BOUND)
+                self._skip(tool, WhyNot.BOUND, NO_TIME)
             return None
         row = reading(reply, tool.raw)
         about: dict[str, Json] = {"kind": kind.value, "parameter": parameter, "arguments": arguments}
@@ -166,11 +221,11 @@ class _Trials:
         if self.handed_out is not None and reply.result and isinstance(reply.result.value, Mapping):
             self.handed_out.append(result_row(tool.name, tool.index, reply.result.value))
 
-    async def _ask(self, params: Mapping[str, Json], seconds: float) -> Reply:
+    async def _ask(self, ask: Ask, params: Mapping[str, Json], seconds: float) -> Reply:
         """Ask, and give up when the channel does not keep its own deadline."""
         try:
             async with asyncio.timeout(seconds + _GRACE):
-                return await self.ask(METHOD, params, seconds=seconds)
+                return await ask(METHOD, params, seconds=seconds)
         except TimeoutError:
             self.stopped = WhyNot.STOPPED
             late = TimedOut(f"no answer to {METHOD} in time")
@@ -185,21 +240,24 @@ class _Trials:
     def _skip(self, tool: Classed, reason: WhyNot, detail: str = "") -> None:
         self.skipped.append(_about(tool) | {"reason": reason.value, "detail": detail})
 
-    def content(self, *, unlisted: int) -> Observed | Absent:
-        """The body, or why nothing could be tried."""
-        if not self.rows and self.deeds_only and not unlisted:
+    def found(self) -> tuple[Observed | Absent, Mapping[str, Json]]:
+        """Content and observation of the `trials` record; durations in milliseconds."""
+        return self._content(), {"calls": self.calls}
+
+    def _content(self) -> Observed | Absent:
+        if self.opted_out:
+            return Absent(Reason.OPTED_OUT, "nobody may call this server's tools")
+        if self.policy is Policy.OFF:
+            return Absent(Reason.NOT_COLLECTED, "calling tools is switched off")
+        if not self.rows and self.deeds_only and not self.unlisted and self.policy is not Policy.SANDBOXED_ALL:
             return Absent(Reason.WRITE_ONLY, "every tool changes something")
         if self.rows and all(row["reason"] in _LOCKED or row["locked"] for row in self.rows):
             first = self.rows[0]
             if first["reason"] in _LOCKED:
                 return Absent(Reason(str(first["reason"])), str(first["detail"]))
             return Absent(Reason.CREDENTIALS_REQUIRED, "every call is answered by a wish for credentials")
-        body = {"policy": self.policy.value, "trials": self.rows, "skipped": self.skipped, "unlisted": unlisted}
+        body = {"policy": self.policy.value, "trials": self.rows, "skipped": self.skipped, "unlisted": self.unlisted}
         return Observed(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-
-    def observation(self) -> Mapping[str, Json]:
-        """Durations, in milliseconds."""
-        return {"calls": self.calls}
 
 
 _LONGEST_NAME: Final = 200

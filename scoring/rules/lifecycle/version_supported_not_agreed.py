@@ -11,7 +11,7 @@ from scoring.conversing import conversation, legacy, stdio
 from scoring.outcome import Severity
 from scoring.path import clip
 from scoring.rule import Answer, must, rule
-from scoring.streamable import streamable
+from scoring.streamable import opened_at_will
 
 
 def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
@@ -44,6 +44,21 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
             _said("initialize-2025-06-18", "2025-06-18", "2025-06-18"),
             _said("initialize-unknown", "1900-01-01", "2025-11-25"),
         ),
+        conversation(
+            stdio("initialize", revision="2025-11-25", result={"protocolVersion": "2025-11-25"}),
+            stdio(
+                "initialize-2025-06-18",
+                revision="2025-11-25",
+                offered="2025-06-18",
+                result={"protocolVersion": "2025-11-25"},
+            ),
+            stdio(
+                "initialize-unknown",
+                revision="2025-06-18",
+                offered="1900-01-01",
+                result={"protocolVersion": "2025-06-18"},
+            ),
+        ),
     ],
     unjudged=[
         conversation(stdio("initialize", result={})),
@@ -57,7 +72,7 @@ def version_supported_not_agreed(talk: Conversation) -> Iterator[Answer]:
     Answering with another makes clients that know only theirs give up, although both sides could talk. A version counts
     as spoken when the server itself answered with it to some other offer.
     """
-    narrowed = streamable(talk)
+    narrowed = opened_at_will(talk)
     told = narrowed.results(*(f"initialize-{version}" for version in REVISIONS.values()))
     spoken = {
         _answered(one) for one in narrowed.talk.exchanges if one.step.startswith("initialize") and not one.unclear

@@ -12,7 +12,7 @@ from scoring.outcome import Severity, Tolerated, Undecided
 from scoring.path import clip
 from scoring.replies import reply
 from scoring.rule import Answer, must, rule
-from scoring.streamable import conclusive, streamable
+from scoring.streamable import conclusive, opened_at_will
 
 _TELLING: Final = frozenset({-32602, -32022})
 
@@ -41,6 +41,10 @@ def _asked(**members: Any) -> Conversation:
         _asked(error={"code": -32602}, opened=False),
         _asked(error={"code": -32000}, opened=False),
         _asked(status=400, opened=False),
+        conversation(
+            stdio("initialize", result={}),
+            stdio("initialize-unknown", offered="1900-01-01", revision="", error={"code": -32000}, opened=False),
+        ),
     ],
     unjudged=[
         _asked(status=429, opened=False),
@@ -60,7 +64,7 @@ def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
     Echoing the offer promises what the server cannot keep, and an error leaves the client with nothing to try. Error
     -32602, which the specification shows as an example, gets a remark only, and so does a version that no revision has.
     """
-    narrowed = streamable(talk)
+    narrowed = opened_at_will(talk)
     for exchange in conclusive(talk, narrowed.talk.of("initialize-unknown")):
         version = exchange.fields.get("protocolVersion")
         if exchange.code in _TELLING:

@@ -17,19 +17,24 @@ from evidence.model import Absent, Target, TargetType
 class Pipes:
     """A process started as it is."""
 
-    runtime = "none"
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, runtime: str = "none", facts: Mapping[str, Json] | None = None
+    ) -> None:
+        self.runtime = runtime
+        self._facts = facts or {"command": "test"}
         self._process = process
         self._stderr = asyncio.ensure_future(self._read_stderr())
         self.stops = 0
+        self.reading = asyncio.Event()
+        self.ended = asyncio.Event()
 
     @property
     def facts(self) -> Mapping[str, Json]:
-        return {"command": "test"}
+        return self._facts
 
     async def read(self, limit: int) -> bytes:
         assert self._process.stdout
+        self.reading.set()
         return await self._process.stdout.read(limit)
 
     async def write(self, data: bytes) -> None:
@@ -48,6 +53,7 @@ class Pipes:
         while await self.read(65536):  # asyncio's wait() never returns while a full pipe is paused
             pass
         code = await self._process.wait()
+        self.ended.set()
         return Exit(None if code == -signal.SIGKILL else code, await self._stderr)
 
     async def _read_stderr(self) -> str:
@@ -59,10 +65,12 @@ class Pipes:
 
 
 class PipeLauncher:
-    """Starts commands; remembers what it started."""
+    """Starts commands and remembers what it started. `runtime` and `facts` are what it claims about them."""
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: str = "none", facts: Mapping[str, Json] | None = None) -> None:
         self.launched: list[Pipes] = []
+        self.runtime = runtime
+        self.facts = facts
 
     async def launch(self, target: Target) -> Pipes | Absent:
         process = await asyncio.create_subprocess_exec(
@@ -72,7 +80,7 @@ class PipeLauncher:
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        self.launched.append(Pipes(process))
+        self.launched.append(Pipes(process, self.runtime, self.facts))
         return self.launched[-1]
 
 

@@ -94,7 +94,8 @@ def test_by_default_a_remote_is_asked_only_what_says_that_it_reads(tmp_path: Pat
 
 def test_only_what_contains_a_server_widens_a_policy() -> None:
     for runtime in ("bubblewrap", "gvisor", "podman", "docker"):
-        assert policy_for(Policy.ANNOTATED, runtime) is Policy.READ
+        assert policy_for(Policy.ANNOTATED, runtime) is Policy.SANDBOXED_ALL
+        assert policy_for(Policy.READ, runtime) is Policy.READ
     assert policy_for(Policy.SANDBOXED_ALL, "kata") is Policy.ANNOTATED
     assert policy_for(Policy.ANNOTATED, "") is Policy.ANNOTATED
     assert policy_for(Policy.ANNOTATED, "none") is Policy.ANNOTATED

@@ -1,0 +1,147 @@
+"""The full depth over stdio: what any transport carries, asked of as many processes as it takes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from crawler.collectors.protocol.inquiries import MALFORMED, Facts, Inquiry
+from crawler.collectors.protocol.inquiries_legacy import legacy_inquiries, malformed, process_openings
+from crawler.collectors.protocol.inquiries_modern import ELSEWHERE, elsewhere, malformed_discover, process_inquiries
+from crawler.collectors.protocol.interview import Interview
+from crawler.collectors.protocol.lists import METHODS, paged_method
+from crawler.collectors.protocol.opening import Opened, agree, discover
+from crawler.collectors.protocol.probe import Probe
+from crawler.collectors.protocol.processes import Process, Processes
+from crawler.wire.mcp import MODERN_VERSION, Era
+from crawler.wire.stdio import StdioChannel
+from crawler.wire.transcript import Link, Reply
+from evidence.kinds.listing import LISTS
+from evidence.model import Absent
+
+_PATIENCE: Final = 10.0  # seconds until an inquiry is answered
+_BROKEN_PATIENCE: Final = 2.0  # a line that cannot be read need not be answered
+_LEAVING: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
+_TRANSPORT: Final = "stdio"
+
+
+class ProcessQuestions:
+    """Puts the inquiries of a probe to the processes of its target."""
+
+    def __init__(self, probe: Probe, processes: Processes) -> None:
+        self._probe = probe
+        self._processes = processes
+
+    async def ask(self, opened: Opened, channel: StdioChannel, *, dual: bool = False) -> None:
+        """Ask an opened process everything that may be asked of it, and let it go."""
+        interview, link = self._interview(channel), opened.dialogue.link(opened.era)
+        for inquiry in self._inquiries(opened, channel, dual=dual):
+            await self._put(interview, link, inquiry, channel)
+        since = len(self._probe.transcript.exchanges)
+        await channel.leave(_LEAVING)
+        self._probe.transcript.name(since, "close", 0, link)
+
+    async def meet_modern(self) -> Opened | None:
+        """Open a process of a server of the legacy era in the modern one, list and ask; None when it does not open."""
+        async with self._processes.started(self._probe.transcript) as process:
+            if isinstance(process, Absent):
+                return None
+            dialogue = self._probe.dialogue(process.channel)
+            opened = await discover(dialogue, retry=False)
+            if not isinstance(opened, Opened):
+                return None
+            for name in LISTS:
+                if _facts(opened).declares(name):
+                    await dialogue.ask(METHODS[name], {}, Era.MODERN, retry=False)
+            await self.ask(opened, process.channel, dual=True)
+        return opened
+
+    async def open_again(self) -> None:
+        """Offer each other version of the legacy era, and one that nobody has, to a process of its own."""
+        for offered, inquiry in process_openings(self._probe.client_version):
+            if self._wants(Era.LEGACY, inquiry.step):
+                link = Link(_TRANSPORT, Era.LEGACY.value, offered)
+                async with self._another(link) as (number, interview, channel):
+                    if channel is not None:
+                        channel.number()  # that of an opening
+                    reply = await self._put(interview, number, inquiry, channel)
+                    if reply is not None:
+                        agree(link, reply)
+
+    async def go_elsewhere(self, opened: Opened, *, dual: bool) -> None:
+        """List the tools of another process of the modern era; a line that is cut off comes last.
+
+        `dual`: such a line is sent in the other era.
+        """
+        lists = _facts(opened).declares("tools") and self._wants(Era.MODERN, ELSEWHERE)
+        breaks = not dual and self._wants(Era.MODERN, MALFORMED)
+        if not (lists or breaks):
+            return
+        link = Link(_TRANSPORT, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
+        async with self._another(link) as (connection, interview, channel):
+            count = channel.number if channel is not None else _none
+            if lists:
+                inquiry = elsewhere(self._probe.client_version, count)
+                await self._put(interview, connection, inquiry, channel)
+            if breaks:
+                await self._put(interview, connection, malformed_discover(count), channel)
+
+    def _wants(self, era: Era, step: str) -> bool:
+        chosen = self._probe.manner.selection
+        return chosen is None or chosen.has(era.value, step)
+
+    def _inquiries(self, opened: Opened, channel: StdioChannel, *, dual: bool) -> Iterator[Inquiry]:
+        if opened.era is Era.MODERN:
+            paged = None if dual else paged_method(self._probe.lists)
+            facts = _facts(opened, paged=paged, dual=dual)
+            yield from process_inquiries(facts, self._probe.client_version, channel.number)
+        else:
+            facts = _facts(opened, paged=paged_method(self._probe.lists))
+            yield from legacy_inquiries(facts, channel.number, lists=False)
+            yield malformed(channel.number)
+
+    @asynccontextmanager
+    async def _another(self, link: Link) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
+        """One more process on a connection of its own; without one what is asked is recorded as not collected."""
+        transcript = self._probe.transcript
+        async with self._processes.started(transcript) as process:
+            channel = process.channel if isinstance(process, Process) else None
+            yield transcript.connect(link), self._interview(channel), channel
+
+    async def _put(
+        self, interview: Interview, connection: int, inquiry: Inquiry, channel: StdioChannel | None
+    ) -> Reply | None:
+        async def send(asked: Inquiry) -> Reply:
+            if channel is None:
+                raise AssertionError("an interview without time asks nothing")
+            seconds = min(_BROKEN_PATIENCE if asked.step == MALFORMED else _PATIENCE, self._probe.limits.stdio_answer)
+            return await channel.put(asked.label, asked.body, seconds=seconds)
+
+        return await interview.ask(connection, inquiry, send)
+
+    def _interview(self, channel: StdioChannel | None) -> Interview:
+        """Half of the time that a process has left is for it to exit in; without a process there is none."""
+        now = asyncio.get_running_loop().time()
+        return Interview(
+            self._probe.transcript,
+            self._probe.questions_left(len(self._probe.transcript.exchanges)),
+            self._probe.courtesy,
+            ends=now if channel is None else now + channel.left / 2,
+            pause=0,
+            hold_back=_no_pause,
+            chosen=self._probe.manner.selection,
+        )
+
+
+def _facts(opened: Opened, *, paged: str | None = None, dual: bool = False) -> Facts:
+    return Facts(era=opened.era, capabilities=opened.capabilities, paged=paged, dual=dual)
+
+
+def _no_pause(_: Reply) -> None:
+    """No process asks for a pause."""
+
+
+def _none() -> int:
+    return 0

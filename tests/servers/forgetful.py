@@ -1,0 +1,71 @@
+"""A stdio server that remembers what was done to it: `python -m tests.servers.forgetful LOG [FAULT]`.
+
+`add_tool` adds a tool to its list, `crash` ends it. Every request is appended to LOG with the id of the process. With
+FAULT `once` the first process ends before it answers, `never` every process does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+READ = {"annotations": {"readOnlyHint": True}}
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+def tool(name: str, **members: Any) -> dict[str, Any]:
+    return {"name": name, "description": f"Tool {name}.", "inputSchema": SCHEMA, **members}
+
+
+TOOLS = [tool("add_tool"), tool("crash"), tool("get_note", **READ), tool("delete_note"), tool("frobnicate")]
+OPENING = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+
+
+def main(log: Path, fault: str) -> None:
+    first = not log.exists()
+    note(log, "start")
+    if fault == "never" or (fault == "once" and first):
+        sys.exit(3)
+    added: list[dict[str, Any]] = []
+    for line in sys.stdin.buffer:
+        message = json.loads(line) if line.rstrip().endswith(b"}") else {}
+        if "id" in message:
+            name = message["params"].get("name", "")
+            note(log, message["method"], name)
+            if name == "crash":
+                sys.exit(4)
+            if name == "add_tool":
+                added.append(tool(f"added_{len(added)}"))
+            answer = answered(message, [*TOOLS, *added])
+            sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}) + "\n")
+            sys.stdout.flush()
+
+
+def answered(message: dict[str, Any], tools: list[dict[str, Any]]) -> dict[str, Any]:
+    match message["method"]:
+        case "initialize":
+            return {"result": OPENING}
+        case "tools/list":
+            return {"result": {"tools": tools}}
+        case "ping":
+            return {"result": {}}
+        case "tools/call" if message["params"]["name"] in {known["name"] for known in tools}:
+            wrong = not isinstance(message["params"]["arguments"].get("text"), str)
+            text = "text: a string is required" if wrong else "done"
+            return {"result": {"content": [{"type": "text", "text": text}], "isError": wrong}}
+        case "tools/call":
+            return {"error": {"code": -32602, "message": "Unknown tool"}}
+        case _:
+            return {"error": {"code": -32601, "message": "Method not found"}}
+
+
+def note(log: Path, *told: str) -> None:
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps([os.getpid(), *told]) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
