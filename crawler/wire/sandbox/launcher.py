@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import platform
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -141,6 +141,8 @@ class Sandbox:
         known, now = self.known, self.now()
         if found and found.newest == answer.newest:
             return known.touch(wanted, found, now)
+        if same := known.find(wanted.at(answer.newest)):
+            return known.touch(wanted, replace(same, newest=answer.newest), now)
         if refused := known.refused(wanted, answer.newest, now):
             return refused
         result = await self.installer.install(wanted, answer.newest, index, _doors(index, answer), now)
@@ -148,7 +150,8 @@ class Sandbox:
             known.refuse(wanted, answer.newest, result, now)
             return result
         installed = _installed(wanted, answer, result, now)
-        known.put(wanted, installed)
+        for request in {wanted, wanted.at(installed.version)}:
+            known.put(request, installed)
         return installed
 
     async def _index(self, ecosystem: TargetType) -> indexes.NpmIndex | indexes.PythonIndex:

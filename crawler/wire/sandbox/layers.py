@@ -101,7 +101,7 @@ class Layers:
             return "it has no seal"
         try:
             info = tree.lstat()
-            if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid():
+            if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
                 return "it is not a folder of ours"
             stamp = trees.stamp(tree)
             if stamp == seal.stamp and timedelta() <= now - datetime.fromisoformat(seal.hashed_at) < REHASH:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -30,6 +30,10 @@ class Spec:
     def pinned(self) -> bool:
         """True when the same request always means the same package version."""
         return self.version is not None and self.version[0].isdigit()
+
+    def at(self, version: str) -> Spec:
+        """The same package at an exact version."""
+        return replace(self, version=version)
 
     @property
     def text(self) -> str:

@@ -1,0 +1,224 @@
+"""What is installed is what the index vouched for, stays so, and is not blamed for what we could not do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from crawler.wire.sandbox import Sandbox
+from crawler.wire.sandbox.eviction import Evicted, Keep, evict
+from crawler.wire.sandbox.install import Caps
+from evidence.canonical import Json
+from evidence.model import Absent, Reason, Target, TargetType
+from tests.crawler.sandbox.driving import NOON, greet, sandbox
+from tests.crawler.sandbox.index_server import IndexServer
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(180)]
+
+NPM = Target(type=TargetType.NPM, identifier="server")
+PYPI = Target(type=TargetType.PYPI, identifier="server")
+
+
+@pytest.fixture
+def opened(cache: Path, index: IndexServer, tmp_path: Path) -> Callable[[], Sandbox]:
+    """Opens a sandbox for the packages of `index`."""
+    return lambda: asyncio.run(sandbox(cache, index.environ(str(tmp_path))))
+
+
+def tarballs(index: IndexServer) -> int:
+    return sum(path.endswith((".tgz", ".whl")) for path in index.asked)
+
+
+async def start(box: Sandbox, target: Target) -> tuple[Json, dict[str, Json]]:
+    launched = await box.launch(target)
+    assert not isinstance(launched, Absent), launched
+    return await greet(launched), dict(launched.facts)
+
+
+def refused(box: Sandbox, target: Target) -> Absent:
+    found = asyncio.run(box.prepare(target))
+    assert isinstance(found, Absent), found
+    return found
+
+
+def module(box: Sandbox, layer: Json, target: Target) -> Path:
+    """A file of the server that is read when it starts."""
+    tree = box.installer.store.tree(str(layer))
+    return tree / ("node_modules/server/server.js" if target is NPM else "server/__init__.py")
+
+
+@pytest.mark.parametrize("target", [NPM, PYPI])
+def test_a_file_that_was_changed_is_never_answered_from_and_the_package_is_installed_anew(
+    opened: Callable[[], Sandbox], index: IndexServer, target: Target
+) -> None:
+    index.add_npm("server")
+    index.add_wheel("server")
+    box = opened()
+
+    async def run() -> None:
+        _, facts = await start(box, target)
+        path = module(box, facts["layer"], target)
+        before = path.stat()
+        path.chmod(0o644)
+        path.write_text('console.log(\'{"name": "evil"}\')' if target is NPM else "def main(): print('evil')")
+        path.chmod(0o444)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        said, again = await start(box, target)
+        assert isinstance(said, dict)
+        assert said["name"] == "server"
+        assert again == {**facts, "reinstalled": "its files are not those that it was made of"}
+        assert await start(box, target) == (said, facts)
+
+    asyncio.run(run())
+    assert target is PYPI or tarballs(index) == 2
+
+
+def test_dependencies_are_not_read_from_a_changed_layer(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+    index.add_npm("dependency")
+    index.add_npm("server", manifest={"dependencies": {"dependency": "1.0.0"}})
+    box = opened()
+    found = asyncio.run(box.prepare(NPM))
+    assert not isinstance(found, Absent)
+    manifest = box.installer.store.tree(found.layer) / "node_modules/dependency/package.json"
+    manifest.chmod(0o644)
+    manifest.write_text('{"name": "dependency", "version": "9.9.9"}')
+    tree = asyncio.run(box.installed(NPM))
+    assert not isinstance(tree, Absent)
+    assert [(one.name, one.version) for one in tree.packages] == [("dependency", "1.0.0")]
+
+
+def test_who_keeps_changing_files_gets_no_start(
+    opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.add_npm("server")
+    box = opened()
+    monkeypatch.setattr(type(box.installer.store), "flaw", lambda *_: "it is changed all the time")
+    absent = asyncio.run(box.launch(NPM))
+    assert isinstance(absent, Absent)
+    assert absent.reason is Reason.SANDBOX_RESTRICTED
+    assert not list((box.cache_dir / "layers").iterdir())
+
+
+def test_what_lies_in_a_download_cache_reaches_no_layer(
+    opened: Callable[[], Sandbox], index: IndexServer, cache: Path
+) -> None:
+    index.add_npm("server")
+    for name in ("bun/server@1.0.0@@127.0.0.1@@@1", "bun/server@1.0.0"):
+        planted = cache / "downloads" / name
+        planted.mkdir(parents=True)
+        (planted / "package.json").write_text('{"name": "server", "version": "1.0.0", "bin": "evil.js"}')
+        (planted / "evil.js").write_text("#!/usr/bin/env node\nprocess.exit(66)")
+    said, _ = asyncio.run(start(opened(), NPM))
+    assert isinstance(said, dict)
+    assert said["name"] == "server"
+    assert not list((cache / "work").iterdir())
+
+
+def test_a_wheel_that_is_not_the_one_of_the_index_is_refused(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+    index.add_wheel("server")
+    index.simple["server"][0]["hashes"] = {"sha256": "0" * 64}
+    absent = refused(opened(), PYPI)
+    assert absent.reason is Reason.INSTALL_FAILED
+    assert "Hash mismatch" in absent.detail
+
+
+def test_a_package_that_nobody_vouches_for_is_refused(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+    index.add_npm("bare")
+    dist = index.npm["bare"]["1.0.0"]["dist"]
+    assert isinstance(dist, dict)
+    del dist["integrity"], dist["shasum"]
+    index.add_npm("server", manifest={"dependencies": {"bare": "1.0.0"}})
+    absent = refused(opened(), NPM)
+    assert absent == Absent(Reason.INSTALL_FAILED, "the index gives no digest by which to check bare@1.0.0")
+
+
+def test_a_dependency_from_elsewhere_is_named_and_not_fetched(
+    opened: Callable[[], Sandbox], index: IndexServer
+) -> None:
+    index.add_npm("server", manifest={"dependencies": {"other": "https://host.example/other.tgz"}})
+    absent = refused(opened(), NPM)
+    assert absent.reason is Reason.INSTALL_FAILED
+    assert absent.detail == "it needs something that no package index holds: host.example:443"
+
+
+def test_what_cannot_be_installed_is_tried_once_an_hour_or_for_a_new_version(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    def visit(minutes: int) -> tuple[Reason, int]:
+        index.asked.clear()
+        box = asyncio.run(sandbox(cache, index.environ(str(tmp_path)), now=lambda: NOON + timedelta(minutes=minutes)))
+        box.installer = replace(box.installer, caps=Caps(size=1000))
+        return refused(box, NPM).reason, tarballs(index)
+
+    index.add_npm("server", files={"big.txt": "x" * 2000})
+    assert visit(0) == (Reason.TOO_LARGE, 1)
+    assert visit(59) == (Reason.TOO_LARGE, 0)
+    assert visit(61) == (Reason.TOO_LARGE, 1)
+    index.add_npm("server", "1.1.0", files={"big.txt": "x" * 2000})
+    assert visit(62) == (Reason.TOO_LARGE, 1)
+
+
+def test_a_disk_of_ours_that_is_full_is_not_held_against_the_package(
+    opened: Callable[[], Sandbox], index: IndexServer
+) -> None:
+    index.add_npm("server")
+    box = opened()
+    box.installer = replace(box.installer, caps=Caps(disk_floor=1 << 60))
+    assert refused(box, NPM).reason is Reason.NOT_COLLECTED
+
+
+def test_a_file_host_that_is_away_is_not_held_against_the_package(
+    opened: Callable[[], Sandbox], index: IndexServer
+) -> None:
+    index.add_npm("server")
+    dist = index.npm["server"]["1.0.0"]["dist"]
+    assert isinstance(dist, dict)
+    with IndexServer() as gone:
+        dist["tarball"] = f"{gone.url}/server.tgz"
+    absent = refused(opened(), NPM)
+    assert absent == Absent(Reason.NOT_COLLECTED, "the package index could not be reached by the installer")
+
+
+def test_servers_with_equal_trees_share_a_layer_that_stays_while_one_of_them_runs(
+    opened: Callable[[], Sandbox], index: IndexServer
+) -> None:
+    index.add_npm("server")
+    box = opened()
+
+    async def run() -> None:
+        pinned = replace(NPM, version="1.0.0")
+        first, second = await box.launch(NPM), await box.launch(pinned)
+        assert not isinstance(first, Absent)
+        assert not isinstance(second, Absent)
+        assert first.facts["layer"] == second.facts["layer"]
+        await first.stop()
+        assert evict(box.cache_dir, Keep(size=0), NOON) == Evicted()
+        said = await greet(second)
+        assert isinstance(said, dict)
+        assert evict(box.cache_dir, Keep(size=0), NOON).layers == 1
+        assert (await start(box, pinned))[0] == said
+
+    asyncio.run(run())
+    assert tarballs(index) == 2
+
+
+def test_an_index_entry_that_somebody_wrote_over_is_not_followed(
+    opened: Callable[[], Sandbox], index: IndexServer
+) -> None:
+    index.add_npm("server")
+    box = opened()
+    asyncio.run(start(box, NPM))
+    entries = list((box.cache_dir / "index").glob("*.json"))
+    good = entries[0].read_text()
+    for planted in ("[]", good.replace('"layer": "', '"layer": "../'), good.replace('"/usr/bin/node"', "7")):
+        for entry in entries:
+            entry.write_text(planted)
+        said, _ = asyncio.run(start(box, NPM))
+        assert isinstance(said, dict)
+        assert said["name"] == "server"
