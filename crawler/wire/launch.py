@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from evidence.canonical import Json
+from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Target
 
 # The runtimes that give a server neither a network nor a file system that stays.
@@ -32,6 +33,11 @@ class Launched(Protocol):
     @property
     def facts(self) -> Mapping[str, Json]:
         """Stable facts about what was started, such as the resolved version and the layer's digest."""
+        ...
+
+    @property
+    def behaviour(self) -> Behaviour | Absent:
+        """What it tried to reach beyond its box, once it is stopped; Absent where nobody observes it."""
         ...
 
     async def read(self, limit: int) -> bytes:

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from crawler.wire.sandbox.decoys import HOME
 from crawler.wire.sandbox.limits import Limits
 
 # /dev/zero is missing on purpose: mapped shared, it is memory that no resource limit counts.
 DEVICES = ("null", "random", "urandom")
+WORK = "/tmp/work"  # noqa: S108 (an empty folder that servers may be told to work in)
 NAMESPACES = ("user", "ipc", "pid", "net", "uts", "cgroup")
 BASE_ENVIRONMENT: Mapping[str, str] = {
     "HOME": "/tmp",  # noqa: S108
@@ -39,13 +41,14 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """Everything that decides what a command sees and may use."""
+    """Everything that decides what a command sees and may use; `watched`: what it does is observed, in a decoy home."""
 
     root: Path
     binds: tuple[Bind, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: str = "/tmp"  # noqa: S108
     limits: Limits
+    watched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +65,15 @@ def options(box: Box, places: Mapping[Path, str], scratch: Scratch | None, descr
     found = [f"--unshare-{name}" for name in NAMESPACES]
     found += ["--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]
     found += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
-    for name, value in {**BASE_ENVIRONMENT, **box.environment}.items():
+    home = {"HOME": HOME} if box.watched else {}
+    for name, value in {**BASE_ENVIRONMENT, **home, **box.environment}.items():
         found += ["--setenv", name, value]
     found += ["--ro-bind", places[box.root], "/", "--proc", "/proc"]
     found += _devices(box.limits.shared_memory, scratch)
     for bind in box.binds:
         found += ["--bind" if bind.writable else "--ro-bind", places[bind.source], bind.place]
     found += _memory("/tmp", box.limits.scratch, scratch.tmp if scratch else None)  # noqa: S108
+    found += ["--dir", WORK, *(["--dir", HOME] if box.watched else [])]
     found += ["--chdir", box.folder, "--seccomp", str(descriptors.seccomp)]
     return [*found, "--info-fd", str(descriptors.info), "--block-fd", str(descriptors.gate)]
 

@@ -18,10 +18,12 @@ from typing import TypeAlias
 
 from crawler.wire.sandbox import cgroup, privileged, seccomp
 from crawler.wire.sandbox.box import Box, Descriptors, Scratch, encode, options
+from crawler.wire.sandbox.decoys import lay
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.identity import Identity
 from crawler.wire.sandbox.limits import Limits
 from crawler.wire.sandbox.process import Contained, Init
+from crawler.wire.sandbox.watching import Observation, Tripwire, Watch
 from evidence.canonical import Json
 
 SETUP_PATIENCE = 15.0
@@ -44,16 +46,29 @@ async def start(
     """
     info, info_theirs = os.pipe()
     gate_theirs, gate = os.pipe()
+    tripwire = Tripwire(platform.machine()) if box.watched and dress is options else None
+    listener = None
     try:
         try:
-            process = _spawn(box, command, identity, (info_theirs, gate_theirs), inherited, dress=dress)
+            process = _spawn(
+                box, command, identity, (info_theirs, gate_theirs), inherited, dress=dress, tripwire=tripwire
+            )
         finally:
             os.close(info_theirs)
             os.close(gate_theirs)
+            if tripwire is not None:
+                listener = tripwire.finish()
         with contextlib.ExitStack() as undo:  # a launch that fails or is cancelled leaves no box behind
             undo.callback(_abandon, process)
+            watch = None if listener is None else Watch(listener, platform.machine())
+            if watch is not None:
+                undo.callback(watch.end)
+                watch.attend()
             init = await _init(info, process)
             undo.callback(os.close, init.handle)
+            decoys = await lay(init.pid, box.root, identity.uid) if tripwire is not None else None
+            observation = Observation(watch, decoys)
+            undo.callback(observation.end)
             try:
                 group = _admit(init, box.limits, identity, gate)
             except OSError as error:
@@ -63,6 +78,8 @@ async def start(
         os.close(info)
         os.close(gate)
     contained = Contained(process, init, box.limits, facts or {}, runtime=runtime)
+    if tripwire is not None:
+        contained.observed_by(observation.tell)
     if group is not None:
         contained.after_stop(partial(asyncio.to_thread, cgroup.dissolve, group))
     return contained
@@ -76,22 +93,25 @@ def _spawn(
     inherited: Sequence[int],
     *,
     dress: Dress,
+    tripwire: Tripwire | None,
 ) -> subprocess.Popen[bytes]:
     binary = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
     if binary is None:
         raise SandboxError("bubblewrap is missing")
     sources = [box.root, *(bind.source for bind in box.binds)]
     opened: list[int] = []
+    steps: list[Callable[[], None]] = []
     try:
         filter_fd = _readable(seccomp.program(platform.machine()), opened)
         descriptors = Descriptors(seccomp=filter_fd, info=setup[0], gate=setup[1])
-        prepare: Callable[[], None] | None = None
         if identity.uid is None:
             found = dress(box, {source: str(source) for source in sources}, None, descriptors)
         else:
             stage = privileged.stage(sources)
-            prepare = privileged.preparation(stage, box.limits, identity.uid)
+            steps.append(privileged.preparation(stage, box.limits, identity.uid))
             found = dress(box, stage.places, stage.scratch, descriptors)
+        if tripwire is not None:
+            steps.append(tripwire.install)
         arguments = _readable(encode(found), opened)
         # An empty environment: the box's first process shows its own in /proc/1/environ.
         return subprocess.Popen(  # noqa: S603
@@ -103,7 +123,7 @@ def _spawn(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=(arguments, filter_fd, *setup, *inherited),
-            preexec_fn=prepare,  # noqa: PLW1509 (a few system calls prepared beforehand)
+            preexec_fn=partial(_run, steps) if steps else None,  # noqa: PLW1509 (system calls prepared beforehand)
             start_new_session=True,
         )
     except (OSError, ValueError, subprocess.SubprocessError, seccomp.UnsupportedMachineError) as error:
@@ -111,6 +131,11 @@ def _spawn(
     finally:
         for handle in opened:
             os.close(handle)
+
+
+def _run(steps: Sequence[Callable[[], None]]) -> None:
+    for step in steps:
+        step()
 
 
 def _admit(init: Init, limits: Limits, identity: Identity, gate: int) -> Path | None:

@@ -229,6 +229,7 @@ class Sandbox:
             environment={**RUN_ENVIRONMENT, **environment},
             folder=folder,
             limits=self.limits,
+            watched=True,
         )
         who = await held.enter_async_context(identity.slot(self.cache_dir))
         return await bubblewrap.start(box, argv, who, facts=facts)

@@ -196,6 +196,40 @@ def spin():
         pass
 
 
+def curious():
+    """Everything that the sandbox observes, once."""
+    home = os.path.expanduser("~")
+
+    def reach(family, address, kind=socket.SOCK_STREAM):
+        with socket.socket(family, kind) as sock:
+            return sock.sendto(b"x", address) if kind == socket.SOCK_DGRAM else sock.connect(address)
+
+    return {
+        "address": attempt(lambda: reach(socket.AF_INET, ("192.0.2.7", 443))),
+        "mapped": attempt(lambda: reach(socket.AF_INET6, ("::ffff:192.0.2.8", 80))),
+        "datagram": attempt(lambda: reach(socket.AF_INET, ("192.0.2.9", 514), socket.SOCK_DGRAM)),
+        "message": attempt(lambda: socket.socket(2, socket.SOCK_DGRAM).sendmsg([b"x"], [], 0, ("192.0.2.10", 515))),
+        "own port": attempt(lambda: reach(socket.AF_INET, ("127.0.0.1", 40000 + os.getpid()))),
+        "socket": attempt(lambda: reach(socket.AF_UNIX, "/var/run/docker.sock")),
+        "name": attempt(lambda: socket.getaddrinfo("exfil.example.com", 443)),
+        "program": attempt(lambda: os.execve("/usr/bin/curl", ["curl", "http://x"], {})),
+        "own program": attempt(lambda: os.posix_spawn(f"{home}/dropped", ["dropped"], {})),
+        "write": attempt(lambda: open("/etc/cron.d/job", "w")),
+        "relative": attempt(lambda: open("../etc/passwd", "r+")),
+        "own": attempt(lambda: open("/tmp/mine", "w").close()),
+        "key": attempt(lambda: open(f"{home}/.ssh/id_rsa").close()),
+        "listing": attempt(lambda: os.listdir(f"{home}/.aws")),
+        "start-up": attempt(lambda: open(f"{home}/.bashrc", "a").write("x")),
+        "own setting": attempt(lambda: open(f"{home}/.config/mine.json", "w").close()),
+    }
+
+
+def knocking(times):
+    for number in range(int(times)):
+        attempt(lambda n=number: os.close(os.open(f"/nowhere/{n % 100}x", os.O_CREAT | os.O_WRONLY)))
+    return {"times": int(times)}
+
+
 def interfaces():
     found = {name: open(f"/sys/class/net/{name}/address").read() for name in ()}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:

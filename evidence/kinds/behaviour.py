@@ -1,0 +1,150 @@
+"""Kind `behaviour`: what a contained server tried to reach beyond its box while it was started, listed and tried.
+
+Body, schema 1 (canonical JSON, ours from end to end; sorted and without doubles, so that two nights compare equal):
+
+    {"contacts": [{"to": ADDRESS | PATH, "port": INT | null}, ...], "names": [HOST, ...], "programs": [PROGRAM, ...],
+     "writes": [PATH, ...], "decoys": [{"path": PATH, "changed": BOOL}, ...] | null, "cut": BOOL}
+
+`contacts` are addresses it tried to connect or send to, and UNIX sockets by path (`@` begins an abstract one); `port`
+is null for those and for short-lived ports of its own machine. `names` are hosts that it asked the resolver for: the
+box has no network, so a contact by name ends there and no port is known. `programs` are those it tried to start, itself
+left out, without their folder when they are in one for commands. `writes` are files outside its own scratch space that
+it opened for writing, all of which the box refused. `decoys` are files of a made-up home folder (keys, cloud
+credentials, browser profiles) that it opened, or changed; null when they could not be watched. Runs of digits that name
+a process or a moment are `*`. `cut`: more was seen than is kept, or it was seen too fast to be read.
+
+A text is a server's own and may lie: it is what the server asked the kernel for, read before the kernel read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from evidence.canonical import Json, canonical_json, parse_json
+from evidence.members import known_count, mapping, mappings, text, texts
+from evidence.model import Observed
+
+KIND: Final = "behaviour"
+SCHEMA: Final = 1
+
+MOST: Final = 64
+"""The most entries of one list that are kept."""
+LONGEST: Final = 200
+"""Characters of one text that are kept."""
+
+
+T = TypeVar("T", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """An address or a UNIX socket that it tried to reach; `port` None: there is none, or a short-lived one."""
+
+    to: str
+    port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoy:
+    """A bait file that it opened, or changed."""
+
+    path: str
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """Typed, tolerant view of a behaviour body. `decoys` None: nobody could watch them."""
+
+    contacts: tuple[Contact, ...] = ()
+    names: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    decoys: tuple[Decoy, ...] | None = None
+    cut: bool = False
+
+    @staticmethod
+    def parse(body: bytes) -> Behaviour:
+        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        members = mapping(parse_json(body))
+        decoys = mappings(members.get("decoys"))
+        return Behaviour(
+            contacts=tuple(_contact(row) for row in mappings(members.get("contacts"))),
+            names=texts(members.get("names")),
+            programs=texts(members.get("programs")),
+            writes=texts(members.get("writes")),
+            decoys=None
+            if members.get("decoys") is None
+            else tuple(Decoy(text(row.get("path")), row.get("changed") is True) for row in decoys),
+            cut=members.get("cut") is True,
+        )
+
+    def observed(self) -> Observed:
+        """The record's content."""
+        body: dict[str, Json] = {
+            "contacts": [{"to": each.to, "port": each.port} for each in self.contacts],
+            "names": list(self.names),
+            "programs": list(self.programs),
+            "writes": list(self.writes),
+            "decoys": None
+            if self.decoys is None
+            else [{"path": each.path, "changed": each.changed} for each in self.decoys],
+            "cut": self.cut,
+        }
+        return Observed(canonical_json(body))
+
+
+def behaviour(
+    *,
+    contacts: Iterable[Contact] = (),
+    names: Iterable[str] = (),
+    programs: Iterable[str] = (),
+    writes: Iterable[str] = (),
+    decoys: Iterable[Decoy] | None = None,
+    cut: bool = False,
+) -> Behaviour:
+    """What was seen, in order, without doubles, and no more of it than is kept."""
+    reached = _kept(contacts, lambda each: (each.to, -1 if each.port is None else each.port))
+    asked, begun, written = _kept(names, str), _kept(programs, str), _kept(writes, str)
+    opened = None if decoys is None else _kept(_once(decoys), lambda each: each.path)
+    return Behaviour(
+        contacts=reached[0],
+        names=asked[0],
+        programs=begun[0],
+        writes=written[0],
+        decoys=None if opened is None else opened[0],
+        cut=cut or reached[1] or asked[1] or begun[1] or written[1] or (opened is not None and opened[1]),
+    )
+
+
+def together(seen: Iterable[Behaviour]) -> Behaviour:
+    """What several processes of one server did, as one; decoys are unknown when those of one process are."""
+    every = tuple(seen)
+    known = [each.decoys for each in every if each.decoys is not None]
+    return behaviour(
+        contacts=(one for each in every for one in each.contacts),
+        names=(one for each in every for one in each.names),
+        programs=(one for each in every for one in each.programs),
+        writes=(one for each in every for one in each.writes),
+        decoys=[one for each in known for one in each] if len(known) == len(every) else None,
+        cut=any(each.cut for each in every),
+    )
+
+
+def _kept(found: Iterable[T], order: Callable[[T], Any]) -> tuple[tuple[T, ...], bool]:
+    """The first MOST in order, and whether there were more."""
+    ordered = sorted(set(found), key=order)
+    return tuple(ordered[:MOST]), len(ordered) > MOST
+
+
+def _once(decoys: Iterable[Decoy]) -> list[Decoy]:
+    changed: dict[str, bool] = {}
+    for each in decoys:
+        changed[each.path] = changed.get(each.path, False) or each.changed
+    return [Decoy(path, how) for path, how in changed.items()]
+
+
+def _contact(row: Mapping[str, Json]) -> Contact:
+    return Contact(text(row.get("to")), known_count(row.get("port")))
