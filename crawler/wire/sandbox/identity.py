@@ -43,7 +43,7 @@ async def slot(cache_dir: Path) -> AsyncIterator[Identity]:
     folder = _register(cache_dir)
     while True:
         for number in range(SLOTS):
-            handle = _take(folder / str(number))
+            handle = take(folder / str(number))
             if handle is not None:
                 try:
                     yield Identity(FIRST_SLOT_UID + number)
@@ -65,7 +65,7 @@ def _register(cache_dir: Path) -> Path:
 @contextlib.asynccontextmanager
 async def lock(path: Path) -> AsyncIterator[None]:
     """Hold the lock file exclusively among tasks and processes; the kernel frees it when we die."""
-    while (handle := _take(path)) is None:  # noqa: ASYNC110 (another process frees it: there is no event to wait for)
+    while (handle := take(path)) is None:  # noqa: ASYNC110 (another process frees it: there is no event to wait for)
         await asyncio.sleep(POLL)
     try:
         yield
@@ -73,7 +73,8 @@ async def lock(path: Path) -> AsyncIterator[None]:
         os.close(handle)
 
 
-def _take(path: Path) -> int | None:
+def take(path: Path) -> int | None:
+    """The open lock file, which is ours until it is closed; None when somebody else holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
