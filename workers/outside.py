@@ -38,6 +38,7 @@ from workers.budgets import request_budgets
 from workers.clock import Clock
 from workers.further import Further
 from workers.log import get_log
+from workers.installed import keep_room
 from workers.pins import Pinned, Versioned, evidence_schemas
 from workers.settings import RegistrySetting, Settings, code_version, environment_variable, tool_environment
 
@@ -220,6 +221,7 @@ class _Packages:
         if self._settings.sandbox == "off":
             return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
         return await open_sandbox(
+        await asyncio.to_thread(keep_room, self._settings, self._clock)
             self._settings.cache,
             environ=tool_environment(),
             now=self._clock.wall,

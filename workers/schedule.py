@@ -20,6 +20,7 @@ PUBLISH_RUN: Final = "hallmark.publish_run"
 LIGHT_CHECK: Final = "hallmark.light_check"
 REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
 COMPACT: Final = "hallmark.compact"
+EVICT: Final = "hallmark.evict"
 EXPORT_DATASETS: Final = "hallmark.export_datasets"
 ADMIT_RETESTS: Final = "hallmark.admit_retests"
 RETEST_ONE: Final = "hallmark.retest"
@@ -41,6 +42,7 @@ ROUTES: Final = {
     PLAN_RUN: PROBE,
     PROBE_SHARD: PROBE,
     SANDBOX_SHARD: SANDBOX,
+    EVICT: SANDBOX,
     GITHUB_SHARD: GITHUB,
     SCAN_SHARD: SCAN,
     LIGHT_CHECK: PROBE,
@@ -89,6 +91,8 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
         table["refresh-advisories"] = _entry(REFRESH_ADVISORIES, settings.advisories_every)
     if settings.datasets:
         table["export-datasets"] = _entry(EXPORT_DATASETS, settings.datasets_every)
+    if settings.layers_size or settings.layers_unused:
+        table["evict"] = _daily(EVICT, settings)
     if settings.keep_whole:
         table["compact"] = _daily(COMPACT, settings)
     return table

@@ -14,6 +14,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from workers.dataset_settings import DatasetSettings
 from workers.fleet_settings import FleetSettings
+from workers.layer_settings import LayerSettings
 from workers.night_settings import Duration
 from workers.people_settings import PeopleSettings
 from workers.visit_settings import VisitSettings
@@ -61,7 +62,7 @@ def _xdg(name: str, fallback: str) -> Path:
     return Path(value) if Path(value).is_absolute() else Path.home() / fallback
 
 
-class Settings(PeopleSettings, WebSettings, VisitSettings, FleetSettings, DatasetSettings):
+class Settings(PeopleSettings, WebSettings, VisitSettings, FleetSettings, DatasetSettings, LayerSettings, RuntimeSettings):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)

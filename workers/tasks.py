@@ -14,7 +14,19 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.courtesy import LONGEST_PAUSE
 from evidence.store import Stage, StoreUnavailable
-from workers import advisories, claims, closing, compacting, datasets, nightly, notices, retest_runs, schedule, shards
+from workers import (
+    advisories,
+    claims,
+    closing,
+    compacting,
+    datasets,
+    installed,
+    nightly,
+    notices,
+    retest_runs,
+    schedule,
+    shards,
+)
 from workers.breaking import OwnSilence, SharedSilence, Silence
 from workers.broker import CeleryQueues, turn
 from workers.budgets import request_budgets
@@ -80,6 +92,12 @@ def compact() -> None:
     """Keep less of old nights. It may be killed anywhere, and called twice."""
     keep = settings().keep_whole
     _do(lambda ctx, _: asyncio.to_thread(compacting.compact, ctx.store, ctx.clock, keep))
+
+
+@_task(schedule.EVICT)
+def evict() -> None:
+    """Make room in this machine's cache of installed packages. It may be killed anywhere, and called twice."""
+    installed.keep_room(settings(), clock_at(settings().clock))
 
 
 @_task(schedule.EXPORT_DATASETS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ import typer
 from crawler.wire import sandbox as box
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, facts, fail, note, show
+from workers.clock import SystemClock
 from workers.settings import Settings, tool_environment
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -69,10 +71,18 @@ def status(as_json: AsJson = False) -> None:
 @app.command()
 def clean(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    older_than: Annotated[
+        int | None,
+        typer.Option(metavar="DAYS", min=0, help="Only packages that nobody started for so many days, none in use."),
+    ] = None,
 ) -> None:
     """Remove the root file system and every installed package from the cache; both are made again when needed."""
     with explained():
         cache = Settings().cache
+        if older_than is not None:
+            gone = box.evict(cache, box.Keep(unused=timedelta(days=older_than)), SystemClock().wall())
+            note(f"removed {gone.layers} installed packages ({gone.size / 1e6:.0f} MB) in {cache}")
+            return
         size, files = _usage(cache)
         if not files:
             note(f"nothing to remove in {cache}")
@@ -87,11 +97,7 @@ def clean(
 
 def _parts(cache: Path) -> list[Path]:
     """The folders that the sandbox makes in the cache; anything else there is left alone."""
-    return [
-        part
-        for name in ("rootfs", "tools", "layers", "locks", "index", "downloads", "slots", "work")
-        if (part := cache / name).is_dir()
-    ]
+    return [part for name in box.PARTS if (part := cache / name).is_dir()]
 
 
 def _usage(cache: Path) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from crawler.wire.sandbox.availability import Availability, available
 from crawler.wire.sandbox.bare import UnsandboxedLauncher
 from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.eviction import Evicted, Keep, evict
 from crawler.wire.sandbox.failure import start_failure
 from crawler.wire.sandbox.installed_tree import InstalledPackage, InstalledTree
 from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
@@ -12,8 +13,10 @@ from crawler.wire.sandbox.rootfs import PARTS, Rootfs, build
 __all__ = [
     "PARTS",
     "Availability",
+    "Evicted",
     "InstalledPackage",
     "InstalledTree",
+    "Keep",
     "Limits",
     "Rootfs",
     "Sandbox",
@@ -21,6 +24,7 @@ __all__ = [
     "UnsandboxedLauncher",
     "available",
     "build",
+    "evict",
     "open_sandbox",
     "start_failure",
 ]

@@ -48,7 +48,7 @@ OWN_FILES: Mapping[str, bytes] = {
     "etc/ssl/certs/ca-certificates.crt": b"",  # the install phase binds the user's bundle over it
 }
 # Every folder that the sandbox makes in its cache; all of it may be deleted while nothing runs.
-PARTS = ("downloads", "index", "layers", "locks", "rootfs", "slots", "tools", "work")
+PARTS = ("downloads", "index", "layers", "locks", "rootfs", "seals", "slots", "tools", "uses", "work")
 MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "project", "run", "sys", "tmp")
 
 

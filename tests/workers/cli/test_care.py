@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from crawler.wire.sandbox.layers import Layers
 from tests.workers.cli.conftest import Hallmark
 
 
@@ -83,6 +85,22 @@ def test_registry_list_says_what_is_walked(hallmark: Hallmark) -> None:
     rows = {row["registry"]: row["default"] for row in hallmark("registry", "list", "--json").rows}
     assert rows == {"starter": True, "official": False, "docker": False}
     assert "starter" in hallmark("registry").out
+
+
+def test_cleaning_what_is_old_leaves_the_rest_and_what_is_in_use(hallmark: Hallmark, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    layers = Layers(cache, "python3.11-x86_64")
+    for name in ("old", "young", "running"):
+        (cache / "layers" / name).mkdir(parents=True)
+        (cache / "uses").mkdir(exist_ok=True)
+        (cache / "uses" / name).touch()
+    with layers.hold("running"):
+        for name in ("old", "running"):
+            os.utime(cache / "uses" / name, (0, 0))
+        said = hallmark("sandbox", "clean", "--older-than", "30")
+    assert said.code == 0
+    assert "removed 1 installed package" in said.err
+    assert sorted(path.name for path in (cache / "layers").iterdir()) == ["running", "young"]
 
 
 def test_cleaning_asks_first_and_leaves_other_files(hallmark: Hallmark, tmp_path: Path) -> None:

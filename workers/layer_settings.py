@@ -1,0 +1,25 @@
+"""The settings of installed packages: how much of them is kept, and for how long."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from workers.night_settings import Duration
+
+
+class LayerSettings(BaseSettings):
+    """A part of `Settings`, of which there is one."""
+
+    layers_size: float = Field(
+        default=20,
+        ge=0,
+        description="Gigabytes of installed packages that the cache keeps; the least recently used go first, never one "
+        "in use. 0: no bound.",
+    )
+    layers_unused: Duration = Field(
+        default=timedelta(days=30),
+        description="Installed packages that nobody started for so long leave the cache. 0: they stay.",
+    )
