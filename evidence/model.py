@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from evidence.canonical import Json, canonical_digest, canonical_json, sha256
+from evidence.inputs import Input
 
 ServerId: TypeAlias = str
 
@@ -70,7 +71,8 @@ class Target:
 
     `identifier` is the URL of a remote, the name of a package, or the working directory of a command.
     `arguments` follow the package's own entry point (or are the command itself); `environment` holds
-    declared, non-secret values; `headers` are declared literal headers of a remote.
+    declared, non-secret values; `headers` are declared literal headers of a remote. `inputs` are what a package asks
+    for without giving a value.
     """
 
     type: TargetType
@@ -79,6 +81,7 @@ class Target:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
+    inputs: tuple[Input, ...] = ()
 
 
 class Status(StrEnum):

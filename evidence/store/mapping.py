@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 from evidence.canonical import Json
+from evidence.inputs import Input
 from evidence.model import Target, TargetType
 
 _TYPES: Final = {one.value: one for one in TargetType}
@@ -64,6 +65,7 @@ def _target_to_json(target: Target) -> dict[str, Json]:
         "arguments": list(target.arguments),
         "environment": [list(pair) for pair in target.environment],
         "headers": [list(pair) for pair in target.headers],
+        "inputs": [given.as_json() for given in target.inputs],
     }
     return members | {name: value for name, value in optional.items() if value is not None and value != []}
 
@@ -76,4 +78,5 @@ def _target_from_json(item: Mapping[str, Any]) -> Target:
         arguments=tuple(item.get("arguments", ())),
         environment=tuple((name, value) for name, value in item.get("environment", ())),
         headers=tuple((name, value) for name, value in item.get("headers", ())),
+        inputs=tuple(Input.from_json(row) for row in item.get("inputs", ())),
     )

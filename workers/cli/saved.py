@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from evidence.canonical import NotJson, parse_json
+from evidence.inputs import Input
 from evidence.kinds import package, repository
 from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
@@ -104,7 +105,9 @@ def _server(row: dict[str, Any]) -> Server:
 
 def _target(row: dict[str, Any]) -> Target:
     pairs = {name: tuple((key, value) for key, value in row[name]) for name in ("environment", "headers")}
-    return Target(**{**row, **pairs, "type": TargetType(row["type"]), "arguments": tuple(row["arguments"])})
+    inputs = tuple(map(Input.from_json, row.get("inputs", ())))
+    words = tuple(row["arguments"])
+    return Target(**{**row, **pairs, "type": TargetType(row["type"]), "arguments": words, "inputs": inputs})
 
 
 def _read_record(server: Server, row: dict[str, Any], bodies: Iterator[bytes]) -> Record:

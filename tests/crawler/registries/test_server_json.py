@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crawler.registries.server_json import MAX_ENTRY, NotLatest, read_entry
 from crawler.registries.server_schemas import choose
 from evidence.canonical import parse_json
+from evidence.inputs import Input, Place
 from evidence.kinds.registration import Registration, compose
 from evidence.model import Observed, ServerRef, Status, Target, TargetType
 from tests.crawler.registries.documents import CAMEL, DATED, EARLIEST, document, package
@@ -62,6 +63,7 @@ def test_the_shape_of_the_first_months_is_understood() -> None:
             version="1.0.0",
             arguments=("serve",),
             environment=(("MODE", "safe"),),
+            inputs=(Input(place=Place.ENVIRONMENT, name="TOKEN", secret=True),),
         ),
     )
 
