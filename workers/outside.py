@@ -226,6 +226,7 @@ class _Packages:
             environ=tool_environment(),
             now=self._clock.wall,
             slots=self._settings.sandbox_slots,
+            runtime=self._settings.sandbox_runtime,
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )
 

@@ -17,6 +17,7 @@ from workers.fleet_settings import FleetSettings
 from workers.layer_settings import LayerSettings
 from workers.night_settings import Duration
 from workers.people_settings import PeopleSettings
+from workers.runtime_settings import ENGINE_VARIABLES, RuntimeSettings
 from workers.visit_settings import VisitSettings
 from workers.web_settings import WebSettings
 
@@ -26,7 +27,7 @@ DISTRIBUTION: Final = "mcp-hallmark"
 # What pip, uv, npm and bun read to find their index. The sandbox asks the tools where packages come from.
 _TOOL_PREFIXES = ("pip_", "uv_", "npm_config_", "bun_config_")
 _TOOL_NAMES = frozenset(
-    {"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+    {"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", *ENGINE_VARIABLES}
 )
 
 
@@ -62,7 +63,16 @@ def _xdg(name: str, fallback: str) -> Path:
     return Path(value) if Path(value).is_absolute() else Path.home() / fallback
 
 
-class Settings(PeopleSettings, WebSettings, VisitSettings, FleetSettings, DatasetSettings, LayerSettings, RuntimeSettings):
+class Settings(
+    PeopleSettings,
+    WebSettings,
+    VisitSettings,
+    FleetSettings,
+    DatasetSettings,
+    LayerSettings,
+    RuntimeSettings,
+    RuntimeSettings,
+):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
@@ -265,7 +275,7 @@ def code_version() -> str:
 
 
 def tool_environment() -> Mapping[str, str]:
-    """The variables by which pip, uv, npm and bun find their index: the only environment that the sandbox may see."""
+    """The variables by which tools find their index, and engines their containers: all that the sandbox may see."""
     return {
         name: value
         for name, value in os.environ.items()  # noqa: TID251

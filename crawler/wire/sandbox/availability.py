@@ -1,4 +1,4 @@
-"""Can servers be contained here? Asked before anything starts, and by `hallmark doctor`."""
+"""Can bubblewrap contain servers here? Asked before anything starts, and by `hallmark doctor`."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ TRIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether the sandbox can be had; if not, why, and what the user can do about it."""
+    """Whether a runtime can be had; if not, why, and what the user can do about it. `detail` says what was found."""
 
     ok: bool
     why: str = ""
     fix: str = ""
+    detail: str = ""
 
 
 def available() -> Availability:
-    """Try what the sandbox needs: Linux, a known machine, bubblewrap, ldd, and user namespaces."""
+    """Try what bubblewrap needs: Linux, a known machine, bubblewrap, ldd, and user namespaces."""
     if sys.platform != "linux":
         return Availability(False, "the sandbox needs Linux", "run the crawl on Linux or in a Linux virtual machine")
     if platform.machine() not in syscalls.AUDIT_ARCH:
@@ -50,7 +51,7 @@ def available() -> Availability:
         return Availability(False, "bubblewrap is not installed", "install it: apt-get install bubblewrap")
     if shutil.which("ldd") is None:  # finds the libraries that the box needs
         return Availability(False, "ldd is missing", "install the C library's tools (libc-bin or glibc-common)")
-    return _old(binary) or _namespaces(binary) or Availability(True)
+    return _old(binary) or _namespaces(binary) or Availability(True, detail="namespaces of this kernel")
 
 
 def _old(binary: str) -> Availability | None:

@@ -8,17 +8,18 @@ import platform
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import httpx
 
 from crawler.patience import queueing
 from crawler.wire.launch import Launched
-from crawler.wire.sandbox import answers, bubblewrap, command, entrypoints, host, identity, indexes, rootfs, spec
-from crawler.wire.sandbox.availability import available
+from crawler.wire.sandbox import answers, command, entrypoints, host, identity, indexes, rootfs, spec
 from crawler.wire.sandbox.box import Bind, Box
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.eviction import sweep
+from crawler.wire.sandbox.image_engine import ImageEngine
 from crawler.wire.sandbox.install import Installer, Result
 from crawler.wire.sandbox.installed_tree import InstalledTree, read_tree
 from crawler.wire.sandbox.layers import Layers
@@ -26,6 +27,8 @@ from crawler.wire.sandbox.limits import RUN, Limits
 from crawler.wire.sandbox.process import Contained
 from crawler.wire.sandbox.relay import Doors
 from crawler.wire.sandbox.resolved import Installed, Resolutions
+from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
+from crawler.wire.sandbox.runtimes import AUTO, look, opened, pick
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 
@@ -35,6 +38,7 @@ INSTALLATIONS = 2  # a package is installed once more when its files were change
 _RESTLESS = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
 )
+_IMPASSABLE = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
 # The same server must answer the same way twice, so Python's hashes are not seeded at random.
 RUN_ENVIRONMENT: Mapping[str, str] = {
     "NODE_OPTIONS": "--max-old-space-size=256 --disable-wasm-trap-handler",
@@ -48,7 +52,7 @@ RUN_ENVIRONMENT: Mapping[str, str] = {
 
 @dataclass(slots=True)
 class Sandbox:
-    """Starts npm, PyPI and command targets in bubblewrap. Make one with `open_sandbox`."""
+    """Starts npm, PyPI and command targets in `contained_by`, images in `engine`. Make one with `open_sandbox`."""
 
     cache_dir: Path
     rootfs: rootfs.Rootfs
@@ -58,6 +62,8 @@ class Sandbox:
     known: Resolutions
     limits: Limits = RUN
     slots: int = 2
+    contained_by: Runtime = field(default_factory=Bubblewrap)
+    engine: ImageEngine | None = None
     _room: asyncio.Semaphore = field(init=False)
     _indexes: dict[TargetType, indexes.NpmIndex | indexes.PythonIndex] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -67,8 +73,8 @@ class Sandbox:
 
     @property
     def runtime(self) -> str:
-        """What contains the servers."""
-        return "bubblewrap"
+        """What contains packages and commands."""
+        return self.contained_by.name
 
     async def launch(self, target: Target) -> Launched | Absent:
         """Install if needed and start; Absent says why it could not be started."""
@@ -166,7 +172,9 @@ class Sandbox:
             return await self._launch_command(target, held)
         if target.type in PACKAGES:
             return await self._launch_package(target, held)
-        return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm and PyPI packages, not {target.type.value}")
+        if target.type is TargetType.OCI and self.engine is not None:
+            return await self._launch_image(target, held, self.engine)
+        return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm, PyPI and OCI, not {target.type.value}")
 
     async def _launch_package(self, target: Target, held: contextlib.AsyncExitStack) -> Contained | Absent:
         flaw: str | None = None
@@ -204,6 +212,18 @@ class Sandbox:
         binds = (Bind(self.installer.store.tree(found.layer), "/app"),)
         return await self._start(held, chosen.argv, binds, dict(target.environment), facts)
 
+    async def _launch_image(
+        self, target: Target, held: contextlib.AsyncExitStack, engine: ImageEngine
+    ) -> Contained | Absent:
+        environment = dict(target.environment)
+        if not _passable(target.arguments, environment):
+            return _IMPASSABLE
+        images = await engine.images(self.contained_by)
+        if isinstance(images, Absent):
+            return images
+        who = await held.enter_async_context(identity.slot(self.cache_dir))
+        return await images.start(target, who, self.limits, environment)
+
     async def _launch_command(self, target: Target, held: contextlib.AsyncExitStack) -> Contained | Absent:
         found = await asyncio.to_thread(command.resolve, target, self.rootfs.python.rsplit(".", 1)[0])
         if isinstance(found, Absent):
@@ -219,10 +239,8 @@ class Sandbox:
         facts: Mapping[str, Json],
     ) -> Contained | Absent:
         folder = command.PROJECT if any(bind.place == command.PROJECT for bind in binds) else "/tmp"  # noqa: S108
-        if any("\0" in text for text in (*argv, *environment, *environment.values())) or any(
-            not name or "=" in name for name in environment
-        ):
-            return Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
+        if not _passable(argv, environment):
+            return _IMPASSABLE
         box = Box(
             root=self.rootfs.root,
             binds=binds,
@@ -232,7 +250,7 @@ class Sandbox:
             watched=True,
         )
         who = await held.enter_async_context(identity.slot(self.cache_dir))
-        return await bubblewrap.start(box, argv, who, facts=facts)
+        return await self.contained_by.start(box, argv, who, facts=facts)
 
 
 async def open_sandbox(
@@ -243,26 +261,31 @@ async def open_sandbox(
     ttl: timedelta = TTL,
     limits: Limits = RUN,
     slots: int = 2,
+    runtime: str = AUTO,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sandbox | Absent:
     """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing.
 
     `environ` is asked for the user's package indexes and certificates and never passed inside; at most `slots`
-    targets are installed or running at the same time.
+    targets are installed or running at the same time. `runtime` is one of `runtimes.RUNTIMES`, or `auto`.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
-    state = await asyncio.to_thread(available)
-    if not state.ok:
-        return Absent(Reason.SANDBOX_RESTRICTED, f"{state.why}; {state.fix}")
+    chosen = await asyncio.to_thread(pick, runtime, partial(look, environ=environ))
+    if not isinstance(chosen, str):
+        return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen.why}; {chosen.fix}")
     try:
         root = await rootfs.build(cache_dir, progress, environ=environ)
+        contained_by = await opened(chosen, cache_dir, root.root, environ)
         bundle = host.certificates(environ)
     except SandboxError as error:
         return Absent(Reason.SANDBOX_RESTRICTED, str(error))
     await asyncio.to_thread(sweep, cache_dir, now())
     store = Layers(cache_dir, _abi())
     installer = Installer(rootfs=root, store=store, bundle=bundle)
-    return Sandbox(cache_dir, root, environ, now, installer, Resolutions(store, ttl), limits, slots)
+    engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl)
+    return Sandbox(
+        cache_dir, root, environ, now, installer, Resolutions(store, ttl), limits, slots, contained_by, engine
+    )
 
 
 async def _stopping_unless_done(started: Contained | Absent, look: Coroutine[None, None, str | None]) -> str | None:
@@ -274,6 +297,12 @@ async def _stopping_unless_done(started: Contained | Absent, look: Coroutine[Non
         if flaw is not None and isinstance(started, Contained):
             await started.stop()
     return flaw
+
+
+def _passable(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
+    return not any("\0" in text for text in (*argv, *environment, *environment.values())) and all(
+        name and "=" not in name for name in environment
+    )
 
 
 def _abi() -> str:

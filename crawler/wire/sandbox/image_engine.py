@@ -1,0 +1,46 @@
+"""The engine that images run in, looked for when the first image is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from crawler.wire.sandbox.containers import Containers
+from crawler.wire.sandbox.images import Images
+from crawler.wire.sandbox.runtime import Runtime
+from crawler.wire.sandbox.runtimes import engine_runtime, look, pick_for_images
+from evidence.model import Absent, Reason
+
+
+@dataclass(slots=True)
+class ImageEngine:
+    """Finds and opens the engine of images once. `runtime` is that of packages, which is used if it is an engine."""
+
+    wanted: str
+    cache_dir: Path
+    root: Path
+    environ: Mapping[str, str]
+    now: Callable[[], datetime]
+    ttl: timedelta
+    _found: Images | Absent | None = None
+    _finding: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def images(self, runtime: Runtime) -> Images | Absent:
+        """The images of the engine, or why there is none; raises SandboxError when it does not work."""
+        async with self._finding:
+            if self._found is None:
+                self._found = await self._open(runtime)
+        return self._found
+
+    async def _open(self, runtime: Runtime) -> Images | Absent:
+        if not isinstance(runtime, Containers):
+            asked = partial(look, environ=self.environ)
+            chosen = await asyncio.to_thread(pick_for_images, self.wanted, asked)
+            if not isinstance(chosen, str):
+                return Absent(Reason.RUNTIME_UNSUPPORTED, f"{chosen.why}; {chosen.fix}")
+            runtime = await engine_runtime(chosen, self.cache_dir, self.environ)
+        return Images(runtime, self.root / "etc/resolv.conf", self.now, self.ttl)

@@ -1,0 +1,165 @@
+"""Which runtimes can be had here, which one is used, and what to install where there is none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from crawler.wire.sandbox.availability import PATHS, Availability, available
+from crawler.wire.sandbox.box import Box
+from crawler.wire.sandbox.containers import Containers, containers_of
+from crawler.wire.sandbox.engine import NEEDED, Engine, Flavour
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.gvisor import Gvisor
+from crawler.wire.sandbox.identity import slot
+from crawler.wire.sandbox.limits import RUN
+from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
+
+AUTO: Final = "auto"
+# In the order in which `auto` takes them. It never takes gVisor, which costs three times the start of a server.
+RUNTIMES: Final = ("bubblewrap", "gvisor", "podman", "docker")
+PACKAGES: Final = ("bubblewrap", "podman", "docker")
+IMAGES: Final = ("podman", "docker")
+TRIAL: Final = ("/usr/bin/python3", "-S", "-c", "print('contained')")
+_PATIENCE: Final = 20.0
+
+
+def survey(environ: Mapping[str, str]) -> dict[str, Availability]:
+    """Every runtime with whether it can be had here. `environ` says where engines listen."""
+    return {name: look(name, environ) for name in RUNTIMES}
+
+
+def look(name: str, environ: Mapping[str, str]) -> Availability:
+    """Whether one runtime can be had here."""
+    match name:
+        case "bubblewrap":
+            return available()
+        case "gvisor":
+            return _gvisor()
+        case "podman":
+            return _podman(environ)
+        case _:
+            return _docker(environ)
+
+
+def pick(wanted: str, asked: Callable[[str], Availability]) -> str | Availability:
+    """The runtime of packages and commands: the `wanted` one or the first at hand; else why there is none."""
+    first: Availability | None = None
+    for name in PACKAGES if wanted == AUTO else (wanted,):
+        state = asked(name)
+        if state.ok:
+            return name
+        first = first or state
+    why, fix = (first.why, first.fix) if first else ("there is no such runtime", "")
+    return Availability(False, why if wanted == AUTO else f"{wanted} was chosen, but {why}", fix)
+
+
+def pick_for_images(wanted: str, asked: Callable[[str], Availability]) -> str | Availability:
+    """The engine of images, else why there is none. Who wants a runtime by name gets no other, not even for images."""
+    if wanted not in {AUTO, *IMAGES}:
+        return Availability(False, f"images run in Podman or Docker, and {wanted} was chosen", "choose auto")
+    for name in IMAGES if wanted == AUTO else (wanted,):
+        if (state := asked(name)).ok:
+            return name
+    if wanted == AUTO:
+        return Availability(False, "images run in Podman or Docker, and neither answers", "apt-get install podman")
+    return state
+
+
+async def opened(name: str, cache_dir: Path, root: Path, environ: Mapping[str, str]) -> Runtime:
+    """The runtime called `name`, tried where a failure could later look like a server's; raises SandboxError."""
+    if name in IMAGES:
+        return await engine_runtime(name, cache_dir, environ)
+    if name == "bubblewrap":
+        return Bubblewrap()
+    runtime = Gvisor(_program("runsc"))
+    await tried(runtime, cache_dir, root)
+    return runtime
+
+
+async def engine_runtime(name: str, cache_dir: Path, environ: Mapping[str, str]) -> Containers:
+    """An engine as a runtime; raises SandboxError."""
+    return await containers_of(_engine(Flavour(name), environ), cache_dir)
+
+
+async def tried(runtime: Runtime, cache_dir: Path, root: Path) -> None:
+    """Have a runtime say one word; raises SandboxError with its complaint when it does not."""
+    async with slot(cache_dir) as who:
+        started = await runtime.start(Box(root=root, binds=(), limits=RUN), TRIAL, who)
+        said = b""
+        try:
+            while len(said) < len(b"contained\n") and (data := await started.read(64)):
+                said += data
+        finally:
+            end = await started.stop()
+    if said != b"contained\n":
+        lines = end.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+        raise SandboxError(f"{runtime.name} cannot start anything here ({lines[0][:200]})")
+
+
+def _gvisor() -> Availability:
+    if shutil.which("runsc", path=PATHS) is None:
+        return Availability(False, "runsc is not installed", "install it: apt-get install runsc, or from gvisor.dev")
+    if not (bubblewrap := available()).ok:
+        return Availability(False, f"runsc runs inside bubblewrap, and {bubblewrap.why}", bubblewrap.fix)
+    said = _say([str(_program("runsc")), "--version"], {})
+    if said is None or not said.startswith("runsc"):
+        return Availability(False, "runsc does not say its version", "install it again")
+    return Availability(True, detail=said.splitlines()[0])
+
+
+def _podman(environ: Mapping[str, str]) -> Availability:
+    if shutil.which("podman", path=PATHS) is None:
+        return Availability(False, "Podman is not installed", "install it: apt-get install podman")
+    if environ.get("CONTAINER_HOST"):
+        return Availability(False, "CONTAINER_HOST names a Podman elsewhere", "unset it: containers need local files")
+    engine = _engine(Flavour.PODMAN, environ)
+    said = _say([str(engine.binary), "info", "--format", "json"], engine.client_environment)
+    try:
+        table = json.loads(said or "")
+        host, version = table["host"], table["version"]["Version"]
+        manner = "rootless" if host["security"]["rootless"] else "as root"
+        return Availability(True, detail=f"{version}, {manner}, {host['ociRuntime']['name']}")
+    except (ValueError, LookupError, TypeError):
+        return Availability(False, "`podman info` fails", "run it: it says what is missing")
+
+
+def _docker(environ: Mapping[str, str]) -> Availability:
+    if shutil.which("docker", path=PATHS) is None:
+        return Availability(False, "Docker is not installed", "install it: apt-get install docker.io")
+    if not environ.get("DOCKER_HOST", "unix://").startswith("unix://"):
+        return Availability(False, "DOCKER_HOST names a machine elsewhere", "unset it: containers need local files")
+    engine = _engine(Flavour.DOCKER, environ)
+    client = _say([str(engine.binary), "--version"], engine.client_environment)
+    if client is None or not client.startswith("Docker version"):
+        return Availability(False, "`docker` is not Docker's client", "choose podman, if it is Podman's")
+    server = _say([str(engine.binary), "version", "--format", "{{.Server.Version}}"], engine.client_environment)
+    if not server:
+        return Availability(False, "Docker's engine does not answer", "start it, and join the group `docker`")
+    return Availability(True, detail=server.strip())
+
+
+def _engine(flavour: Flavour, environ: Mapping[str, str]) -> Engine:
+    return Engine(flavour, _program(flavour), {name: environ[name] for name in NEEDED if name in environ})
+
+
+def _program(name: str) -> Path:
+    found = shutil.which(name, path=PATHS)
+    if found is None:
+        raise SandboxError(f"{name} is missing")
+    return Path(found)
+
+
+def _say(command: list[str], environment: Mapping[str, str]) -> str | None:
+    """The output of a command that succeeds, else None."""
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, env=dict(environment), cwd="/", capture_output=True, check=False, timeout=_PATIENCE
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
