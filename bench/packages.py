@@ -1,7 +1,7 @@
 """Well-known packages in the sandbox: which list their tools, why the others do not, and what that takes.
 
-    python -m bench.packages [--cache DIR] [--only TEXT ...] [--at-once N] [--warm N] [--json FILE] [--table FILE]
-    python -m bench.packages --captures DIR [--only TEXT ...]
+    python -m bench.packages [--cache DIR] [--only TEXT ...] [--at-once N] [--warm N] [--json FILE] [--page FILE]
+    python -m bench.packages --captures DIR [--only TEXT ...] [--page FILE]
 
 The packages of `packages.json` are declared as in a registry entry, so that they get what any registered package gets.
 An install is cold in an empty cache and warm a day later, when the index still names the same version. A start is cold
@@ -63,18 +63,17 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--warm", type=int, default=3, help="warm starts, of which the median is shown")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--table", type=Path)
+    parser.add_argument("--page", type=Path, help="a page whose table is replaced")
     parser.add_argument("--captures", type=Path)
     options = parser.parse_args()
     wanted = [entry for entry in declared() if not options.only or any(t in entry["identifier"] for t in options.only)]
     if options.captures:
-        asyncio.run(compared(options.cache.resolve(), wanted, options.captures))
-        return
-    rows = asyncio.run(measured(options, wanted))
-    text = table(rows)
+        name, text = "captures", asyncio.run(compared(options.cache.resolve(), wanted, options.captures))
+    else:
+        name, text = "packages", table(asyncio.run(measured(options, wanted)))
     print(text)
-    if options.table:
-        options.table.write_text(text)
+    if options.page:
+        write(options.page, name, text)
 
 
 def declared() -> list[dict[str, Any]]:
@@ -106,13 +105,13 @@ async def measured(options: argparse.Namespace, entries: Sequence[dict[str, Any]
     return [rows[at] for at in sorted(rows)]
 
 
-async def compared(cache: Path, entries: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Print a row for each capture of one of the entries' packages."""
+async def compared(cache: Path, entries: Sequence[Mapping[str, Any]], folder: Path) -> str:
+    """A table with a row for each capture of one of the entries' packages."""
     box = await opened(cache, Clock())
-    print("| package | version | tools recorded | tools in the sandbox | differences |\n|---|---|--:|--:|---|")
-    for capture in captures.load(folder):
-        if entry := captures.entry_of(capture, entries):
-            print(await captures.compare(box, capture, entry), flush=True)
+    known = [(capture, captures.entry_of(capture, entries)) for capture in captures.load(folder)]
+    rows = [await captures.compare(box, capture, entry) for capture, entry in known if entry]
+    heads = ["| package | version | tools recorded | tools in the sandbox | differences |", "|---|---|--:|--:|---|"]
+    return "\n".join([*heads, *rows, ""])
 
 
 @dataclass(slots=True)
@@ -138,7 +137,7 @@ async def fresh(shared: Sandbox) -> AsyncIterator[tuple[Sandbox, Clock]]:
         box._indexes.update(shared._indexes)  # noqa: SLF001 (asking npm takes longer than many an installation)
         yield box, clock
     finally:
-        shutil.rmtree(own)
+        await asyncio.to_thread(shutil.rmtree, own)
 
 
 async def opened(cache: Path, clock: Clock) -> Sandbox:
@@ -246,6 +245,14 @@ def table(rows: Sequence[Row]) -> str:
             "",
         ]
     )
+
+
+def write(page: Path, name: str, text: str) -> None:
+    """Put a table between the marks of its name on a page."""
+    before, begin, rest = page.read_text("utf-8").partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"<!-- end of {name} -->")
+    assert begin and end, f"{page} has no marks for {name}"
+    page.write_text(f"{before}{begin}{text}{end}{after}", "utf-8")
 
 
 if __name__ == "__main__":
