@@ -33,12 +33,13 @@ from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launched, Launcher
 from crawler.wire.sandbox import InstalledTree, Sandbox, open_sandbox
+from crawler.wire.sandbox.room import places
 from evidence.model import Absent, Reason, Target
 from workers.budgets import request_budgets
 from workers.clock import Clock
 from workers.further import Further
-from workers.log import get_log
 from workers.installed import keep_room
+from workers.log import get_log
 from workers.pins import Pinned, Versioned, evidence_schemas
 from workers.settings import RegistrySetting, Settings, code_version, environment_variable, tool_environment
 
@@ -220,12 +221,12 @@ class _Packages:
     async def _open(self) -> Sandbox | Absent:
         if self._settings.sandbox == "off":
             return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
-        return await open_sandbox(
         await asyncio.to_thread(keep_room, self._settings, self._clock)
+        return await open_sandbox(
             self._settings.cache,
             environ=tool_environment(),
             now=self._clock.wall,
-            slots=self._settings.sandbox_slots,
+            slots=places(self._settings.sandbox_slots, self._settings.sandbox_memory),
             runtime=self._settings.sandbox_runtime,
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )

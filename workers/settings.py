@@ -64,14 +64,7 @@ def _xdg(name: str, fallback: str) -> Path:
 
 
 class Settings(
-    PeopleSettings,
-    WebSettings,
-    VisitSettings,
-    FleetSettings,
-    DatasetSettings,
-    LayerSettings,
-    RuntimeSettings,
-    RuntimeSettings,
+    PeopleSettings, WebSettings, VisitSettings, FleetSettings, DatasetSettings, LayerSettings, RuntimeSettings
 ):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 
@@ -215,7 +208,17 @@ class Settings(
         description="`off` starts no package at all: each is recorded as `sandbox_restricted`.",
     )
     sandbox_slots: int = Field(
-        default=2, ge=1, le=64, description="Packages installed and started at the same time per process."
+        default=0,
+        ge=0,
+        le=64,
+        description="Packages installed or running at the same time on this machine, in all processes together. 0: as "
+        "many as there are processors, two at least. Never more than `sandbox_memory` bears.",
+    )
+    sandbox_memory: int = Field(
+        default=0,
+        ge=0,
+        description="Bytes of memory for all packages that run at the same time, of which each may take up to 1 GiB. "
+        "0: three quarters of what the machine or container has.",
     )
     write_batch: int = Field(
         default=50, ge=1, le=2000, description="Finished servers written in one transaction, which a kill can lose."

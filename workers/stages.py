@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from crawler.collector import Collector, Follower
 from crawler.collectors.drift import DriftCollector
 from crawler.collectors.repository import RepositoryCollector
+from crawler.wire.sandbox.room import places
 from evidence.model import Dossier, Server
 from evidence.store import Stage
 from workers.settings import Settings
@@ -72,7 +73,7 @@ def lanes(settings: Settings, stage: Stage) -> int:
     """How many servers a process looks at at the same time."""
     match stage:
         case Stage.SANDBOX:
-            return min(settings.in_flight, _INSTALLS * settings.sandbox_slots)
+            return min(settings.in_flight, _INSTALLS * places(settings.sandbox_slots, settings.sandbox_memory))
         case Stage.SCAN:
             return min(settings.in_flight, _SCANS)
         case _:
