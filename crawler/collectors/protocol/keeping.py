@@ -9,6 +9,7 @@ from typing import Final
 from crawler.collectors.protocol.carrying import CARRIED_FROM
 from crawler.collectors.protocol.caution import Policy
 from crawler.collectors.protocol.probe import Finding
+from crawler.collectors.protocol.processes import is_same
 from crawler.collectors.protocol.trials import NO_TIME
 from crawler.wire.launch import CONTAINING
 from evidence.canonical import Json, NotJson
@@ -64,7 +65,8 @@ def are_equal(one: Observed | Absent, other: Observed | Absent) -> bool:
 def _is_same(earlier: Dossier, facts: Mapping[str, Json]) -> bool:
     """Whether what is started consists of the same files, given the same; never known of a command."""
     record = earlier.records.get(listing.KIND)
-    return bool(facts.get(_LAYER)) and record is not None and record.observation.get("facts") == facts
+    known = record.observation.get("facts") if record else None
+    return bool(facts.get(_LAYER)) and isinstance(known, Mapping) and is_same(facts, known)
 
 
 def _is_complete(body: bytes, policy: Policy) -> bool:

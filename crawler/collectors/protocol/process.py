@@ -29,7 +29,8 @@ _DEED_REQUESTS: Final = 3  # what opening a process costs
 class StdioProbe(Probe):
     """Probes one package or command. `earlier`: what was seen of its server before, of which some need not be redone.
 
-    After `run`: `said` is what its first process wrote beside its answers, `runtime` what contained it, if it started.
+    After `run`: `said` is what its first process wrote beside its answers and in the errors that it answered on opening
+    and listing; `runtime` what contained it, if it started.
     """
 
     def __init__(self, launcher: Launcher, means: Means, manner: Manner, earlier: Dossier | None = None) -> None:
@@ -59,7 +60,7 @@ class StdioProbe(Probe):
                 return first
             self.runtime, self.notes["facts"] = first.runtime, first.facts
             content = await self._talk(target, first, processes)
-        self._note_end(first.channel)
+        self._note_end(first.channel, content)
         if isinstance(content, Refused) and content.reply.answer is not None:
             content = await self._begin_modern(target, processes) or content
         if not isinstance(content, Refused):
@@ -70,12 +71,17 @@ class StdioProbe(Probe):
         self._judge_attempt(first, absent)
         return absent
 
-    def _note_end(self, channel: StdioChannel) -> None:
+    def _note_end(self, channel: StdioChannel, content: Observed | Absent | Refused) -> None:
+        """Keep how the first process ended, and everything that it said but what was asked for."""
+        written = b"\n".join(channel.noise)
         if channel.exit is not None:
-            noise = b"\n".join(channel.noise).decode("utf-8", "replace")
-            self.said = f"{channel.exit.stderr}\n{noise}"
             self.notes["exit"] = channel.exit.code
             self.notes["stderr"] = scrub(channel.exit.stderr)
+            written = b"\n".join((channel.exit.stderr.encode("utf-8", "replace"), written))
+        refusal = content.reply.answer.message if isinstance(content, Refused) and content.reply.answer else ""
+        unlisted = self.lists["tools"].error if "tools" in self.lists else None
+        error = unlisted.decode("utf-8", "replace") if isinstance(unlisted, bytes) else ""
+        self.said = "\n".join((written.decode("utf-8", "replace"), refusal, error))
 
     def _judge_attempt(self, process: Process, why: Absent) -> None:
         """Whether a failed start says anything: only of what is known to start here, else it may be our sandbox's."""

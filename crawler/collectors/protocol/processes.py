@@ -16,6 +16,7 @@ from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target
 
 _TOGETHER: Final = 2.5  # times the time for one server, which is what a single process may live
+_OF_ONE_START: Final = frozenset({"reinstalled"})
 _SHORTEST: Final = 0.5  # seconds; a process with less before it is not started
 
 
@@ -26,6 +27,11 @@ class Process:
     channel: StdioChannel
     runtime: str
     facts: Mapping[str, Json]
+
+
+def is_same(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool:
+    """Whether two starts were of the same thing, given the same; how it came to be installed does not matter."""
+    return all(facts.get(name) == others.get(name) for name in {*facts, *others} - _OF_ONE_START)
 
 
 class Processes:
@@ -70,7 +76,7 @@ class Processes:
         try:
             facts = dict(launched.facts)
             self._facts = self._facts or facts
-            if facts == self._facts:
+            if is_same(facts, self._facts):
                 yield Process(channel, launched.runtime, facts)
             else:
                 yield Absent(Reason.NOT_COLLECTED, "what is started has changed in between")

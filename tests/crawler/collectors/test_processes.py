@@ -181,7 +181,7 @@ def test_tools_of_an_unchanged_package_are_not_tried_again(tmp_path: Path) -> No
 
     assert second.calls() == [[]]
     assert second.records["trials"].content == kept.records["trials"].content
-    third = visit(tmp_path, earlier=second, at=NOW + timedelta(days=13))
+    third = visit(tmp_path, earlier=second, at=NOW + timedelta(days=13), facts={**FACTS, "reinstalled": "changed"})
     assert third.calls() == [[]]
 
 
@@ -189,13 +189,14 @@ def test_tools_of_an_unchanged_package_are_not_tried_again(tmp_path: Path) -> No
     "changes",
     [
         {"facts": {**FACTS, "layer": "b" * 64}},
+        {"facts": {**FACTS, "placeholders": {"environment": {"KEY": "key"}}}},
         {"facts": {"command": "x"}},
         {"at": NOW + timedelta(days=15)},
         {"depth": "full"},
         {"chosen": Chosen()},
         {"runtime": "none"},
     ],
-    ids=["another layer", "a command", "long ago", "full", "re-test", "not contained"],
+    ids=["another layer", "given something", "a command", "long ago", "full", "re-test", "not contained"],
 )
 def test_tools_are_tried_again_when_anything_about_them_may_have_changed(
     tmp_path: Path, changes: dict[str, Any]
