@@ -1,9 +1,10 @@
-"""What the sandbox costs: installing cold and warm, and starting a server in it against starting it bare.
+"""What containing a server costs: a start in the sandbox against the same start without, servers per minute, the kill.
 
-    python -m bench.sandbox [--cache DIR] [--rounds N] [--json FILE]
+    python -m bench.sandbox [--cache DIR] [--rounds 10] [--npm 40] [--pypi 20] [--json FILE]
 
-Installs two real servers from the user's own package indexes; starts them in turns, so that a busy machine slows
-both alike. A start is: spawn, initialize, the answer, and the end of the last process.
+Two real servers, installed from the user's own package indexes if they are not yet. Starts are measured in turns, so
+that a busy machine slows both alike; CPU is what the kernel counted for every process, and says more than the wall on
+a machine that others use: how busy it was is printed at the end. Runs as root and as an ordinary user.
 """
 
 from __future__ import annotations
@@ -12,120 +13,212 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import statistics
-import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.wire.launch import Launched
+from bench.killing import kills
+from bench.machine import Machine, Meter, proportional_memory
+from crawler.wire.launch import Launched, Launcher
 from crawler.wire.sandbox import Sandbox, UnsandboxedLauncher, host, open_sandbox
+from crawler.wire.sandbox.box import BASE_ENVIRONMENT
+from crawler.wire.sandbox.launcher import RUN_ENVIRONMENT
 from evidence.model import Absent, Target, TargetType
 
 TIME = Target(type=TargetType.PYPI, identifier="mcp-server-time", arguments=("--local-timezone", "UTC"))
 EVERYTHING = Target(type=TargetType.NPM, identifier="@modelcontextprotocol/server-everything", arguments=("stdio",))
+SERVERS = {"npm": EVERYTHING, "pypi": TIME}
+AT_ONCE = (1, 2, 4, 8)
+MIB = 1 << 20
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}},
 }
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start: milliseconds until the first answer and of the end, CPU of us and of every process together."""
+
+    answer: float
+    end: float
+    cpu: float
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/hallmark")
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--npm", type=int, default=40, help="npm servers for each number at once")
+    parser.add_argument("--pypi", type=int, default=20, help="PyPI servers for each number at once")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    result = asyncio.run(measure(options.cache.resolve(), options.rounds))
-    for name, value in result.items():
-        print(f"{name:44} {value:>12}")
+    result = asyncio.run(measure(options.cache.resolve(), options.rounds, {"npm": options.npm, "pypi": options.pypi}))
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
-async def measure(cache: Path, rounds: int) -> dict[str, float]:
-    """All figures: seconds, milliseconds, bytes and files, by name."""
-    built = await opened(cache)
-    result: dict[str, float] = {"rootfs_bytes": built.rootfs.size, "rootfs_files": built.rootfs.files}
-    for target, label in ((TIME, "mcp-server-time"), (EVERYTHING, "server-everything")):
-        result |= await install(cache, target, label)
-        result |= await starts(built, target, label, rounds)
+async def measure(cache: Path, rounds: int, counts: dict[str, int]) -> dict[str, object]:
+    """Every figure by name, printed as it is known."""
+    box = await opened(cache)
+    machine, result = Machine(), {}
+    print(f"as {'root' if os.geteuid() == 0 else 'an ordinary user'}, {os.cpu_count()} processors")
+    for ecosystem, target in SERVERS.items():
+        result[f"{ecosystem}_start"] = await overhead(box, target, f"{ecosystem} {target.identifier}", rounds)
+    for ecosystem, target in SERVERS.items():
+        for at_once in AT_ONCE:
+            result[f"{ecosystem}_at_once_{at_once}"] = await throughput(
+                cache, ecosystem, target, at_once, counts[ecosystem]
+            )
+    result["kill"] = await kills(box, rounds)
+    result["machine"] = machine.said()
     return result
 
 
-async def opened(cache: Path) -> Sandbox:
-    box = await open_sandbox(cache, environ=dict(os.environ), now=lambda: datetime.now(UTC))
+async def opened(cache: Path, slots: int = 1) -> Sandbox:
+    box = await open_sandbox(cache, environ=dict(os.environ), now=lambda: datetime.now(UTC), slots=slots)
     assert isinstance(box, Sandbox), box
     return box
 
 
-async def install(cache: Path, target: Target, label: str) -> dict[str, float]:
-    """Seconds of a first installation, one with the downloads kept, and one that is answered by the cache."""
-    fresh = Path(tempfile.mkdtemp(dir=cache))
-    try:
-        for part in ("rootfs", "tools"):
-            (fresh / part).symlink_to(cache / part)
-        result = {f"{label}_install_cold_s": await prepared(fresh, target)}
-        for part in ("layers", "index"):
-            shutil.rmtree(fresh / part)
-        result[f"{label}_install_warm_s"] = await prepared(fresh, target)
-        result[f"{label}_install_cached_s"] = await prepared(fresh, target)
-        files = [path.stat().st_size for path in (fresh / "layers").rglob("*") if path.is_file()]
-        return result | {f"{label}_layer_bytes": sum(files), f"{label}_layer_files": len(files)}
-    finally:
-        shutil.rmtree(fresh)
+async def overhead(box: Sandbox, target: Target, name: str, rounds: int) -> dict[str, float]:
+    """Medians of starts in turns, and of what a start in the sandbox takes longer than the bare one beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        bare = await same_without(box, target, Path(folder))
+        both: dict[str, tuple[Launcher, Target]] = {"bare": bare, "box": (box, target)}
+        taken: dict[str, list[Start]] = {"bare": [], "box": []}
+        for turn in range(rounds + 1):
+            for which in ("bare", "box") if turn % 2 else ("box", "bare"):
+                launcher, what = both[which]
+                start = await one_start(launcher, what)
+                if turn:  # the first fills the page cache
+                    taken[which].append(start)
+    return told(name, taken)
 
 
-async def prepared(cache: Path, target: Target) -> float:
-    box = await opened(cache)
-    began = time.perf_counter()
-    found = await box.prepare(target)
-    assert not isinstance(found, Absent), found
-    return round(time.perf_counter() - began, 3)
-
-
-async def starts(box: Sandbox, target: Target, label: str, rounds: int) -> dict[str, float]:
-    """Median milliseconds of a start, in the sandbox and bare, measured in turns."""
-    found = await box.prepare(target)
-    assert not isinstance(found, Absent), found
-    tree = box.installer.store.tree(found.layer)
-    bare = bare_target(tree, next(iter(found.commands.values())), target)
-    launcher = UnsandboxedLauncher({"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tree), "TZ": "UTC"})
-    taken: dict[str, list[float]] = {"bare": [], "sandbox": []}
-    for turn in range(rounds + 1):
-        for name, start, what in (("bare", launcher, bare), ("sandbox", box, target)):
-            began = time.perf_counter()
-            launched = await start.launch(what)
-            assert not isinstance(launched, Absent), launched
-            await greet(launched)
-            if turn:
-                taken[name].append((time.perf_counter() - began) * 1000)
-    median = {name: statistics.median(values) for name, values in taken.items()}
+def told(name: str, taken: dict[str, list[Start]]) -> dict[str, float]:
+    pairs = list(zip(taken["bare"], taken["box"], strict=True))
+    bare, box = (
+        {part: statistics.median(getattr(start, part) for start in taken[which]) for part in ("answer", "end", "cpu")}
+        for which in ("bare", "box")
+    )
+    more = statistics.median(boxed.answer - plain.answer for plain, boxed in pairs)
+    cpu = statistics.median(boxed.cpu - plain.cpu for plain, boxed in pairs)
+    print(f"{name}, {len(pairs)} rounds in turns, medians")
+    for which, median in (("bare", bare), ("sandbox", box)):
+        print(
+            f"  {which:8} answer {median['answer']:7.1f} ms   CPU {median['cpu']:7.1f} ms   end {median['end']:5.1f} ms"
+        )
+    print(f"  more     {more:+.1f} ms ({more / bare['answer']:+.1%})   CPU {cpu:+.1f} ms ({cpu / bare['cpu']:+.1%})")
     return {
-        f"{label}_start_bare_ms": round(median["bare"], 1),
-        f"{label}_start_sandbox_ms": round(median["sandbox"], 1),
-        f"{label}_start_ratio": round(median["sandbox"] / median["bare"], 3),
+        "bare_ms": bare["answer"],
+        "sandbox_ms": box["answer"],
+        "more_ms": more,
+        "more_ratio": more / bare["answer"],
+        "bare_cpu_ms": bare["cpu"],
+        "sandbox_cpu_ms": box["cpu"],
+        "more_cpu_ratio": cpu / bare["cpu"],
+        "end_ms": box["end"],
     }
 
 
-def bare_target(tree: Path, inside: list[str], target: Target) -> Target:
-    """The same server started from the same layer by the host's own interpreters."""
-    programs = {"/usr/bin/node": str(host.node_home() / "bin/node"), "/usr/bin/python3": sys.executable}
+async def same_without(box: Sandbox, target: Target, folder: Path) -> tuple[Launcher, Target]:
+    """The same server from the same layer with the same variables and interpreters, started by itself."""
+    found = await box.prepare(target)
+    assert not isinstance(found, Absent), found
+    tree = box.installer.store.tree(found.layer)
+    programs = {"/usr/bin/node": str(host.node_home() / "bin/node"), "/usr/bin/python3": str(host.interpreter().binary)}
+    inside = next(iter(found.commands.values()))
     argv = [programs.get(word, word.replace("/app", str(tree), 1)) for word in inside]
-    return Target(type=TargetType.COMMAND, identifier="/", arguments=(*argv, *target.arguments))
+    own = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(tree)}
+    launcher = UnsandboxedLauncher({**BASE_ENVIRONMENT, **RUN_ENVIRONMENT, **own})
+    return launcher, Target(type=TargetType.COMMAND, identifier="/", arguments=(*argv, *target.arguments))
 
 
-async def greet(launched: Launched) -> None:
-    await launched.write(json.dumps(INITIALIZE).encode() + b"\n")
+async def one_start(launcher: Launcher, target: Target) -> Start:
+    """From the launch to the answer to `initialize`, and to the end of the last process."""
+    meter, began = Meter(), time.perf_counter()
+    launched = await launcher.launch(target)
+    assert not isinstance(launched, Absent), launched
+    await ask(launched, INITIALIZE)
+    answered = time.perf_counter()
+    meter.look()
+    stopping = time.perf_counter()
+    await launched.stop()
+    ended = time.perf_counter()
+    return Start(1000 * (answered - began), 1000 * (ended - stopping), 1000 * meter.seconds)
+
+
+async def throughput(cache: Path, ecosystem: str, target: Target, at_once: int, count: int) -> dict[str, float]:
+    """Start, greet, list and kill `count` servers, `at_once` at a time; then what that many hold in memory."""
+    box = await opened(cache, at_once)
+    numbers, began, meter = iter(range(count)), time.perf_counter(), Meter()
+
+    async def work() -> None:
+        for _ in numbers:
+            launched = await listed(box, target)
+            meter.look()
+            await launched.stop()
+
+    await together(work for _ in range(at_once))
+    seconds = time.perf_counter() - began
+    each = meter.seconds / count
+    memory = await held(box, target, at_once)
+    print(
+        f"{ecosystem:4} {at_once} at once: {count / seconds:5.2f} a second, {60 * count / seconds:5.0f} a minute, "
+        f"CPU {1000 * each:4.0f} ms each, {memory / MIB:4.0f} MiB together"
+    )
+    return {"per_second": count / seconds, "per_minute": 60 * count / seconds, "cpu_s": each, "memory": memory}
+
+
+async def held(box: Sandbox, target: Target, at_once: int) -> int:
+    """Proportional bytes of `at_once` servers that have listed their tools, their bubblewrap included."""
+    running: list[Launched] = []
+
+    async def work() -> None:
+        running.append(await listed(box, target))
+
+    await together(work for _ in range(at_once))
+    memory = proportional_memory()
+    for launched in running:
+        await launched.stop()
+    return memory
+
+
+async def together(works: Iterator[object]) -> None:
+    async with asyncio.TaskGroup() as group:
+        for work in works:
+            group.create_task(work())  # type: ignore[operator]
+
+
+async def listed(box: Sandbox, target: Target) -> Launched:
+    """A running server that has answered `initialize` and `tools/list`."""
+    launched = await box.launch(target)
+    assert not isinstance(launched, Absent), launched
+    await ask(launched, INITIALIZE)
+    await launched.write(json.dumps(INITIALIZED).encode() + b"\n")
+    await ask(launched, LIST)
+    return launched
+
+
+async def ask(launched: Launched, message: dict[str, object]) -> None:
+    """Send a request and wait for its answer, whatever notifications come before it."""
+    await launched.write(json.dumps(message).encode() + b"\n")
     said = b""
-    while b"\n" not in said and (data := await launched.read(65536)):
+    while not any(
+        line.startswith(b"{") and json.loads(line).get("id") == message["id"] for line in said.split(b"\n")[:-1]
+    ):
+        data = await launched.read(65536)
+        assert data, (await launched.stop()).stderr
         said += data
-    end = await launched.stop()
-    assert said, end.stderr
 
 
 if __name__ == "__main__":

@@ -46,6 +46,19 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def bury_orphans() -> int:
+    """Take notice of the dead that were left to us, as pid 1 does; how many. Only while no box is running."""
+    count = 0
+    for pid in family(os.getpid())[1:]:
+        try:
+            inside = "NSpid:\t" in (table := _text(Path(f"/proc/{pid}/status"))) and table.split("NSpid:\t")[1]
+            if len(inside.split("\n")[0].split()) > 1 and os.waitpid(pid, os.WNOHANG)[0]:
+                count += 1
+        except OSError:
+            continue
+    return count
+
+
 def take(cache: Path) -> Census:
     """A census of this process, its descendants, and of what lies in `cache` and in the shared places of the host."""
     gc.collect()

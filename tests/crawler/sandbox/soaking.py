@@ -40,10 +40,11 @@ MARKS = 5
 
 @dataclass(slots=True)
 class Soak:
-    """What happened so far: outcomes by name, and our memory at equal distances."""
+    """What happened so far: outcomes by name, our memory at equal distances, and the dead who were left to pid 1."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     memory: list[int] = field(default_factory=list)
+    orphans: int = 0
 
 
 Run = Callable[[Sandbox, random.Random], Awaitable[str]]
@@ -69,10 +70,12 @@ async def soak(cache: Path, index: IndexServer, home: str, runs: int, at_once: i
     box = await sandbox(cache, index.environ(home), limits=LIMITS, slots=at_once)
     told = Soak()
     await several(box, told, 2 * len(KINDS), at_once)
+    census.bury_orphans()
     before, outcomes = census.take(cache), Soak()
     began = time.perf_counter()
     for _ in range(MARKS):
         await several(box, outcomes, runs // MARKS, at_once)
+        outcomes.orphans += census.bury_orphans()
         outcomes.memory.append(census.resident())
     seconds = time.perf_counter() - began
     return {
@@ -80,6 +83,7 @@ async def soak(cache: Path, index: IndexServer, home: str, runs: int, at_once: i
         "runs": sum(outcomes.outcomes.values()),
         "seconds": round(seconds, 1),
         "outcomes": dict(sorted(outcomes.outcomes.items())),
+        "orphans": outcomes.orphans,
         "memory": outcomes.memory,
         "grown": outcomes.memory[-1] - outcomes.memory[0],
         "leaks": await leaks(cache, before),
