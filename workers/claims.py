@@ -23,6 +23,7 @@ from evidence.model import Absent, Server, Target, TargetType
 from evidence.store.audit import Act
 from evidence.store.claim_rows import Claim, ClaimState, Way
 from publish.people.lines import newest_runs
+from publish.people.webhooks import end_uncontrolled
 from workers.clock import Clock
 from workers.closing import OURSELVES
 from workers.context import Context
@@ -74,6 +75,8 @@ async def _check(ctx: Context, grounds: Grounds, due: list[Claim]) -> None:
         moved = settled.state is not claim.state
         if await asyncio.to_thread(ctx.store.claims.settle, settled, _act(settled, at) if moved else None) and moved:
             ctx.log.info("claim_moved", claim=claim.id, server=claim.server, state=settled.state.value)
+            if settled.state is ClaimState.LAPSED:
+                await asyncio.to_thread(end_uncontrolled, ctx.store, at, claim.server, OURSELVES)
 
 
 def _act(claim: Claim, at: datetime) -> Act:

@@ -29,6 +29,7 @@ from publish.people.tokens import Bearer
 
 PREFIX: Final = "whsec_"
 ENDED_BY_OWNER: Final = "ended by whoever registered it"
+ENDED_WITH_PROOF: Final = "ended with the proof of control of its server"
 
 Sealed = Callable[[str], bytes]
 """A key of this installation for a purpose, of 32 bytes: what is derived from it need not be stored."""
@@ -89,6 +90,15 @@ def end(store: Store, now: datetime, webhook: Webhook, by: Bearer) -> bool:
     """Tell nobody any more; False when it has ended already."""
     act = _act("webhook.end", webhook, now, by, before={"url": webhook.url})
     return store.webhooks.end(webhook.id, ENDED_BY_OWNER, act)
+
+
+def end_uncontrolled(store: Store, now: datetime, server: ServerId, who: str) -> None:
+    """Tell nobody any more of a server that nobody has proven to control any more."""
+    if store.claims.controlled(server):
+        return
+    for webhook in store.webhooks.read(server=server):
+        act = Act(at=now, who=who, what="webhook.end", subject=webhook.id, note=ENDED_WITH_PROOF)
+        store.webhooks.end(webhook.id, ENDED_WITH_PROOF, act)
 
 
 def secret_of(sealed: Sealed, webhook: str) -> str:

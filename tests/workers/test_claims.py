@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,10 @@ from crawler.control import Found, Missing, Unseen
 from evidence.model import Observed, Server, ServerRef, Target, TargetType
 from evidence.store import OptOut, OptOutScope
 from evidence.store.claim_rows import Claim, ClaimState, Way
-from publish.people import claiming, tokens
+from evidence.store.webhook_rows import Webhook
+from publish.people import claiming, tokens, webhooks
 from publish.people.claiming import NotStarted, Started
+from publish.people.webhooks import Registered
 from tests.servers.grounds import Website, website
 from tests.workers.world import (
     LISTING,
@@ -82,6 +85,16 @@ def place(site: Website, started: Started, status: int = 200) -> None:
     site.pages[WELL_KNOWN] = (status, f"# ours\n{started.claim.challenge}\n".encode())
 
 
+def hooked(ctx: Context, started: Started) -> Webhook:
+    limits, now = people.limits(ctx.settings), ctx.clock.wall()
+    by = tokens.authenticate(ctx.store, started.token, now)
+    assert by is not None
+    sealed = partial(people.sealed, ctx.settings)
+    made = webhooks.register(ctx.store, limits, sealed, now, server=only(ctx).id, url="https://ci.example/", by=by)
+    assert isinstance(made, Registered)
+    return made.webhook
+
+
 def test_a_token_counts_from_the_proof_until_it_is_gone_for_a_week(tmp_path: Path) -> None:
     async def main() -> None:
         with website() as site:
@@ -99,13 +112,18 @@ def test_a_token_counts_from_the_proof_until_it_is_gone_for_a_week(tmp_path: Pat
                 await claims.check_due(ctx)
                 assert state(ctx, started).state is ClaimState.PROVEN
                 assert owns(ctx, started)
+                hook = hooked(ctx, started)
 
                 del site.pages[WELL_KNOWN]
-                for _ in range(8):
+                clock.step(DAY)
+                await claims.check_due(ctx)
+                assert ctx.store.webhooks.read() == [hook]
+                for _ in range(7):
                     clock.step(DAY)
                     await claims.check_due(ctx)
                 assert state(ctx, started).state is ClaimState.LAPSED
                 assert not owns(ctx, started)
+                assert ctx.store.webhooks.read() == []
                 clock.step(30 * DAY)
                 assert await claims.check_due(ctx) == 0
                 acts = ctx.store.audit.read(subject=started.claim.id)

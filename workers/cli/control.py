@@ -9,6 +9,7 @@ import typer
 
 from evidence.store.audit import Act
 from evidence.store.claim_rows import ClaimState
+from publish.people.webhooks import end_uncontrolled
 from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.decided import By, now, who
 from workers.cli.session import find_server, reading
@@ -55,7 +56,7 @@ def withdraw(
     note_: Annotated[str, typer.Option("--note", help="Why; kept in the audit trail.")] = "",
     by: By = "",
 ) -> None:
-    """End a claim: its token opens nothing any more.
+    """End a claim: its token opens nothing any more. Webhooks end too, unless another claim proves control.
 
     Example: hallmark control withdraw clm_0123456789abcdef --note "the account was stolen"
     """
@@ -65,6 +66,7 @@ def withdraw(
         over = None if known is None else replace(known, state=ClaimState.WITHDRAWN, note="ended by the operator")
         if over is None or not store.claims.settle(over, act):
             fail(f"no claim {claim!r} that is not over. `hallmark control list` shows them", Exit.NOTHING)
+        end_uncontrolled(store, act.at, over.server, act.who)
     note(f"{claim} is over")
 
 
