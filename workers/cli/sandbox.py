@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -33,9 +34,9 @@ def sandbox() -> None:
 def build(as_json: AsJson = False) -> None:
     """Build the read-only root file system; does nothing when it is there. `hallmark run` does it when needed."""
     with explained():
-        state = box.available()
-        if not state.ok:
-            fail(f"no sandbox here: {state.why}. {state.fix}", Exit.NOTHING)
+        chosen = box.pick(Settings().sandbox_runtime, partial(box.look, environ=tool_environment()))
+        if not isinstance(chosen, str):
+            fail(f"no sandbox here: {chosen.why}. {chosen.fix}", Exit.NOTHING)
         try:
             made = asyncio.run(box.build(Settings().cache, note, environ=tool_environment()))
         except box.SandboxError as error:
@@ -49,23 +50,34 @@ def build(as_json: AsJson = False) -> None:
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """Show whether servers can be contained here, and what is in the cache. Exit code 3 when they cannot."""
+    """Show what contains servers here, and what is in the cache. Exit code 3 when nothing can."""
     with explained():
-        state, cache = box.available(), Settings().cache
-        size, files = _usage(cache)
+        settings, found = Settings(), box.survey(tool_environment())
+        chosen = box.pick(settings.sandbox_runtime, found.__getitem__)
+        engine = box.pick_for_images(settings.sandbox_runtime, found.__getitem__)
+        size, files = _usage(settings.cache)
+        named = isinstance(chosen, str)
         row = {
-            "available": state.ok,
-            "why": state.why,
-            "fix": state.fix,
-            "cache": str(cache),
+            "available": named,
+            "runtime": chosen if isinstance(chosen, str) else "",
+            "manner": box.manner(),
+            "why": "" if isinstance(chosen, str) else chosen.why,
+            "fix": "" if isinstance(chosen, str) else chosen.fix,
+            "images": engine if isinstance(engine, str) else f"none: {engine.why}; {engine.fix}",
+            "runtimes": {
+                name: state.detail if state.ok else f"{state.why}; {state.fix}" for name, state in found.items()
+            },
+            "cache": str(settings.cache),
             "bytes": size,
             "files": files,
         }
         if as_json:
             emit(row)
         else:
-            show(facts((name, str(value)) for name, value in row.items() if value != ""))
-        raise typer.Exit(Exit.OK if state.ok else Exit.NOTHING)
+            others = row.pop("runtimes")
+            shown = {**row, **others} if isinstance(others, dict) else row
+            show(facts((name, str(value)) for name, value in shown.items() if value != ""))
+        raise typer.Exit(Exit.OK if named else Exit.NOTHING)
 
 
 @app.command()
@@ -93,6 +105,10 @@ def clean(
             _make_writable(part)
             shutil.rmtree(part)
         note(f"removed {files} files ({size / 1e6:.0f} MB) in {cache}")
+
+
+def _told(state: box.Availability) -> str:
+    return state.detail if state.ok else f"{state.why}; {state.fix}"
 
 
 def _parts(cache: Path) -> list[Path]:

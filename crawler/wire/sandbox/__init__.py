@@ -9,6 +9,7 @@ from crawler.wire.sandbox.installed_tree import InstalledPackage, InstalledTree
 from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
 from crawler.wire.sandbox.limits import Limits
 from crawler.wire.sandbox.rootfs import PARTS, Rootfs, build
+from crawler.wire.sandbox.runtimes import look, manner, pick, pick_for_images, survey
 
 __all__ = [
     "PARTS",
@@ -25,6 +26,11 @@ __all__ = [
     "available",
     "build",
     "evict",
+    "look",
+    "manner",
     "open_sandbox",
+    "pick",
+    "pick_for_images",
     "start_failure",
+    "survey",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -68,6 +69,13 @@ def pick_for_images(wanted: str, asked: Callable[[str], Availability]) -> str | 
     if wanted == AUTO:
         return Availability(False, "images run in Podman or Docker, and neither answers", "apt-get install podman")
     return state
+
+
+def manner() -> str:
+    """What of the containment depends on who we are, on one line."""
+    if os.geteuid() == 0:
+        return "as root: each server runs as a user id of its own, with a kernel's cap on its files in memory"
+    return "as an ordinary user: servers run as you in a namespace of their own, and their files in memory are counted"
 
 
 async def opened(name: str, cache_dir: Path, root: Path, environ: Mapping[str, str]) -> Runtime:
