@@ -17,6 +17,7 @@ from crawler.patience import queueing
 from crawler.wire.launch import Launched
 from crawler.wire.sandbox import answers, command, entrypoints, host, identity, indexes, rootfs, spec
 from crawler.wire.sandbox.box import Bind, Box
+from crawler.wire.sandbox.custody import claim
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.eviction import sweep
 from crawler.wire.sandbox.image_engine import ImageEngine
@@ -27,6 +28,7 @@ from crawler.wire.sandbox.limits import RUN, Limits
 from crawler.wire.sandbox.process import Contained
 from crawler.wire.sandbox.relay import Doors
 from crawler.wire.sandbox.resolved import Installed, Resolutions
+from crawler.wire.sandbox.room import Room
 from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
 from crawler.wire.sandbox.runtimes import AUTO, look, opened, pick
 from evidence.canonical import Json
@@ -64,12 +66,12 @@ class Sandbox:
     slots: int = 2
     contained_by: Runtime = field(default_factory=Bubblewrap)
     engine: ImageEngine | None = None
-    _room: asyncio.Semaphore = field(init=False)
+    _room: Room = field(init=False)
     _indexes: dict[TargetType, indexes.NpmIndex | indexes.PythonIndex] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self._room = asyncio.Semaphore(self.slots)
+        self._room = Room(self.cache_dir / "slots" / "places", self.slots)
 
     @property
     def runtime(self) -> str:
@@ -79,7 +81,7 @@ class Sandbox:
     async def launch(self, target: Target) -> Launched | Absent:
         """Install if needed and start; Absent says why it could not be started."""
         async with contextlib.AsyncExitStack() as held:
-            await held.enter_async_context(self._room)
+            await held.enter_async_context(self._room.place())
             try:
                 found = await self._launch(target, held)
             except SandboxError as error:
@@ -105,7 +107,7 @@ class Sandbox:
         """What the installed package of a target consists of, installed first if needed; Absent says why not."""
         async with contextlib.AsyncExitStack() as held:
             with queueing():
-                await held.enter_async_context(self._room)
+                await held.enter_async_context(self._room.place())
             try:
                 found = await self._sound(target, held)
             except SandboxError as error:
@@ -267,13 +269,15 @@ async def open_sandbox(
     """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing.
 
     `environ` is asked for the user's package indexes and certificates and never passed inside; at most `slots`
-    targets are installed or running at the same time. `runtime` is one of `runtimes.RUNTIMES`, or `auto`.
+    targets are installed or running at the same time on this cache, whichever process started them. `runtime` is one of
+    `runtimes.RUNTIMES`, or `auto`.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     chosen = await asyncio.to_thread(pick, runtime, partial(look, environ=environ))
     if not isinstance(chosen, str):
         return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen.why}; {chosen.fix}")
     try:
+        await asyncio.to_thread(claim, cache_dir)
         root = await rootfs.build(cache_dir, progress, environ=environ)
         contained_by = await opened(chosen, cache_dir, root.root, environ)
         bundle = host.certificates(environ)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from crawler.wire.sandbox import answers, bun, host, indexes
+from crawler.wire.sandbox import answers, bun, host, indexes, trees
 from crawler.wire.sandbox.errors import SandboxError
 
 FORMAT = 5  # part of the key: bump it when what is written below changes
@@ -47,6 +47,7 @@ OWN_FILES: Mapping[str, bytes] = {
     "usr/share/zoneinfo/UTC": UTC,
     "etc/ssl/certs/ca-certificates.crt": b"",  # the install phase binds the user's bundle over it
 }
+OWN_FACTS = "rootfs.json"
 # Every folder that the sandbox makes in its cache; all of it may be deleted while nothing runs.
 PARTS = ("downloads", "index", "layers", "locks", "rootfs", "seals", "slots", "tools", "uses", "work")
 MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "project", "run", "sys", "tmp")
@@ -83,7 +84,10 @@ async def build(
     """The root file system in the cache, made if it is not there; raises SandboxError when it cannot be made."""
     key = await asyncio.to_thread(inputs_key)
     if found := load(cache_dir, key):
-        return found
+        if await asyncio.to_thread(_is_sound, found):
+            return found
+        progress("the sandbox's files were changed by somebody; making them anew")
+        await asyncio.to_thread(trees.remove, found.path)
     wanted = bun.pin()
     kept = cache_dir / "tools" / f"bun-{wanted.integrity[7:23].replace('/', '_')}"
     if not kept.is_file():
@@ -100,7 +104,7 @@ def load(cache_dir: Path, key: str) -> Rootfs | None:
     """The finished root file system for `key`, if it is in the cache."""
     path = cache_dir / "rootfs" / key
     try:
-        facts = json.loads((path / "rootfs.json").read_text("utf-8"))
+        facts = json.loads((path / OWN_FACTS).read_text("utf-8"))
         return Rootfs(path=path, **facts)
     except (OSError, ValueError, TypeError):
         return None
@@ -129,7 +133,7 @@ def _build(cache_dir: Path, key: str, kept_bun: Path, progress: Callable[[str], 
         _compile(work / "root")
         _settle(work)
         facts = _facts(work, key)
-        _write_new(work / "rootfs.json", json.dumps(facts, indent=1).encode(), 0o644)
+        _write_new(work / OWN_FACTS, json.dumps(facts, indent=1).encode(), 0o644)
         work.chmod(0o755)
         _move_into_place(work, parent / key)
     finally:
@@ -197,10 +201,29 @@ def _settle(work: Path) -> None:
     (work / "root/tmp").chmod(0o1777)  # an engine gives the memory that it mounts there the mode of the folder
 
 
+def _is_sound(found: Rootfs) -> bool:
+    """Whether nothing was changed since it was built; hashed anew when a stamp that is kept beside it differs."""
+    seal = found.path.with_name(f"{found.key}.seal")
+    try:
+        stamp = trees.stamp(found.path)
+        if seal.is_file() and seal.read_text("ascii") == stamp:
+            return True
+        if _facts(found.path, found.key)["digest"] != found.digest:
+            return False
+        _write_new(seal, stamp.encode(), 0o600)
+    except (OSError, ValueError) as error:
+        raise SandboxError(
+            f"the sandbox's files cannot be read: {error}; hallmark sandbox clean removes them"
+        ) from error
+    return True
+
+
 def _facts(work: Path, key: str) -> dict[str, object]:
     digest, size, count = hashlib.sha256(), 0, 0
     for path in sorted(_everything(work)):
         name = str(path.relative_to(work))
+        if name == OWN_FACTS:
+            continue
         if path.is_symlink():
             digest.update(f"{name} -> {path.readlink()}\n".encode())
         elif path.is_file():
@@ -228,7 +251,7 @@ def _move_into_place(work: Path, target: Path) -> None:
     try:
         work.rename(target)
     except OSError:  # another process was faster; both are the same
-        if not (target / "rootfs.json").is_file():
+        if not (target / OWN_FACTS).is_file():
             raise
 
 
