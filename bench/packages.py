@@ -6,7 +6,8 @@
 The packages of `packages.json` are declared as in a registry entry, so that they get what any registered package gets.
 An install is cold in an empty cache and warm a day later, when the index still names the same version. A start is cold
 while no file of the package is in memory, and ends with the answer to `initialize`. `--warm 0` leaves out what is warm.
-`--captures` compares what each package lists with recorded listings of that version.
+The JSON file keeps the rows of packages that are left out this time. `--captures` compares what each package lists with
+recorded listings of that version.
 """
 
 from __future__ import annotations
@@ -83,18 +84,19 @@ def declared() -> list[dict[str, Any]]:
 
 
 async def measured(options: argparse.Namespace, entries: Sequence[dict[str, Any]]) -> list[Row]:
-    """A row for each entry, in their order; written to the JSON file as they come."""
-    rows: dict[int, Row] = {}
-    waiting = iter(enumerate(entries))
+    """A row for each entry in the order of their declaration, and those of others that the JSON file already has."""
+    known = json.loads(options.json.read_text("utf-8")) if options.json and options.json.exists() else []
+    rows = {row["package"]: Row(**row) for row in known}
+    order = {name_of(entry): at for at, entry in enumerate(declared())}
+    waiting = iter(entries)
 
     async def worker() -> None:
-        for at, entry in waiting:
+        for entry in waiting:
             async with fresh(shared) as (box, clock):
-                rows[at] = await measure(box, clock, entry, options.warm)
-            print(line(rows[at]), flush=True)
+                row = rows[name_of(entry)] = await measure(box, clock, entry, options.warm)
+            print(line(row), flush=True)
             if options.json:
-                done = [dataclasses.asdict(rows[at]) for at in sorted(rows)]
-                options.json.write_text(json.dumps(done, indent=1) + "\n")
+                options.json.write_text(json.dumps([dataclasses.asdict(one) for one in rows.values()], indent=1) + "\n")
 
     shared = await opened(options.cache.resolve(), Clock())
     for entry in {entry["registryType"]: entry for entry in entries}.values():
@@ -102,7 +104,7 @@ async def measured(options: argparse.Namespace, entries: Sequence[dict[str, Any]
     async with asyncio.TaskGroup() as group:
         for _ in range(options.at_once):
             group.create_task(worker())
-    return [rows[at] for at in sorted(rows)]
+    return sorted((row for row in rows.values() if row.package in order), key=lambda row: order[row.package])
 
 
 async def compared(cache: Path, entries: Sequence[Mapping[str, Any]], folder: Path) -> str:
@@ -148,7 +150,7 @@ async def opened(cache: Path, clock: Clock) -> Sandbox:
 
 async def measure(box: Sandbox, clock: Clock, entry: Mapping[str, Any], warm_starts: int) -> Row:
     """Install cold and warm, start cold and as often as asked warm, list each time."""
-    row = Row(package=f"{entry['registryType']}:{entry['identifier']}", credentials=wants_credentials(entry))
+    row = Row(package=name_of(entry), credentials=wants_credentials(entry))
     target = target_of(entry)
     cold, found = await prepared(box, target)
     if isinstance(found, Absent):
@@ -193,6 +195,11 @@ def summed(row: Row, looks: Sequence[Look]) -> Row:
     if tools.end != "complete":
         return dataclasses.replace(row, reason=f"tools/list: {tools.end}", detail=json.dumps(tools.error)[:300])
     return dataclasses.replace(row, tools=len(tools.items))
+
+
+def name_of(entry: Mapping[str, Any]) -> str:
+    """`npm:NAME` or `pypi:NAME`."""
+    return f"{entry['registryType']}:{entry['identifier']}"
 
 
 def wants_credentials(entry: Mapping[str, Any]) -> bool:
