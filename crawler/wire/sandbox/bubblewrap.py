@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import json
 import os
 import platform
@@ -27,6 +28,7 @@ from crawler.wire.sandbox.watching import Observation, Tripwire, Watch
 from evidence.canonical import Json
 
 SETUP_PATIENCE = 15.0
+PR_SET_PDEATHSIG = 1
 Dress: TypeAlias = Callable[[Box, Mapping[Path, str], Scratch | None, Descriptors], list[str]]
 
 
@@ -44,44 +46,48 @@ async def start(
 
     `dress` makes bubblewrap's options for the box; `runtime` names what contains the command.
     """
-    info, info_theirs = os.pipe()
-    gate_theirs, gate = os.pipe()
     tripwire = Tripwire(platform.machine()) if box.watched and dress is options else None
-    listener = None
-    try:
+    with contextlib.ExitStack() as always, contextlib.ExitStack() as undo:  # undone when it fails or is cancelled
+        group = cgroup.found(box.limits.processes)
+        if group is not None:
+            undo.callback(group.dissolve)
+        (info, info_theirs), (gate_theirs, gate) = os.pipe(), os.pipe()
+        always.callback(os.close, info)
+        always.callback(os.close, gate)
+        listener = None
         try:
-            process = _spawn(
-                box, command, identity, (info_theirs, gate_theirs), inherited, dress=dress, tripwire=tripwire
-            )
+            steps = [group.enter] if group is not None else []
+            setup = (info_theirs, gate_theirs)
+            process = _spawn(box, command, identity, setup, inherited, dress=dress, steps=steps, tripwire=tripwire)
         finally:
             os.close(info_theirs)
             os.close(gate_theirs)
+            if group is not None:
+                group.close()
             if tripwire is not None:
                 listener = tripwire.finish()
-        with contextlib.ExitStack() as undo:  # a launch that fails or is cancelled leaves no box behind
-            undo.callback(_abandon, process)
-            watch = None if listener is None else Watch(listener, platform.machine())
-            if watch is not None:
-                undo.callback(watch.end)
-                watch.attend()
-            init = await _init(info, process)
-            undo.callback(os.close, init.handle)
-            decoys = await lay(init.pid, box.root, identity.uid) if tripwire is not None else None
-            observation = Observation(watch, decoys)
-            undo.callback(observation.end)
-            try:
-                group = _admit(init, box.limits, identity, gate)
-            except OSError as error:
-                raise SandboxError(f"the sandbox could not be limited: {type(error).__name__}") from error
-            undo.pop_all()
-    finally:
-        os.close(info)
-        os.close(gate)
+        undo.callback(_abandon, process)
+        watch = None if listener is None else Watch(listener, platform.machine())
+        if watch is not None:
+            undo.callback(watch.end)
+            watch.attend()
+        init = await _init(info, process)
+        undo.callback(os.close, init.handle)
+        decoys = await lay(init.pid, box.root, identity.uid) if tripwire is not None else None
+        observation = Observation(watch, decoys)
+        undo.callback(observation.end)
+        if group is not None:
+            await group.admit(init.pid)
+        try:
+            _admit(init, box.limits, identity, gate)
+        except OSError as error:
+            raise SandboxError(f"the sandbox could not be limited: {type(error).__name__}") from error
+        undo.pop_all()
     contained = Contained(process, init, box.limits, facts or {}, runtime=runtime)
     if tripwire is not None:
         contained.observed_by(observation.tell)
     if group is not None:
-        contained.after_stop(partial(asyncio.to_thread, cgroup.dissolve, group))
+        contained.after_stop(group.dissolved)
     return contained
 
 
@@ -93,6 +99,7 @@ def _spawn(
     inherited: Sequence[int],
     *,
     dress: Dress,
+    steps: list[Callable[[], None]],
     tripwire: Tripwire | None,
 ) -> subprocess.Popen[bytes]:
     binary = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
@@ -100,7 +107,6 @@ def _spawn(
         raise SandboxError("bubblewrap is missing")
     sources = [box.root, *(bind.source for bind in box.binds)]
     opened: list[int] = []
-    steps: list[Callable[[], None]] = []
     try:
         filter_fd = _readable(seccomp.program(platform.machine()), opened)
         descriptors = Descriptors(seccomp=filter_fd, info=setup[0], gate=setup[1])
@@ -112,6 +118,7 @@ def _spawn(
             found = dress(box, stage.places, stage.scratch, descriptors)
         if tripwire is not None:
             steps.append(tripwire.install)
+        steps.append(_ending_with(os.getpid()))
         arguments = _readable(encode(found), opened)
         # An empty environment: the box's first process shows its own in /proc/1/environ.
         return subprocess.Popen(  # noqa: S603
@@ -123,7 +130,7 @@ def _spawn(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=(arguments, filter_fd, *setup, *inherited),
-            preexec_fn=partial(_run, steps) if steps else None,  # noqa: PLW1509 (system calls prepared beforehand)
+            preexec_fn=partial(_run, steps),  # noqa: PLW1509 (system calls prepared beforehand)
             start_new_session=True,
         )
     except (OSError, ValueError, subprocess.SubprocessError, seccomp.UnsupportedMachineError) as error:
@@ -138,13 +145,23 @@ def _run(steps: Sequence[Callable[[], None]]) -> None:
         step()
 
 
-def _admit(init: Init, limits: Limits, identity: Identity, gate: int) -> Path | None:
-    """Set the limits of a box that waits at the gate, then open it; its control group, if it has one."""
+def _ending_with(parent: int) -> Callable[[], None]:
+    """Have the child killed when we die before bubblewrap sees to that itself; a change of user would undo it."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+    def end_with_parent() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it died before we said so
+            os._exit(1)
+
+    return end_with_parent
+
+
+def _admit(init: Init, limits: Limits, identity: Identity, gate: int) -> None:
+    """Set the limits of a box that waits at the gate, then open it."""
     if identity.uid is None:
         _limit(init.pid, limits)
-    group = cgroup.enclose(init.pid, limits.processes)
     os.write(gate, b"\0")
-    return group
 
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crawler.wire.sandbox import trees
+from crawler.wire.sandbox import cgroup, trees
 from crawler.wire.sandbox.layers import seal_path, set_aside, use_path
 
 ABANDONED = timedelta(hours=1)
@@ -44,7 +44,8 @@ class _Layer:
 
 
 def sweep(cache_dir: Path, now: datetime) -> None:
-    """Remove the workshops of installations that were killed, and the downloads that older versions shared."""
+    """Remove what killed processes left (boxes, workshops), and the downloads that older versions shared."""
+    cgroup.sweep()
     for work in (cache_dir / "work").glob("*"):
         with contextlib.suppress(OSError):
             if now - _time(work) > ABANDONED:
