@@ -38,6 +38,14 @@ class Answer:
     tarball: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """Where a file of a Python package lies, and whether the index gives a digest by which uv checks it."""
+
+    url: str
+    checked: bool
+
+
 def client(bundle: Path) -> httpx.AsyncClient:
     """A client for the user's own indexes: their certificates, no proxy or credentials from the environment."""
     context = ssl.create_default_context(cafile=str(bundle))
@@ -76,7 +84,9 @@ async def pypi(index: PythonIndex, name: str, version: str | None, http: httpx.A
             return Absent(Reason.NO_PACKAGE, _missing("Python", name, version))
         final = [v for v in versions if not v.is_prerelease] or versions
         newest = str(final[-1]) if final else ""
-        return Answer(newest, _endpoints([*index.urls, *(urljoin(page, url) for url in found.values())]))
+        if found and not any(file.checked for file in found.values()):
+            return Absent(Reason.INSTALL_FAILED, f"the Python index gives no digest by which to check {name}")
+        return Answer(newest, _endpoints([*index.urls, *(urljoin(page, file.url) for file in found.values())]))
     return failure or Absent(Reason.NO_PACKAGE, _missing("Python", name, None))
 
 
@@ -88,8 +98,8 @@ def _endpoints(urls: list[str]) -> tuple[Endpoint, ...]:
     return tuple(sorted({door for url in urls if (door := endpoint(url))}))
 
 
-async def _simple(http: httpx.AsyncClient, page: str) -> dict[_File, str] | Absent:
-    """File name → address, from a simple-API page in JSON or HTML."""
+async def _simple(http: httpx.AsyncClient, page: str) -> dict[str, _File] | Absent:
+    """Files by name, from a simple-API page in JSON or HTML."""
     answer = await _get(http, page, SIMPLE)
     if isinstance(answer, Absent):
         return answer
@@ -98,19 +108,19 @@ async def _simple(http: httpx.AsyncClient, page: str) -> dict[_File, str] | Abse
         return dict(_links(body.decode("utf-8", "replace")))
     try:
         files = json.loads(body).get("files", [])
-        return {file["filename"]: file["url"] for file in files if not file.get("yanked")}
+        return {
+            file["filename"]: _File(file["url"], bool(file.get("hashes"))) for file in files if not file.get("yanked")
+        }
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         return Absent(Reason.INSTALL_FAILED, "the Python index gave an answer that is not a simple-API page")
 
 
-_File = str
-
-
-def _links(page: str) -> Iterator[tuple[_File, str]]:
+def _links(page: str) -> Iterator[tuple[str, _File]]:
     parser = _Anchors()
     parser.feed(page)
     for href in parser.found:
-        yield href.split("#", 1)[0].rsplit("/", 1)[-1], href
+        address, _, fragment = href.partition("#")
+        yield address.rsplit("/", 1)[-1], _File(href, "=" in fragment)
 
 
 class _Anchors(HTMLParser):

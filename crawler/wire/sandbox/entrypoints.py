@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from packaging.utils import canonicalize_name
 
+from crawler.wire.sandbox import trees
 from evidence.model import Absent, Reason
 
 APP = "/app"
@@ -62,7 +63,7 @@ def pypi_commands(tree: Path, package: str) -> dict[str, list[str]]:
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     try:
-        parser.read_string((info / "entry_points.txt").read_text("utf-8") if info else "")
+        parser.read_string(trees.read(info / "entry_points.txt").decode("utf-8") if info else "")
         scripts = dict(parser["console_scripts"]) if parser.has_section("console_scripts") else {}
     except (OSError, ValueError, configparser.Error):
         scripts = {}
@@ -96,7 +97,7 @@ def interpreter_for(path: Path, place: str) -> list[str]:
 def read_json(path: Path) -> dict[str, object]:
     """A JSON object from a settled layer; empty when it is something else."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(trees.read(path))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

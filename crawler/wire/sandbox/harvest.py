@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.wire.sandbox import entrypoints, layers
+from crawler.wire.sandbox import entrypoints, layers, trees
 from crawler.wire.sandbox.spec import Spec
 from evidence.model import Absent, Reason, TargetType
 
 _INTEGRITY = re.compile(r"sha(?:512|384|256|1)-\S+")
 _SCRIPTS = frozenset({"preinstall", "install", "postinstall"})
 _NAMED = 5
+_LOCK = 32 << 20
 _OWN = ("bunfig.toml", "package.json", "bun.lock")  # they name the index
 _MISSING = Absent(Reason.INSTALL_FAILED, "the installer ended well but the package is not there")
 
@@ -38,7 +39,7 @@ def _npm(tree: Path, spec: Spec) -> Harvest | Absent:
     manifest = entrypoints.read_json(tree / "node_modules" / spec.name / "package.json")
     version = manifest.get("version")
     try:
-        lock = layers.npm_lock((tree / "bun.lock").read_bytes())
+        lock = layers.npm_lock(trees.read(tree / "bun.lock", _LOCK))
     except (OSError, ValueError):
         return _MISSING
     if not isinstance(version, str):

@@ -188,7 +188,7 @@ def npm_lock(lock: bytes) -> list[str]:
 def pypi_lock(tree: Path) -> list[str]:
     """What uv resolved: every distribution with the digest of its RECORD, which holds the digests of its files."""
     records = (info / "RECORD" for info in sorted(tree.glob("*.dist-info")))
-    return [f"{r.parent.name} {hashlib.sha256(r.read_bytes()).hexdigest()}" for r in records if r.is_file()]
+    return [f"{r.parent.name} {trees.digest(r).hex()}" for r in records if r.is_file() and not r.is_symlink()]
 
 
 def name(ecosystem: str, abi: str, lock: Sequence[str], content: str) -> str:

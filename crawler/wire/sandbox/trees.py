@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 CHUNK = 1 << 20
+MANIFEST = 8 << 20
 
 
 def settle(tree: Path) -> tuple[int, int]:
@@ -86,7 +87,7 @@ def content(tree: Path) -> str:
         if stat.S_ISLNK(info.st_mode):
             kind, data = b"l", os.fsencode(os.readlink(entry.path))
         elif stat.S_ISREG(info.st_mode):
-            kind, data = b"x" if info.st_mode & stat.S_IXUSR else b"f", _digest(entry.path)
+            kind, data = b"x" if info.st_mode & stat.S_IXUSR else b"f", digest(entry.path)
         else:
             kind, data = b"d" if stat.S_ISDIR(info.st_mode) else b"?", b""
         for part in (kind, os.fsencode(entry.path[cut:]), data):
@@ -96,6 +97,8 @@ def content(tree: Path) -> str:
 
 def remove(tree: Path) -> None:
     """Remove a tree however deep, long or locked its names are; what cannot be removed stays."""
+    if tree.is_symlink():
+        tree.unlink()
     try:
         shutil.rmtree(tree)
     except FileNotFoundError:
@@ -117,6 +120,27 @@ def walk(tree: Path) -> Iterator[os.DirEntry[str]]:
             yield entry
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
+
+
+def read(path: Path, most: int = MANIFEST) -> bytes:
+    """The bytes of a file in a settled tree; raises ValueError for a larger one and OSError for none."""
+    with path.open("rb") as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise ValueError(f"more than {most} bytes")
+    return found
+
+
+def digest(path: str | Path) -> bytes:
+    """SHA-256 of a file's contents, however large; raises OSError, for a link as well."""
+    at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = hashlib.sha256()
+        while data := os.read(at, CHUNK):
+            found.update(data)
+        return found.digest()
+    finally:
+        os.close(at)
 
 
 def _settled_mode(mode: int) -> int:
@@ -141,14 +165,3 @@ def _part(path: str) -> None:
     with os.fdopen(handle, "wb") as new, open(path, "rb") as old:
         shutil.copyfileobj(old, new, CHUNK)
     os.replace(copy, path)
-
-
-def _digest(path: str) -> bytes:
-    at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        found = hashlib.sha256()
-        while data := os.read(at, CHUNK):
-            found.update(data)
-        return found.digest()
-    finally:
-        os.close(at)

@@ -32,13 +32,15 @@ def main():
 
 
 class IndexServer:
-    """Serves what was added; `asked` lists the paths of all requests."""
+    """Serves what was added; `asked` lists the paths of all requests, `hanging` gives paths no answer to the end."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.npm: dict[str, dict[str, dict[str, object]]] = {}
         self.simple: dict[str, list[dict[str, object]]] = {}
         self.files: dict[str, bytes] = {}
+        self.hanging: set[str] = set()
+        self._over = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
@@ -63,6 +65,7 @@ class IndexServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over.set()
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
@@ -154,6 +157,8 @@ class IndexServer:
             def do_GET(self) -> None:
                 path = unquote(self.path.split("?", 1)[0])
                 index.asked.append(path)
+                if path in index.hanging:
+                    index._over.wait()
                 found = index.answer(path)
                 kind, body = found or ("text/plain", b"not found")
                 self.send_response(200 if found else 404)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Sandbox
+from crawler.wire.sandbox import Sandbox, install
 from crawler.wire.sandbox.eviction import Evicted, Keep, evict
 from crawler.wire.sandbox.install import Caps
 from evidence.canonical import Json
@@ -136,6 +136,55 @@ def test_a_package_that_nobody_vouches_for_is_refused(opened: Callable[[], Sandb
     index.add_npm("server", manifest={"dependencies": {"bare": "1.0.0"}})
     absent = refused(opened(), NPM)
     assert absent == Absent(Reason.INSTALL_FAILED, "the index gives no digest by which to check bare@1.0.0")
+
+
+def test_a_wheel_that_nobody_vouches_for_is_refused(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+    index.add_wheel("server")
+    index.simple["server"][0]["hashes"] = {}
+    absent = refused(opened(), PYPI)
+    assert absent == Absent(Reason.INSTALL_FAILED, "the Python index gives no digest by which to check server")
+    assert tarballs(index) == 0
+
+
+@pytest.mark.parametrize(
+    ("caps", "said"),
+    [
+        (Caps(files=10), "the package unpacks to more than 1024 MiB or 10 files"),
+        (Caps(download=1000), "the package needs more than 0 MiB of downloads"),
+        (Caps(room=1 << 20), "the installation was stopped at the size limit of 1 MiB and 300000 files"),
+        (Caps(room_files=20), "the installation was stopped at the size limit of 3072 MiB and 20 files"),
+    ],
+)
+def test_an_installation_has_caps_on_files_downloads_and_room(
+    opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch, caps: Caps, said: str
+) -> None:
+    monkeypatch.setattr(install, "POLL", 0.001)
+    monkeypatch.setattr(install, "LOOKS", 1)
+    index.add_npm("server", files={f"{number}.txt": "x" * 60_000 + str(number) for number in range(50)})
+    box = opened()
+    box.installer = replace(box.installer, caps=caps)
+    assert refused(box, NPM) == Absent(Reason.TOO_LARGE, said)
+    assert not list((box.cache_dir / "work").iterdir())
+
+
+def test_an_installation_that_takes_too_long_is_ended(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+    index.add_npm("server")
+    index.hanging.add(next(iter(index.files)))
+    box = opened()
+    box.installer = replace(box.installer, limits=replace(box.installer.limits, seconds=1.0))
+    assert refused(box, NPM) == Absent(Reason.TIMEOUT, "the installation was stopped at the time limit of 1 seconds")
+
+
+@pytest.mark.parametrize("kind", [TargetType.NUGET, TargetType.CARGO, TargetType.MCPB])
+def test_packages_that_nobody_installs_here_are_recorded_so(
+    opened: Callable[[], Sandbox], index: IndexServer, kind: TargetType
+) -> None:
+    box, target = opened(), Target(type=kind, identifier="server")
+    for found in (asyncio.run(box.launch(target)), asyncio.run(box.installed(target))):
+        assert isinstance(found, Absent)
+        assert found.reason is Reason.RUNTIME_UNSUPPORTED
+        assert kind.value in found.detail
+    assert index.asked == []
 
 
 def test_a_dependency_from_elsewhere_is_named_and_not_fetched(

@@ -74,6 +74,22 @@ def test_a_folder_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None
     assert not top.exists()
 
 
+def test_a_link_is_removed_and_not_what_it_leads_to(tree: Path) -> None:
+    tree.chmod(0o555)
+    (tree.parent / "link").symlink_to(tree)
+    trees.remove(tree.parent / "link")
+    assert not (tree.parent / "link").is_symlink()
+    assert tree.stat().st_mode & 0o777 == 0o555
+    assert names(tree) == ["file", "inner", "link", "program"]
+
+
+def test_a_manifest_that_is_too_large_is_not_read(tree: Path) -> None:
+    (tree / "package.json").write_text("{" + " " * 100 + "}")
+    assert trees.read(tree / "package.json") == b"{" + b" " * 100 + b"}"
+    with pytest.raises(ValueError, match="more than 50 bytes"):
+        trees.read(tree / "package.json", 50)
+
+
 def test_equal_trees_have_one_name_and_others_another(tree: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     (other / "inner").mkdir(parents=True)
