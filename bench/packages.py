@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="a page whose table is replaced")
     parser.add_argument("--captures", type=Path)
     options = parser.parse_args()
-    wanted = [entry for entry in declared() if not options.only or any(t in entry["identifier"] for t in options.only)]
+    wanted = [entry for entry in declared() if not options.only or any(t in name_of(entry) for t in options.only)]
     if options.captures:
         name, text = "captures", asyncio.run(compared(options.cache.resolve(), wanted, options.captures))
     else:
