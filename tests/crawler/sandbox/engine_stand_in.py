@@ -1,0 +1,193 @@
+"""A container engine's command line for tests, written from the documents of Docker and Podman: it contains nothing.
+
+Installed as `podman` or `docker` by `tests.crawler.sandbox.engines`. Its state is below HOME. A container is a process
+of the host in a session of its own which, as with the real ones, goes on when its client is killed. Options that the
+real client does not have are refused, and so is what the real one refuses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+FLAVOUR = Path(sys.argv[0]).name
+HOME = Path(os.environ["HOME"])
+NOTHING = "0001-01-01T00:00:00Z"
+VALUED = {
+    "--name", "--label", "--hostname", "--network", "--cap-drop", "--security-opt", "--ipc", "--cgroupns",
+    "--log-driver", "--pull", "--restart", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--shm-size",
+    "--ulimit", "--tmpfs", "--mount", "--env", "--workdir", "--user",
+}  # fmt: skip
+PLAIN = {"--interactive", "--read-only", "--no-healthcheck"}
+PODMAN_VALUED = {"--timeout", "--image-volume", "--systemd", "--rootfs"}
+PODMAN_PLAIN = {"--no-hosts", "--http-proxy=false", "--read-only-tmpfs=false"}
+
+
+def main(words: list[str]) -> int:
+    with (HOME / "log.jsonl").open("a") as log:
+        log.write(json.dumps({"words": words, "environment": dict(os.environ)}) + "\n")
+    match words:
+        case ["create", *rest]:
+            return create(rest)
+        case ["start", "--attach", "--interactive", name]:
+            return start(name)
+        case ["container", "inspect", name]:
+            return inspect(name)
+        case ["rm", "--force", "--volumes", *rest]:
+            return remove(rest)
+        case ["ps", "--all", "--filter", "name=hallmark-", "--format", "{{.Names}}"]:
+            say("\n".join(sorted(path.stem for path in HOME.glob("hallmark-*.json"))))
+            return 0
+        case ["manifest", "inspect", reference]:
+            return tell(reference, "manifest")
+        case ["image", "inspect", "--format", "{{.Id}}", reference] | ["image", "inspect", reference]:
+            return tell(reference, "image")
+        case ["pull", "--quiet", reference]:
+            return pull(reference)
+        case ["import", "-", name]:
+            return take(name)
+        case ["--version"]:
+            say("Docker version 28.2.2, build 0" if FLAVOUR == "docker" else "podman version 4.3.1")
+            return 0
+        case ["version", "--format", "{{.Server.Version}}"] if FLAVOUR == "docker":
+            say("28.2.2")
+            return 0
+        case ["info", "--format", "json"] if FLAVOUR == "podman":
+            told = {"host": {"security": {"rootless": True}, "ociRuntime": {"name": "crun"}}}
+            say(json.dumps(told | {"version": {"Version": "4.3.1"}}))
+            return 0
+    return refuse(f"unknown command {words}")
+
+
+def create(words: list[str]) -> int:
+    if said := behaviour("create"):
+        return refuse(said)
+    options, rest = parse(words)
+    name = options["--name"][0]
+    image = options.pop("--rootfs", None)
+    if image is None:
+        image, rest = [rest[0]], rest[1:]
+    elif not Path(image[0]).is_dir():
+        return refuse("no such root file system")
+    for setting in options["--security-opt"]:
+        if setting.startswith("seccomp="):
+            json.loads(Path(setting.removeprefix("seccomp=")).read_text())
+    if FLAVOUR == "podman" and any("nr_inodes" in place for place in options["--tmpfs"]):
+        return refuse("unknown mount option")
+    identifier = hashlib.sha256(name.encode()).hexdigest()
+    made = {"Id": identifier, "image": image[0], "command": rest, "options": options, "Pid": 0, "StartedAt": NOTHING}
+    keep(name, made)
+    say(identifier)
+    return 0
+
+
+def parse(words: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    valued = VALUED | (PODMAN_VALUED if FLAVOUR == "podman" else set())
+    plain = PLAIN | (PODMAN_PLAIN if FLAVOUR == "podman" else set())
+    options: dict[str, list[str]] = {}
+    while words and words[0].startswith("--"):
+        option, words = words[0], words[1:]
+        if option in plain:
+            options[option] = []
+        elif option in valued:
+            options.setdefault(option, []).append(words[0])
+            words = words[1:]
+        else:
+            sys.exit(refuse(f"unknown flag: {option}"))
+    return options, words
+
+
+def start(name: str) -> int:
+    if said := behaviour("start"):
+        return refuse(said)
+    box = load(name)
+    time.sleep(float(behaviour("delay") or 0))
+    command = [sys.executable if word == "/usr/bin/python3" else word for word in box["command"]]
+    process = subprocess.Popen(command, start_new_session=True)
+    keep(name, box | {"Pid": process.pid, "StartedAt": "2026-11-22T12:00:00Z"})
+    code = process.wait()
+    return code if code >= 0 else 128 - code
+
+
+def inspect(name: str) -> int:
+    box = load(name)
+    say(json.dumps([{"Id": box["Id"], "State": {"Pid": box["Pid"], "StartedAt": box["StartedAt"]}}]))
+    return 0
+
+
+def remove(words: list[str]) -> int:
+    if FLAVOUR == "podman" and words[:3] != ["--ignore", "--time", "0"]:
+        return refuse("it would wait ten seconds for the container")
+    name = words[-1]
+    if (HOME / f"{name}.json").exists() and not behaviour("keeps"):
+        pid = load(name)["Pid"]
+        (HOME / f"{name}.json").unlink()
+        if pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+    return 0
+
+
+def tell(reference: str, what: str) -> int:
+    found = json.loads((HOME / "images.json").read_text()) if (HOME / "images.json").exists() else {}
+    told = found.get(reference, {}).get(what)
+    if told is None or (what == "image" and not found[reference].get("pulled")):
+        return refuse(found.get(reference, {}).get("refusal", "manifest unknown"))
+    say(json.dumps([told] if what == "image" else told))
+    return 0
+
+
+def pull(reference: str) -> int:
+    found = json.loads((HOME / "images.json").read_text())
+    found[reference]["pulled"] = True
+    (HOME / "images.json").write_text(json.dumps(found))
+    return 0
+
+
+def take(name: str) -> int:
+    with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as archive:
+        files = [entry.name for entry in archive if (entry.uid, entry.gid) == (0, 0)]
+    made = {name: {"pulled": True, "image": {"Id": "1" * 64, "files": len(files)}}}
+    (HOME / "images.json").write_text(json.dumps(made))
+    return 0
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def behaviour(name: str) -> str:
+    place = HOME / "behaviour.json"
+    return str(json.loads(place.read_text()).get(name, "")) if place.exists() else ""
+
+
+def refuse(message: str) -> int:
+    sys.stderr.write(f"Error: {message}\n")
+    return 125
+
+
+def load(name: str) -> dict[str, Any]:
+    place = HOME / f"{name}.json"
+    if not place.exists():
+        sys.exit(refuse(f"no such container {name}"))
+    found: dict[str, Any] = json.loads(place.read_text())
+    return found
+
+
+def keep(name: str, box: dict[str, Any]) -> None:
+    new = HOME / f"{name}.{os.getpid()}"
+    new.write_text(json.dumps(box))
+    new.replace(HOME / f"{name}.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
