@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import fcntl
 import os
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 # Inside the 65536 ids that a container usually maps, and outside what Debian hands out by itself.
@@ -42,7 +44,7 @@ async def slot(cache_dir: Path) -> AsyncIterator[Identity]:
         return
     folder = _register(cache_dir)
     while True:
-        for number in range(SLOTS):
+        for number in _least_used():
             handle = take(folder / str(number))
             if handle is not None:
                 try:
@@ -51,6 +53,21 @@ async def slot(cache_dir: Path) -> AsyncIterator[Identity]:
                     os.close(handle)
                 return
         await asyncio.sleep(POLL)
+
+
+@cache
+def _least_used() -> Sequence[int]:
+    """The slots, last those whose user ids have processes that others left behind; these count against its limit.
+
+    Looked up once. Zombies of boxes stay for ever where the first process of a container reaps nobody.
+    """
+    left: Counter[int] = Counter()
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name.isdecimal():
+                with contextlib.suppress(OSError):
+                    left[entry.stat().st_uid] += 1
+    return sorted(range(SLOTS), key=lambda number: left[FIRST_SLOT_UID + number])
 
 
 def _register(cache_dir: Path) -> Path:
