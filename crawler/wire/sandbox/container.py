@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crawler.wire.sandbox.box import Bind
+from crawler.wire.sandbox.box import WORK, Bind
 from crawler.wire.sandbox.engine import Flavour
 from crawler.wire.sandbox.limits import Limits
 
@@ -60,8 +60,7 @@ def creation(flavour: Flavour, wanted: Container) -> list[str]:
     found = ["create", "--name", wanted.name, "--label", wanted.label, "--interactive", "--hostname", "sandbox"]
     found += [*_containment(flavour), "--security-opt", f"seccomp={wanted.profile}"]
     found += _limits(flavour, wanted.limits, alone=wanted.alone)
-    found += _memory(flavour, SCRATCH, wanted.limits.scratch, wanted.limits.scratch_inodes)
-    for place in wanted.memory_places:
+    for place in (SCRATCH, WORK, *wanted.memory_places):
         found += _memory(flavour, place, wanted.limits.scratch, wanted.limits.scratch_inodes)
     for bind in (Bind(wanted.names, "/etc/resolv.conf"), *wanted.binds):
         found += ["--mount", _bind(bind)]

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from crawler.wire.sandbox import bubblewrap
-from crawler.wire.sandbox.box import BASE_ENVIRONMENT, NAMESPACES, Bind, Box, Descriptors, Scratch
+from crawler.wire.sandbox.box import BASE_ENVIRONMENT, NAMESPACES, WORK, Bind, Box, Descriptors, Scratch
 from crawler.wire.sandbox.identity import Identity
 from crawler.wire.sandbox.limits import Limits
 from crawler.wire.sandbox.process import Contained
@@ -56,7 +56,7 @@ class Gvisor:
     ) -> Contained:
         """Start `command` in `box`; raises SandboxError when bubblewrap or runsc cannot set the box up."""
         binds = (Bind(self.binary, PROGRAM), *(replace(bind, place=_source(n)) for n, bind in enumerate(box.binds)))
-        carrier = replace(box, binds=binds, environment={}, folder="/", limits=outer(box.limits))
+        carrier = replace(box, binds=binds, environment={}, folder="/", limits=outer(box.limits), watched=False)
         config = os.memfd_create("hallmark")
         try:
             os.write(config, json.dumps(specification(box, command)).encode("utf-8", "surrogatepass"))
@@ -129,6 +129,7 @@ def specification(box: Box, command: Sequence[str]) -> dict[str, Json]:
         "mounts": [
             _mount("/proc", "proc", "proc"),
             _memory("/tmp", box.limits.scratch),  # noqa: S108
+            _memory(WORK, box.limits.scratch),
             _memory("/dev/shm", box.limits.shared_memory),  # noqa: S108
             *binds,
         ],

@@ -99,7 +99,7 @@ def test_a_container_may_do_next_to_nothing(tmp_path: Path, flavour: Flavour) ->
     assert not {"--privileged", "--cap-add", "--device", "--publish", "--volume", "--pid", "--userns"} & set(words)
     assert words[-2:] == ["1" * 64, "--not-an-option"]
     assert f'type=bind,"source={tmp_path}/a ""layer"", of ours",target=/app,readonly' in words
-    assert sum("noexec" in word and "size=33554432" in word for word in words) == 2
+    assert sum("noexec" in word and "size=33554432" in word for word in words) == 3
 
 
 def test_processes_of_a_shared_user_are_counted_by_the_control_group(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""gVisor inside bubblewrap: what runsc is told, and, where it is installed, what it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.wire.launch import Exit
+from crawler.wire.sandbox import Limits, Rootfs
+from crawler.wire.sandbox.box import Bind, Box
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.gvisor import Gvisor, outer, specification
+from crawler.wire.sandbox.identity import slot
+from crawler.wire.sandbox.runtimes import tried
+from tests.crawler.sandbox import census
+from tests.crawler.sandbox.engines import said_by
+
+RUNSC = shutil.which("runsc", path="/usr/bin:/usr/local/bin")
+installed = pytest.mark.skipif(RUNSC is None, reason="runsc is not installed (apt-get install runsc)")
+PYTHON = ("/usr/bin/python3", "-S", "-c")
+MIB = 1 << 20
+
+
+def boxed(root: Path, *binds: Bind, limits: Limits | None = None) -> Box:
+    return Box(root=root, binds=binds, environment={"A": "1"}, limits=limits or Limits())
+
+
+def test_runsc_is_told_to_give_nothing_away(tmp_path: Path) -> None:
+    found: dict[str, Any] = specification(boxed(tmp_path, Bind(tmp_path / "layer", "/app")), ("/usr/bin/node", "x"))
+    assert found["root"] == {"path": "/server", "readonly": True}
+    assert found["process"]["capabilities"] == {}
+    assert found["process"]["user"]["uid"] == 1000
+    assert found["process"]["noNewPrivileges"] is True
+    assert found["process"]["args"] == ["/usr/bin/node", "x"]
+    assert {"type": "RLIMIT_NPROC", "soft": 64, "hard": 64} in found["process"]["rlimits"]
+    mounts = {mount["destination"]: mount for mount in found["mounts"]}
+    assert mounts["/app"]["options"] == ["rbind", "ro"]
+    assert str(tmp_path) not in json.dumps(found)
+    assert all("noexec" in mounts[place]["options"] for place in ("/tmp", "/tmp/work", "/dev/shm"))
+
+
+def test_the_memory_file_of_runsc_is_the_cap_on_memory() -> None:
+    assert outer(Limits(memory=7 * MIB)).file_size == 7 * MIB
+
+
+def run(cache: Path, box: Box, code: str, binary: Path | None = None) -> tuple[bytes, Exit]:
+    async def start() -> tuple[bytes, Exit]:
+        async with slot(cache) as who:
+            started = await Gvisor(binary or Path(str(RUNSC))).start(box, (*PYTHON, code), who)
+            assert started.runtime == "gvisor"
+            said = await said_by(started)
+            return said, await started.stop()
+
+    return asyncio.run(start())
+
+
+@pytest.mark.sandbox
+def test_a_runsc_that_does_not_work_is_noticed_before_a_server_is_blamed(cache: Path, rootfs: Rootfs) -> None:
+    with pytest.raises(SandboxError, match="gvisor cannot start anything here"):
+        asyncio.run(tried(Gvisor(Path("/bin/false")), cache, rootfs.root))
+
+
+@installed
+@pytest.mark.sandbox
+def test_a_server_runs_on_another_kernel_and_leaves_nothing(cache: Path, rootfs: Rootfs, tmp_path: Path) -> None:
+    layer = tmp_path / "layer"
+    layer.mkdir(mode=0o755)
+    tmp_path.chmod(0o755)
+    (layer / "greeting").write_text("hello")
+    before = census.take(cache)
+    code = "import os; print(os.uname().release, open('/app/greeting').read(), os.getuid(), os.listdir('/app'))"
+    said, end = run(cache, boxed(rootfs.root, Bind(layer, "/app")), code)
+    assert said.split()[1:] == [b"hello", b"1000", b"['greeting']"], (said, end)
+    assert said.split()[0].decode() != os.uname().release
+    assert end == Exit(0, "")
+    assert census.take(cache).leaks(before) == []
+
+
+@installed
+@pytest.mark.sandbox
+def test_nothing_of_the_host_is_there(cache: Path, rootfs: Rootfs) -> None:
+    code = """
+import os, socket
+for path in ("/root", "/home", "/etc/shadow", "/bundle", "/runsc", "/sources"):
+    print(path, os.path.exists(path))
+for address in (("127.0.0.1", 22), ("169.254.169.254", 80)):
+    try: print(socket.create_connection(address, 2))
+    except OSError as error: print("refused")
+for path in ("/x", "/app/x", "/usr/x"):
+    try: print(open(path, "w"))
+    except OSError as error: print("refused")
+print(sorted(name for name in os.listdir("/proc") if name.isdigit()), list(os.environ))
+"""
+    said, _ = run(cache, boxed(rootfs.root), code)
+    assert said.count(b"False") == 6, said
+    assert said.count(b"refused") == 5, said
+    assert b"['1']" in said
+    assert b"SUDO" not in said
+
+
+@installed
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "code",
+    [
+        "held = []\nprint('up', flush=True)\nwhile True: held.append(bytearray(b'x') * (16 << 20))",
+        "import mmap\nheld = []\nprint('up', flush=True)\nwhile True:\n held.append(mmap.mmap(-1, 16 << 20)); held[-1].write(b'x' * (16 << 20))",
+    ],
+    ids=["private", "shared"],
+)
+def test_memory_ends_at_the_cap(cache: Path, rootfs: Rootfs, code: str) -> None:
+    limits = replace(Limits(), memory=192 * MIB)
+    said, end = run(cache, boxed(rootfs.root, limits=limits), code)
+    assert said == b"up\n", end
+    assert end.code != 0
+
+
+@installed
+@pytest.mark.sandbox
+def test_all_processes_die_with_the_first(cache: Path, rootfs: Rootfs) -> None:
+    code = "import os, time\nfor _ in range(5): os.fork() or (os.setsid(), time.sleep(600))\nprint('up', flush=True)\n"
+    code += "time.sleep(600)"
+
+    async def kill() -> float:
+        before = census.take(cache)
+        async with slot(cache) as who:
+            started = await Gvisor(Path(str(RUNSC))).start(boxed(rootfs.root), (*PYTHON, code), who)
+            assert await started.read(10) == b"up\n"
+            began = time.perf_counter()
+            started.kill()
+            await started.stop()
+            took = time.perf_counter() - began
+        assert census.take(cache).leaks(before) == []
+        return took
+
+    assert asyncio.run(kill()) < 10
