@@ -30,6 +30,9 @@ from evidence.canonical import Json
 ELSEWHERE: Final = "list-tools-elsewhere"
 """The one step on a further connection."""
 
+LISTEN: Final = "listen"
+"""The one step that is not answered but heard."""
+
 _DISCOVER: Final = "server/discover"
 _META: Final = "io.modelcontextprotocol"
 _METHOD: Final = "mcp-method"
@@ -43,8 +46,7 @@ def modern_inquiries(facts: Facts, client_version: str, number: Number) -> Itera
     yield from _envelopes(maker)
     yield from _headers(maker, facts)
     yield from _bodies(maker, facts)
-    if facts.listen and facts.changing:
-        yield maker.make("listen", "subscriptions/listen", {"notifications": facts.changing})
+    yield from _subscription(maker, facts)
     if not facts.dual:
         stream = (("accept", "text/event-stream"), (_VERSION, MODERN_VERSION))
         yield Inquiry(step="get", verb="GET", label="GET", headers=stream)
@@ -57,6 +59,7 @@ def process_inquiries(facts: Facts, client_version: str, number: Number) -> Iter
     maker = _Maker(client_version, number)
     yield from _envelopes(maker)
     yield from _bodies(maker, facts)
+    yield from _subscription(maker, facts)
 
 
 def malformed_discover(number: Number) -> Inquiry:
@@ -124,6 +127,11 @@ def _bodies(maker: _Maker, facts: Facts) -> Iterator[Inquiry]:
     yield maker.make("removed-subscribe", "resources/subscribe", {"uri": NOWHERE})
     if facts.declares("tools"):
         yield maker.make("list-tools-again", "tools/list", {}, again=True)
+
+
+def _subscription(maker: _Maker, facts: Facts) -> Iterator[Inquiry]:
+    if facts.listen and facts.changing:
+        yield maker.make(LISTEN, "subscriptions/listen", {"notifications": facts.changing})
 
 
 def _headers(maker: _Maker, facts: Facts) -> Iterator[Inquiry]:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final
 
 from crawler.collectors.protocol.inquiries import MALFORMED, Facts, Inquiry
 from crawler.collectors.protocol.inquiries_legacy import legacy_inquiries, malformed, process_openings
-from crawler.collectors.protocol.inquiries_modern import ELSEWHERE, elsewhere, malformed_discover, process_inquiries
+from crawler.collectors.protocol.inquiries_modern import (
+    ELSEWHERE,
+    LISTEN,
+    elsewhere,
+    malformed_discover,
+    process_inquiries,
+)
 from crawler.collectors.protocol.interview import Interview
 from crawler.collectors.protocol.lists import METHODS, paged_method
 from crawler.collectors.protocol.opening import Opened, agree, discover
@@ -22,7 +29,8 @@ from evidence.kinds.listing import LISTS
 from evidence.model import Absent
 
 _PATIENCE: Final = 10.0  # seconds until an inquiry is answered
-_BROKEN_PATIENCE: Final = 2.0  # a line that cannot be read need not be answered
+# A line that cannot be read need not be answered, and a subscription is only heard.
+_WAITS: Final[Mapping[str, float]] = {MALFORMED: 2.0, LISTEN: 3.0}
 _LEAVING: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 _TRANSPORT: Final = "stdio"
 
@@ -95,7 +103,7 @@ class ProcessQuestions:
     def _inquiries(self, opened: Opened, channel: StdioChannel, *, dual: bool) -> Iterator[Inquiry]:
         if opened.era is Era.MODERN:
             paged = None if dual else paged_method(self._probe.lists)
-            facts = _facts(opened, paged=paged, dual=dual)
+            facts = replace(_facts(opened, paged=paged, dual=dual), listen=self._probe.manner.listen)
             yield from process_inquiries(facts, self._probe.client_version, channel.number)
         else:
             facts = _facts(opened, paged=paged_method(self._probe.lists))
@@ -116,8 +124,8 @@ class ProcessQuestions:
         async def send(asked: Inquiry) -> Reply:
             if channel is None:
                 raise AssertionError("an interview without time asks nothing")
-            seconds = min(_BROKEN_PATIENCE if asked.step == MALFORMED else _PATIENCE, self._probe.limits.stdio_answer)
-            return await channel.put(asked.label, asked.body, seconds=seconds)
+            seconds = _WAITS.get(asked.step, _PATIENCE)
+            return await channel.put(asked.label, asked.body, seconds=min(seconds, self._probe.limits.stdio_answer))
 
         return await interview.ask(connection, inquiry, send)
 

@@ -22,7 +22,9 @@ from crawler.wire.transcript import Transcript
 from evidence.kinds import listing as listing_kind
 from evidence.kinds.samples import Samples
 from evidence.kinds.trials import Kind, Outcome, Trials
-from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from scoring.conformance import Verdict
+from tests.conformance.probing import Probed
 from tests.crawler.collectors.launching import PipeLauncher, Pipes, module
 from tests.crawler.collectors.probing import NOW, collector, listing, names, records_of
 
@@ -251,3 +253,35 @@ def _without_crash(found: Visit) -> dict[str, Record]:
     body = json.loads(record.content.body)
     body["trials"] = [row for row in body["trials"] if row["tool"] != "crash"]
     return found.records | {"trials": replace(record, content=Observed(json.dumps(body).encode()))}
+
+
+# A server of the modern era alone, which acknowledges a subscription and never answers it.
+_MODERN = """
+import json, sys
+CAPABILITIES = {"tools": {"listChanged": True}}
+for line in sys.stdin:
+    message = json.loads(line) if line.rstrip().endswith("}") else {}
+    if "id" not in message:
+        continue
+    answer = {"error": {"code": -32601, "message": "Method not found"}}
+    if message["method"] == "server/discover":
+        answer = {"result": {"supportedVersions": ["2026-07-28"], "capabilities": CAPABILITIES}}
+    if message["method"] == "tools/list":
+        answer = {"result": {"tools": []}}
+    told = {"id": message["id"], **answer}
+    if message["method"] == "subscriptions/listen":
+        meta = {"_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]}}
+        told = {"method": "notifications/subscriptions/acknowledged", "params": meta}
+    print(json.dumps({"jsonrpc": "2.0", **told}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("listens", "verdict"), [(True, Verdict.PASS), (False, Verdict.NOT_APPLICABLE)])
+def test_a_process_is_listened_to_only_when_the_operator_says_so(listens: bool, verdict: Verdict) -> None:
+    prober = collector(launcher=PipeLauncher(), depth="full")
+    prober._listen = listens
+    target = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", _MODERN))
+    server = Server(ref="test", name="test", targets=(target,))
+    probed = Probed(Dossier(server=server, as_of=NOW, records=asyncio.run(records_of(prober, target))))
+
+    assert probed.verdicts()["SUB-01"].verdict is verdict
