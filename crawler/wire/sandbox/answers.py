@@ -40,10 +40,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """Where a file of a Python package lies, and whether the index gives a digest by which uv checks it."""
+    """Where a file of a Python package lies, whether the index gives a digest by which uv checks it, and whether it was
+    withdrawn (yanked, PEP 592): then only who asks for its very version gets it.
+    """
 
     url: str
     checked: bool
+    withdrawn: bool
 
 
 def client(bundle: Path) -> httpx.AsyncClient:
@@ -79,12 +82,15 @@ async def pypi(index: PythonIndex, name: str, version: str | None, http: httpx.A
         if isinstance(found, Absent):
             failure = found if found.reason is not Reason.NO_PACKAGE else failure
             continue
-        versions = sorted({v for v in map(_version_of, found) if v is not None})
-        if version and not any(v == Version(version) or v.public == version for v in versions):
+        known = {filename: v for filename in found if (v := _version_of(filename)) is not None}
+        if version and not any(v == Version(version) or v.public == version for v in known.values()):
             return Absent(Reason.NO_PACKAGE, _missing("Python", name, version))
-        final = [v for v in versions if not v.is_prerelease] or versions
+        standing = sorted({v for filename, v in known.items() if not found[filename].withdrawn})
+        if not version and not standing:
+            return Absent(Reason.NO_PACKAGE, f"the Python index has no version of {name} that was not withdrawn")
+        final = [v for v in standing if not v.is_prerelease] or standing
         newest = str(final[-1]) if final else ""
-        if found and not any(file.checked for file in found.values()):
+        if not any(file.checked for file in found.values()):
             return Absent(Reason.INSTALL_FAILED, f"the Python index gives no digest by which to check {name}")
         return Answer(newest, _endpoints([*index.urls, *(urljoin(page, file.url) for file in found.values())]))
     return failure or Absent(Reason.NO_PACKAGE, _missing("Python", name, None))
@@ -109,7 +115,7 @@ async def _simple(http: httpx.AsyncClient, page: str) -> dict[str, _File] | Abse
     try:
         files = json.loads(body).get("files", [])
         return {
-            file["filename"]: _File(file["url"], bool(file.get("hashes"))) for file in files if not file.get("yanked")
+            file["filename"]: _File(file["url"], bool(file.get("hashes")), bool(file.get("yanked"))) for file in files
         }
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         return Absent(Reason.INSTALL_FAILED, "the Python index gave an answer that is not a simple-API page")
@@ -118,24 +124,24 @@ async def _simple(http: httpx.AsyncClient, page: str) -> dict[str, _File] | Abse
 def _links(page: str) -> Iterator[tuple[str, _File]]:
     parser = _Anchors()
     parser.feed(page)
-    for href in parser.found:
+    for href, withdrawn in parser.found:
         address, _, fragment = href.partition("#")
-        yield address.rsplit("/", 1)[-1], _File(href, "=" in fragment)
+        yield address.rsplit("/", 1)[-1], _File(href, "=" in fragment, withdrawn)
 
 
 class _Anchors(HTMLParser):
-    """Collects the href of every link that is not yanked (PEP 592)."""
+    """Collects the href of every link, and whether it is yanked (PEP 592)."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.found: list[tuple[str, bool]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep a link's address."""
         values = dict(attrs)
         href = values.get("href")
-        if tag == "a" and href and "data-yanked" not in values:
-            self.found.append(href)
+        if tag == "a" and href:
+            self.found.append((href, "data-yanked" in values))
 
 
 def _version_of(filename: str) -> Version | None:

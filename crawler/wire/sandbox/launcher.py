@@ -149,7 +149,7 @@ class Sandbox:
         known, now = self.known, self.now()
         if found and found.newest == answer.newest:
             return known.touch(wanted, found, now)
-        if same := known.find(wanted.at(answer.newest)):
+        if not wanted.pinned and (same := known.find(wanted.at(answer.newest))):
             return known.touch(wanted, replace(same, newest=answer.newest), now)
         if refused := known.refused(wanted, answer.newest, now):
             return refused

@@ -99,6 +99,7 @@ class IndexServer:
         python: str = ">=3.8",
         tag: str = "py3-none-any",
         files: Mapping[str, str] | None = None,
+        yanked: bool = False,
     ) -> None:
         """Publish a wheel; by default one with a server named like it."""
         module = name.replace("-", "_")
@@ -106,6 +107,7 @@ class IndexServer:
         content = {f"{module}/__init__.py": PYTHON_SERVER.format(name=name, imports=imports), **(files or {})}
         wheel = make_wheel(name, version, content, scripts or {name: f"{module}:main"}, requires, python, tag)
         self._add_file(name, f"{module}-{version}-{tag}.whl", wheel, python)
+        self.simple[name][-1]["yanked"] = yanked
 
     def add_sdist(self, name: str, version: str = "1.0") -> None:
         """Publish a source distribution only."""

@@ -146,6 +146,28 @@ def test_a_wheel_that_nobody_vouches_for_is_refused(opened: Callable[[], Sandbox
     assert tarballs(index) == 0
 
 
+def test_a_version_that_was_asked_for_is_the_one_that_starts(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+    for version in ("1.0.0", "2.0.0"):
+        index.add_npm("server", version)
+        index.add_wheel("server", version)
+    box = opened()
+    for target in (NPM, PYPI):
+        for version, expected in ((None, "2.0.0"), ("1.0.0", "1.0.0"), ("2.0.0", "2.0.0")):
+            found = asyncio.run(box.prepare(replace(target, version=version)))
+            assert not isinstance(found, Absent)
+            assert found.version == expected
+
+
+def test_a_withdrawn_version_is_for_those_who_name_it(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+    index.add_wheel("server", "1.0.0", yanked=True)
+    box = opened()
+    absent = refused(box, PYPI)
+    assert absent == Absent(Reason.NO_PACKAGE, "the Python index has no version of server that was not withdrawn")
+    found = asyncio.run(box.prepare(replace(PYPI, version="1.0.0")))
+    assert not isinstance(found, Absent)
+    assert found.version == "1.0.0"
+
+
 @pytest.mark.parametrize(
     ("caps", "said"),
     [
