@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from crawler.wire.sandbox import trees
 from crawler.wire.sandbox.eviction import Evicted, Keep, evict, sweep
 from crawler.wire.sandbox.layers import Layers, seal_path
 from evidence.model import TargetType
+from tests.crawler.sandbox import ordinary
 from tests.crawler.sandbox.driving import NOON
 
 DAY = timedelta(days=1)
@@ -167,3 +169,21 @@ def test_workshops_of_killed_installations_and_shared_downloads_are_swept(tmp_pa
     sweep(tmp_path, NOON)
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["alive"]
     assert not (tmp_path / "downloads").exists()
+
+
+def test_an_ordinary_user_finds_out_what_was_changed_too(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    cache = ordinary.cache(tmp_path, tmp_path / "tools")
+    command = ordinary.command("tests.crawler.sandbox.tampering", str(cache))
+    environment = ordinary.environment(cache)
+    done = subprocess.run(
+        command, cwd=ordinary.REPOSITORY, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "rewrite found out",
+        "plant found out",
+        "relink found out",
+        "evicted when nobody held it",
+        f"/ belongs to user 0, not to {ordinary.STRANGER}; remove it or set HALLMARK_CACHE",
+    ]

@@ -1,0 +1,77 @@
+"""Run as a process of an ordinary user: a layer of its own is made, changed, found out, held and evicted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crawler.wire.sandbox import trees
+from crawler.wire.sandbox.custody import claim
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.eviction import Keep, evict
+from crawler.wire.sandbox.layers import Layers
+from evidence.model import TargetType
+
+NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+
+
+def main(cache: Path) -> None:
+    """Print one line for each claim that holds; any other end is a failure."""
+    assert os.getuid() != 0
+    claim(cache)
+    layers = Layers(cache, "any")
+    digest = make(layers)
+    assert layers.flaw(digest, NOON) is None
+    for change in (rewrite, plant, relink):
+        change(layers.tree(digest))
+        assert layers.repair(digest, NOON) == "its files are not those that it was made of", change
+        assert not layers.tree(digest).exists()
+        assert make(layers) == digest
+        sys.stdout.write(f"{change.__name__} found out\n")
+    with layers.hold(digest):
+        assert evict(cache, Keep(size=0), NOON).layers == 0
+    assert evict(cache, Keep(size=0), NOON).layers == 1
+    assert not list((cache / "work").iterdir())
+    sys.stdout.write("evicted when nobody held it\n")
+    try:
+        claim(Path("/"))
+    except SandboxError as error:
+        sys.stdout.write(f"{error}\n")
+
+
+def make(layers: Layers) -> str:
+    """A layer of a tree as an installer leaves it: with a folder that may not be entered, and a way out."""
+    tree = layers.cache_dir / "work/one/out"
+    (tree / "closed").mkdir(parents=True)
+    (tree / "closed/index.js").write_text("x")
+    (tree / "out").symlink_to("../../../secret")
+    (tree / "closed").chmod(0)
+    found = layers.adopt(tree, TargetType.NPM, ["a 1.0 sha512-abc"], trees.settle(tree), NOON)
+    trees.remove(tree.parent)
+    return found
+
+
+def rewrite(tree: Path) -> None:
+    """Change a file and its times."""
+    path = tree / "closed/index.js"
+    path.chmod(0o644)
+    path.write_text("y")
+    path.chmod(0o444)
+    os.utime(path, (0, 0))
+
+
+def plant(tree: Path) -> None:
+    """Add a file."""
+    (tree / "closed/evil.js").write_text("")
+
+
+def relink(tree: Path) -> None:
+    """Put a link in the place of a file."""
+    (tree / "closed/index.js").unlink()
+    (tree / "closed/index.js").symlink_to("/etc/passwd")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
