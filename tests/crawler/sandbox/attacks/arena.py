@@ -1,0 +1,154 @@
+"""Where attacks are run: a sandbox, an index with the packages, and things on the host that are worth attacking."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import platform
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from crawler.wire.launch import Launched
+from crawler.wire.sandbox import Limits, Sandbox
+from evidence.canonical import Json
+from evidence.model import Absent, Target, TargetType
+from tests.crawler.sandbox import driving
+from tests.crawler.sandbox.attacks.packing import publish
+from tests.crawler.sandbox.index_server import IndexServer
+
+CANARY = "a-variable-that-must-stay-outside"
+TYPES = {"npm": TargetType.NPM, "pypi": TargetType.PYPI}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arena:
+    """`aims` is what the attacks are told to go for; it opens no door by itself."""
+
+    cache: Path
+    home: Path
+    index: IndexServer
+    aims: Mapping[str, Json]
+    listener: socket.socket
+
+    async def sandbox(self, limits: Limits | None = None) -> Sandbox:
+        """A sandbox for a user whose tools are configured for the index."""
+        environ = self.index.environ(str(self.home))
+        return await driving.sandbox(self.cache, environ, limits=limits or Limits())
+
+    def target(self, ecosystem: str, package: str, *arguments: str) -> Target:
+        """A package of the index, told what to go for."""
+        aims = (("ATTACK_AIMS", json.dumps(self.aims)),)
+        return Target(type=TYPES[ecosystem], identifier=package, arguments=arguments, environment=aims)
+
+    def visitors(self) -> int:
+        """How many connections the host's listeners got since the last time that this was asked."""
+        count = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.listener.accept()[0].close()
+                count += 1
+        return count
+
+
+@contextlib.contextmanager
+def arena(cache: Path, home: Path) -> Iterator[Arena]:
+    """An arena on a cache that has the root file system."""
+    os.environ["HALLMARK_ATTACK_CANARY"] = CANARY
+    name = f"attacked-{os.getpid()}"
+    with contextlib.ExitStack() as held:
+        folder = Path(held.enter_context(tempfile.TemporaryDirectory(dir=home)))
+        index = held.enter_context(IndexServer())
+        listener = held.enter_context(socket.create_server(("0.0.0.0", 0)))
+        abstract, file = (held.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2))
+        abstract.bind("\0" + name)
+        file.bind(str(folder / "socket"))
+        for one in (abstract, file):
+            one.listen()
+        listener.setblocking(False)
+        (folder / "secret").write_text("a secret")
+        publish(index)
+        aims: dict[str, Json] = {
+            "secret": str(folder / "secret"),
+            "folder": str(Path.cwd()),
+            "socket": str(folder / "socket"),
+            "abstract": name,
+            "port": listener.getsockname()[1],
+            "address": _own_address(),
+            "pid": os.getpid(),
+            "user": os.geteuid(),
+            "host_name": platform.node(),
+            "canary": CANARY[::-1],
+            "cache": str(cache)[::-1],
+        }
+        yield Arena(cache=cache, home=home, index=index, aims=aims, listener=listener)
+
+
+def _own_address() -> str:
+    """The address by which this machine's own listeners can be reached from outside; asking sends nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.1"
+        return str(sock.getsockname()[0])
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A plain MCP client, which asks and reads lines; None where no answer came."""
+
+    launched: Launched
+    number: int = 0
+    rest: bytes = b""
+
+    async def open(self, seconds: float = 30) -> Mapping[str, Json] | None:
+        """Open the session."""
+        client = {"name": "test", "version": "1"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        return await self.ask("initialize", params, seconds)
+
+    async def report(self, tool: str, seconds: float = 30) -> dict[str, str]:
+        """What an attack says of itself when its tool is called; empty without an answer."""
+        found = await self.ask("tools/call", {"name": tool, "arguments": {}}, seconds)
+        return json.loads(found["content"][0]["text"]) if found else {}  # type: ignore[index, call-overload]
+
+    async def ask(self, method: str, params: Mapping[str, Json], seconds: float = 30) -> Mapping[str, Json] | None:
+        """One question."""
+        self.number += 1
+        body = json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        try:
+            async with asyncio.timeout(seconds):
+                await self.launched.write(body.encode() + b"\n")
+                while (line := await self._line()) is not None:
+                    answer = json.loads(line)
+                    if answer.get("id") == self.number and "result" in answer:
+                        return answer["result"]  # type: ignore[no-any-return]
+        except (TimeoutError, OSError, ValueError, RecursionError):
+            pass
+        return None
+
+    async def _line(self) -> bytes | None:
+        while b"\n" not in self.rest:
+            data = await self.launched.read(65536)
+            if not data:
+                return None
+            self.rest += data
+        line, _, self.rest = self.rest.partition(b"\n")
+        return line
+
+
+async def started(box: Sandbox, target: Target) -> Launched:
+    """The launched target; an AssertionError says why it is absent."""
+    launched = await box.launch(target)
+    assert not isinstance(launched, Absent), launched
+    return launched
+
+
+def smaller(**changes: float) -> Limits:
+    """The limits of a run with some of them lower, so that an attack meets them sooner."""
+    return replace(Limits(), **changes)  # type: ignore[arg-type]

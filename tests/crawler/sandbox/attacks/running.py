@@ -1,0 +1,166 @@
+"""Runs attacks and writes down what came of them, with a census before and after each box."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.courtesy import Courtesy
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
+from crawler.wire.sandbox import Sandbox
+from evidence.canonical import Json
+from evidence.kinds.listing import KIND, Listing
+from evidence.model import Absent, Dossier, Server, Target
+from tests.crawler.sandbox import census
+from tests.crawler.sandbox.attacks import archives, outcome, roster
+from tests.crawler.sandbox.attacks.arena import Arena, Conversation, arena, started
+from tests.crawler.sandbox.attacks.outcome import Outcome
+from tests.crawler.sandbox.attacks.packing import PARADE
+from tests.crawler.sandbox.driving import NOON
+
+ECOSYSTEMS = ("npm", "pypi")
+KEPT = ("index", "layers", "locks", "seals", "uses")
+Attack = Callable[[Sandbox], Awaitable[Outcome]]
+
+
+def run(cache: Path, home: Path, *, thorough: bool = False) -> dict[str, Outcome]:
+    """Every attack, by name. `thorough`: each is installed from its own package and gets a box of its own."""
+    census.adopt_orphans()
+    with arena(cache, home) as place:
+        return asyncio.run(_run(place, thorough=thorough))
+
+
+async def _run(place: Arena, *, thorough: bool) -> dict[str, Outcome]:
+    box, found = await place.sandbox(), dict[str, Outcome]()
+    for ecosystem in ECOSYSTEMS:
+        found |= await (_one_by_one if thorough else _parade)(place, box, ecosystem)
+        for name in roster.alone(ecosystem):
+            package = (name.replace("_", "-"),) if thorough else (PARADE, name)
+            found[name] = await _watched(place, box, partial(_by_itself, place, ecosystem, name, package))
+    for archive in archives.ALL:
+        found[archive.name] = await _watched(place, box, partial(archives.visit, place, archive))
+    for ecosystem in ECOSYSTEMS:
+        found[f"victim ({ecosystem})"] = await _watched(place, box, partial(archives.visit_victim, place, ecosystem))
+    return found
+
+
+async def _watched(place: Arena, box: Sandbox, attack: Attack) -> Outcome:
+    """An attack between two censuses."""
+    before, began = census.take(place.cache), time.monotonic()
+    try:
+        found = await attack(box)
+    except AssertionError as error:
+        found = Outcome(reports={"itself": f"got through: it was not run ({error})"[:500]})
+    seconds = round(time.monotonic() - began, 2)
+    left = [one for one in census.take(place.cache).leaks(before) if not _meant(one)]
+    left += [f"visitors: {count}" for count in [place.visitors()] if count]
+    return replace(found, left=(*found.left, *left, *_faults(place.cache)), seconds=seconds)
+
+
+def _meant(one: str) -> bool:
+    """What an installation is there to leave: the layer, and what is known of it."""
+    kind, _, name = one.partition(": ")
+    top, _, rest = name.partition("/")
+    return kind == "cache" and "/" not in rest and (not rest or top in KEPT)
+
+
+def _faults(cache: Path) -> list[str]:
+    """What no layer may hold: links that lead out of it, files of no ordinary kind or with rights of their own."""
+    found = []
+    for tree in (cache / "layers").glob("*"):
+        for path in tree.rglob("*"):
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                inside = (path.parent / path.readlink()).resolve().is_relative_to(tree.resolve())
+                found += [] if inside else [f"link: {path.name}"]
+            elif mode & 0o6022 or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                found.append(f"file {mode:o}: {path.name}")
+    return found
+
+
+async def _parade(place: Arena, box: Sandbox, ecosystem: str) -> dict[str, Outcome]:
+    """All attacks that can share a box, one after another as tools of one server."""
+    reports: dict[str, dict[str, str]] = {}
+
+    async def visit(box: Sandbox) -> Outcome:
+        launched = await started(box, place.target(ecosystem, PARADE))
+        talk = Conversation(launched)
+        opened = await talk.open()
+        for name in roster.sharing(ecosystem):
+            reports[name] = await talk.report(name)
+        end = await launched.stop()
+        assert opened, end
+        return Outcome(stopped=end.stderr[-300:])
+
+    whole = await _watched(place, box, visit)
+    return {name: replace(whole, reports=reports.get(name, whole.reports)) for name in roster.sharing(ecosystem)}
+
+
+async def _one_by_one(place: Arena, box: Sandbox, ecosystem: str) -> dict[str, Outcome]:
+    """The same attacks, each from its own package and in its own box."""
+    names = roster.sharing(ecosystem)
+    return {name: await _watched(place, box, partial(_probed, place, ecosystem, name)) for name in names}
+
+
+async def _by_itself(place: Arena, ecosystem: str, name: str, package: tuple[str, ...], box: Sandbox) -> Outcome:
+    chosen = roster.ALONE[name]
+    target, box = place.target(ecosystem, *package), replace(box, limits=chosen.limits)
+    return await (_called(box, target, name, chosen.patience) if chosen.called else _collected(box, target, chosen))
+
+
+async def _called(box: Sandbox, target: Target, name: str, patience: float) -> Outcome:
+    """What an attack says when its tool is called, if it says anything."""
+    launched = await started(box, target)
+    talk = Conversation(launched)
+    opened = await talk.open()
+    reports = await talk.report(name, patience)
+    end = await launched.stop()
+    assert opened, end
+    return Outcome(reports=reports, stopped=end.stderr[-300:])
+
+
+async def _collected(box: Sandbox, target: Target, chosen: roster.Alone) -> Outcome:
+    """What the real collector records."""
+    engine = Engine(user_agent="Hallmark/0 (+https://hallmark.example/bot)", guard=Guard())
+    limits = ProbeLimits(stdio_answer=chosen.patience, total=60, retry_pause=0)
+    prober = ProtocolCollector(engine, box, Courtesy(), lambda: NOON, limits)
+    server = Server(ref="test", name="test", targets=(target,))
+    records = {one.kind: one for one in await prober.collect(server, Dossier(server=server, as_of=NOON, records={}))}
+    content = records[KIND].content
+    stopped = str(records[KIND].observation.get("stderr", ""))[-300:]
+    if isinstance(content, Absent):
+        return Outcome(reason=content.reason.value, detail=content.detail, stopped=stopped)
+    tools = Listing.parse(content.body).tools
+    reports = _told(tools.items[0].raw) if tools.items else {}
+    return Outcome(reports=reports, detail=f"tools: {tools.end} {tools.error}", stopped=stopped)
+
+
+async def _probed(place: Arena, ecosystem: str, name: str, box: Sandbox) -> Outcome:
+    """An attack that needs no limits, by itself: what the collector records, and what its tool then says."""
+    target = place.target(ecosystem, name.replace("_", "-"))
+    recorded = await _collected(box, target, roster.Alone())
+    called = await _called(box, target, name, 30.0)
+    return replace(recorded, reports={**recorded.reports, **called.reports})
+
+
+def _told(tool: Json) -> dict[str, str]:
+    """The report in a tool's description."""
+    try:
+        found = json.loads(tool["description"])  # type: ignore[call-overload, index]
+    except (ValueError, TypeError, KeyError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+if __name__ == "__main__":
+    where, home, into, *rest = sys.argv[1:]
+    outcome.save(run(Path(where), Path(home), thorough="thorough" in rest), Path(into))
