@@ -29,6 +29,7 @@ STATE = "/run/runsc"
 # https://gvisor.dev/docs/user_guide/rootless/ and `runsc flags`.
 FLAGS = ("--root", STATE, "--rootless", "--network=none", "--ignore-cgroups", "--overlay2=none")
 INSIDE = 1000
+STEP = 1 << 30  # with less, runsc does not start
 RESOURCES = {
     resource.RLIMIT_CPU: "RLIMIT_CPU",
     resource.RLIMIT_DATA: "RLIMIT_DATA",
@@ -77,14 +78,15 @@ class Gvisor:
 def outer(limits: Limits) -> Limits:
     """What runsc itself may use for a server with `limits`.
 
-    Its memory for the server is one file in memory, so the cap on the size of files is the cap on memory.
+    Its memory for the server is one file in memory, so the cap on the size of files is the cap on memory; the file
+    grows by STEP.
     """
     return replace(
         limits,
         cpu_seconds=2 * limits.cpu_seconds,
         processes=8 * limits.processes,  # its threads, and a process or thread for each of the server's
         data=4 * limits.data,
-        file_size=limits.memory,
+        file_size=-(-limits.memory // STEP) * STEP,
         open_files=4 * limits.open_files,
     )
 

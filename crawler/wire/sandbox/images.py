@@ -32,11 +32,11 @@ _TAG = re.compile(r"[\w][\w.-]{0,127}")
 # What engines and image registries say, in the order in which it is looked for.
 _SAYINGS = (
     (Reason.RATE_LIMITED, re.compile(r"toomanyrequests|too many requests|\b429\b", re.IGNORECASE)),
+    (Reason.UNREACHABLE, re.compile(r"dial tcp|no such host|timeout|connection re|EOF", re.IGNORECASE)),
     (Reason.NO_PACKAGE, re.compile(r"manifest unknown|name unknown|not found|no such|does not exist", re.IGNORECASE)),
     (Reason.FORBIDDEN, re.compile(r"unauthorized|denied|authentication required|\b40[13]\b", re.IGNORECASE)),
     (Reason.RUNTIME_UNSUPPORTED, re.compile(r"no matching manifest|no image found in .*list|platform", re.IGNORECASE)),
     (Reason.TLS_ERROR, re.compile(r"x509|certificate|tls:", re.IGNORECASE)),
-    (Reason.UNREACHABLE, re.compile(r"dial tcp|no such host|timeout|connection|EOF", re.IGNORECASE)),
 )
 
 

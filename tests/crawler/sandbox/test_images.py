@@ -1,0 +1,201 @@
+"""Images of registered servers: weighed before they are pulled, run by digest as nobody, in an engine or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.wire.sandbox import Rootfs
+from crawler.wire.sandbox.engine import Flavour
+from crawler.wire.sandbox.image_engine import ImageEngine
+from crawler.wire.sandbox.images import LARGEST, Images, described, fitting, reference_of, refusal, weight
+from crawler.wire.sandbox.limits import Limits
+from crawler.wire.sandbox.process import Contained
+from crawler.wire.sandbox.runtime import Bubblewrap
+from evidence.model import Absent, Reason, Target, TargetType
+from tests.crawler.sandbox.driving import NOON, sandbox
+from tests.crawler.sandbox.engines import SOMEBODY, StandIn, said_by, stand_in
+
+DIGEST = "sha256:" + "a" * 64
+IDENTIFIER = "b" * 64
+REPOSITORY = "docker.io/example/server"
+SERVER = ("/usr/bin/python3", "-S", "-c", "print('served')")
+
+
+def target(version: str | None = None, *arguments: str) -> Target:
+    return Target(type=TargetType.OCI, identifier=REPOSITORY, version=version, arguments=arguments)
+
+
+def inspected(**config: Any) -> dict[str, Any]:
+    return {"Id": IDENTIFIER, "RepoDigests": [f"{REPOSITORY}@{DIGEST}"], "Size": 1000, "Config": config}
+
+
+@pytest.fixture(params=list(Flavour))
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> StandIn:
+    return stand_in(tmp_path, request.param)
+
+
+def offered(engine: StandIn, reference: str, *, size: int = 1000, **config: Any) -> None:
+    manifest = {"layers": [{"size": size}], "config": {"size": 1}}
+    image = {"manifest": manifest, "image": inspected(**config)}
+    (engine.home / "images.json").write_text(json.dumps({reference: image}))
+
+
+async def images(engine: StandIn) -> Images:
+    return Images(await engine.runtime(), engine.root / "etc/resolv.conf", lambda: NOON, timedelta(hours=24))
+
+
+def started(engine: StandIn, wanted: Target) -> tuple[Contained | Absent, bytes]:
+    async def start() -> tuple[Contained | Absent, bytes]:
+        found = await (await images(engine)).start(wanted, SOMEBODY, Limits(), {"TOKEN": "dummy"})
+        said = b""
+        if not isinstance(found, Absent):
+            said = await said_by(found)
+            await found.stop()
+        return found, said
+
+    return asyncio.run(start())
+
+
+def test_an_image_is_weighed_pulled_and_run_by_what_it_hashes_to(engine: StandIn) -> None:
+    offered(engine, f"{REPOSITORY}:1.0", User="root", Volumes={"/data": {}})
+    found, said = started(engine, target("1.0", *SERVER))
+    assert not isinstance(found, Absent), found
+    assert said == b"served\n"
+    assert found.facts == {"package": f"oci:{REPOSITORY}", "version": DIGEST}
+    (words,) = engine.asked("create")
+    assert words[words.index(IDENTIFIER) + 1 :] == list(SERVER)
+    assert words[words.index("--user") + 1] == f"{SOMEBODY.uid}:{SOMEBODY.uid}"
+    assert any(word.startswith("/data:rw,nosuid,nodev,noexec") for word in words)
+    assert "TOKEN=dummy" in words
+    assert engine.containers() == []
+
+
+def test_a_pulled_digest_is_not_asked_for_again(engine: StandIn) -> None:
+    offered(engine, f"{REPOSITORY}@{DIGEST}")
+    for _ in range(2):
+        found, _ = started(engine, target(DIGEST, *SERVER))
+        assert not isinstance(found, Absent), found
+    assert len(engine.asked("pull")) == 1
+
+
+def test_a_tag_is_asked_for_once_a_day(engine: StandIn) -> None:
+    offered(engine, f"{REPOSITORY}:latest")
+    noon = [NOON]
+
+    async def three_times() -> None:
+        held = replace(await images(engine), now=lambda: noon[0])
+        for hours in (0, 23, 25):
+            noon[0] = NOON + timedelta(hours=hours)
+            assert not isinstance(await held.image(target()), Absent)
+
+    asyncio.run(three_times())
+    assert len(engine.asked("pull")) == 2
+
+
+def test_an_image_that_is_too_large_is_never_pulled(engine: StandIn) -> None:
+    offered(engine, f"{REPOSITORY}:latest", size=LARGEST + 1)
+    found, _ = started(engine, target())
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.TOO_LARGE
+    assert engine.asked("pull") == []
+
+
+def test_an_image_that_nobody_has_is_no_package(engine: StandIn) -> None:
+    found, _ = started(engine, target())
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.NO_PACKAGE
+
+
+@pytest.mark.parametrize("name", ["--privileged", "-v/:/x", "a b", "UPPER/case", "", "x" * 500])
+def test_what_could_be_an_option_reaches_no_engine(name: str) -> None:
+    assert isinstance(reference_of(replace(target("1"), identifier=name)), Absent)
+    assert isinstance(reference_of(target(name)), Absent) or name in {"", "UPPER/case"}
+
+
+def test_references_are_by_digest_or_by_tag() -> None:
+    assert reference_of(target(DIGEST)) == f"{REPOSITORY}@{DIGEST}"
+    assert reference_of(target("v1.0")) == f"{REPOSITORY}:v1.0"
+    assert reference_of(target()) == f"{REPOSITORY}:latest"
+
+
+@pytest.mark.parametrize(
+    ("user", "kept"),
+    [("1000", "1000"), ("65532:65532", "65532:65532"), ("0", ""), ("00", ""), ("node", ""), ("0:5", ""), ("", "")],
+)
+def test_only_a_number_that_is_not_roots_is_trusted_as_user(user: str, kept: str) -> None:
+    found = described(REPOSITORY, inspected(User=user))
+    assert not isinstance(found, Absent)
+    assert found.user == kept
+
+
+@pytest.mark.parametrize("place", ["/", "relative", "/a/../..", "/a:rw", "/a b"])
+def test_volumes_in_odd_places_are_refused(place: str) -> None:
+    assert isinstance(described(REPOSITORY, inspected(Volumes={place: {}})), Absent)
+
+
+@pytest.mark.parametrize(
+    "table", [{}, {"Size": "1"}, {"Size": 1, "Id": "--privileged"}, {"Size": 1, "Id": IDENTIFIER, "Config": 3}]
+)
+def test_an_unknown_description_is_not_guessed_at(table: dict[str, Any]) -> None:
+    with pytest.raises((LookupError, TypeError)):
+        described(REPOSITORY, table)
+
+
+def test_the_manifest_of_this_machine_is_chosen() -> None:
+    def entry(architecture: str, digest: str) -> Any:
+        return {"platform": {"os": "linux", "architecture": architecture}, "digest": digest}
+
+    assert fitting([entry("arm64", "x"), entry("amd64", DIGEST)], "amd64") == DIGEST
+    assert fitting([entry("amd64", "--option"), 3, {}], "amd64") is None
+
+
+@pytest.mark.parametrize("manifest", [{}, {"layers": 3}, {"layers": [3]}, {"layers": [{"size": -1}]}, {"layers": [{}]}])
+def test_a_manifest_without_sizes_weighs_nothing_known(manifest: dict[str, Any]) -> None:
+    assert weight(manifest) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Error: toomanyrequests: You have reached your pull rate limit", Reason.RATE_LIMITED),
+        ("errors:\nmanifest unknown", Reason.NO_PACKAGE),
+        ("Error response from daemon: pull access denied for x, repository does not exist", Reason.NO_PACKAGE),
+        ("unauthorized: authentication required", Reason.FORBIDDEN),
+        ("no matching manifest for linux/arm64/v8 in the manifest list entries", Reason.RUNTIME_UNSUPPORTED),
+        ("x509: certificate signed by unknown authority", Reason.TLS_ERROR),
+        ("dial tcp: lookup registry.example: no such host", Reason.UNREACHABLE),
+        ("something else", Reason.INSTALL_FAILED),
+        ("", Reason.INSTALL_FAILED),
+    ],
+)
+def test_what_an_engine_says_has_a_reason(said: str, reason: Reason) -> None:
+    assert refusal(said).reason is reason
+
+
+@pytest.mark.parametrize("wanted", ["bubblewrap", "gvisor"])
+def test_who_chose_a_runtime_gets_no_engine_for_images(tmp_path: Path, wanted: str) -> None:
+    engine = ImageEngine(wanted, tmp_path, tmp_path, {}, lambda: NOON, timedelta(hours=1))
+    found = asyncio.run(engine.images(Bubblewrap()))
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.RUNTIME_UNSUPPORTED
+    assert wanted in found.detail
+
+
+@pytest.mark.sandbox
+def test_without_an_engine_an_image_never_starts(cache: Path, rootfs: Rootfs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", "/nonexistent")
+
+    async def launch() -> object:
+        return await (await sandbox(cache)).launch(target("1.0"))
+
+    found = asyncio.run(launch())
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.RUNTIME_UNSUPPORTED
+    assert "apt-get install podman" in found.detail
