@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from crawler.configuring.naming import named_in
 from crawler.configuring.placeholders import Kind, placeholder
 from evidence.canonical import Json
 from evidence.inputs import Input, Place
@@ -71,6 +72,14 @@ def configure(target: Target, named: Sequence[Input] = ()) -> Configured:
     return Configured(
         replace(target, environment=_environment(target, texts), arguments=_arguments(target, texts), inputs=()), given
     )
+
+
+def still_missing(target: Target, given: Sequence[Given], said: str) -> Sequence[Input]:
+    """What a server that was started with `given` says that it misses; where it names nothing, all else it declares."""
+    keys = {(each.place, each.name) for each in given}
+    known = {*dict(target.environment), *target.arguments}
+    new = [each for each in named_in(said) if (each.place, each.name) not in keys and each.name not in known]
+    return new or [each for each in target.inputs if (each.place, each.name) not in keys]
 
 
 def _chosen(target: Target, named: Iterable[Input]) -> Iterable[Input]:

@@ -26,7 +26,7 @@ _LACKS: Final = re.compile(
     r"\bmissing\b|\brequire[sd]?\b|\bnot (?:been )?(?:set|found|provided|defined|configured|specified|given)\b"
     r"|\bmust (?:be|have|set|provide|specify)\b|\bplease\b|\bneed(?:s|ed)?\b|\bundefined\b|\bunset\b|\bempty\b"
     r"|\bno .{0,60}(?:provided|found|set|given|specified|configured)\b|\bset (?:it|the|your|an?|both|either|[`'\"A-Z])"
-    r"|\bexport [A-Z]|environment variables?|\benv vars?\b|\binvalid\b",
+    r"|\bexport [A-Z]|\bpass [`'\"-]|environment variables?|\benv vars?\b|\binvalid\b",
     re.IGNORECASE,
 )
 _HARMLESS: Final = re.compile(

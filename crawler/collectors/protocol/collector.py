@@ -12,8 +12,8 @@ from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.dialogue import ProbeLimits
 from crawler.collectors.protocol.keeping import are_equal
 from crawler.collectors.protocol.probe import Finding, Manner, Means, Probed
-from crawler.collectors.protocol.process import StdioProbe
 from crawler.collectors.protocol.remote import RemoteProbe
+from crawler.collectors.protocol.starting import Starting
 from crawler.collectors.protocol.trials import Policy
 from crawler.courtesy import Courtesy
 from crawler.credentials import Credentials
@@ -114,7 +114,7 @@ class ProtocolCollector:
             return Probed(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return Probed(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        return await StdioProbe(self._launcher, self._means, manner, earlier).run(target)
+        return await Starting(self._launcher, self._means, manner, earlier).run(target)
 
     def _records(self, server: Server, probed: Probed, position: int, earlier: Dossier) -> list[Record]:
         at = self._clock()

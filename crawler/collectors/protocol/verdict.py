@@ -8,7 +8,7 @@ from typing import Final
 
 from crawler.wire.failures import Malformed
 from crawler.wire.launch import Exit
-from crawler.wire.sandbox.failure import start_failure
+from crawler.wire.sandbox import failure
 from crawler.wire.scrub import scrub
 from crawler.wire.transcript import Reply
 from evidence.canonical import Json
@@ -42,6 +42,26 @@ _SUBJECT: Final = (
 _LACKS_CREDENTIALS: Final = re.compile(
     rf"{_LACKING}[^\n]{{0,120}}?{_SUBJECT}|{_SUBJECT}[^\n]{{0,120}}?{_LACKING}|\bno (?:\w+ ){{0,2}}{_SUBJECT}",
     re.IGNORECASE,
+)
+_REFUSES_CREDENTIALS: Final = re.compile(
+    r"\b(?:invalid|incorrect|wrong|bad|malformed) (?:\w+ ){0,3}?(?:api[ _-]?key|access token|credentials?|password)"
+    r"|\bauthentication (?:failed|error)|\bunauthori[sz]ed\b|\b401\b.{0,40}\bunauth|\binvalid_auth\b",
+    re.IGNORECASE,
+)
+_REACHES_NOBODY: Final = re.compile(
+    r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|\bENETUNREACH\b|\bEHOSTUNREACH\b|\bgetaddrinfo\b|\bgaierror\b"
+    r"|name or service not known|name resolution|network is unreachable|connection refused|could not resolve"
+    r"|failed to resolve|nodename nor servname|\bfetch failed\b|\bConnectError\b|\bdns error\b",
+    re.IGNORECASE,
+)
+_HAS_NO_ROOM: Final = re.compile(
+    r"\bENOSPC\b|\bEDQUOT\b|\bEFBIG\b|no space left on device|disk quota exceeded|file too large"
+    r"|I/O failure when writing",
+    re.IGNORECASE,
+)
+_CUT_OFF: Final = (
+    ("it needs the network to start", _REACHES_NOBODY),
+    ("it needs more room for files than the sandbox gives", _HAS_NO_ROOM),
 )
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
 _CREDENTIAL_VARIABLE: Final = re.compile(r"KEY|TOKEN|SECRET|PASS|PAT\b|CRED|AUTH|ACCOUNT|USER|URL|URI|HOST|DSN|_ID\b")
@@ -81,9 +101,9 @@ def exited(ended: Exit | None, facts: Mapping[str, Json], noise: bytes, reply: R
         return absence(reply, asked)
     text = (ended.stderr if ended else "") + "\n" + noise.decode("utf-8", "replace")
     if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
-        if lacking := credentials_named(text):
+        if lacking := credentials_asked(text):
             return Absent(Reason.CREDENTIALS_REQUIRED, lacking)
-        cause = start_failure(facts, ended) if ended else Absent(Reason.START_FAILED)
+        cause = failure.start_failure(facts, ended) if ended else Absent(Reason.START_FAILED)
         said = (f"{reply.failure.detail} {asked}", scrub(cause.detail))
         return Absent(cause.reason, ": ".join(part for part in said if part))
     return absence(reply, asked)
@@ -95,6 +115,37 @@ def credentials_named(text: str) -> str | None:
         return None
     names = sorted({name for name in _VARIABLE.findall(text[:_LOOKED_AT]) if _CREDENTIAL_VARIABLE.search(name)})
     return f"the server asks for {', '.join(names[:4])}" if names else "the server asks for credentials"
+
+
+def credentials_asked(text: str) -> str | None:
+    """Which credentials a process asks for or refuses, and its own words for it; None when it speaks of none."""
+    seen = text[:_LOOKED_AT]
+    if named := credentials_named(seen):
+        return _quoted(named, seen, _LACKS_CREDENTIALS)
+    if _REFUSES_CREDENTIALS.search(seen):
+        return _quoted("the server refuses its credentials", seen, _REFUSES_CREDENTIALS)
+    return None
+
+
+def cut_off(absent: Absent, text: str) -> Absent:
+    """Why a process in our box did not open: our box, when it says that it reached nobody or had no room to write."""
+    seen = text[-_LOOKED_AT:]
+    if absent.reason not in {Reason.START_FAILED, Reason.TIMEOUT}:
+        return absent
+    for sentence, pattern in _CUT_OFF:
+        if pattern.search(seen):
+            return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, seen, pattern))
+    return absent
+
+
+def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:
+    """A sentence of ours with the first line that the pattern is found in, scrubbed and the same on every run."""
+    found = pattern.search(text)
+    if found is None:
+        return sentence
+    start = text.rfind("\n", 0, found.start()) + 1
+    line = failure.scrub(failure.plain(text[start:].partition("\n")[0]))
+    return f"{sentence}: {line}"[: failure.LONGEST]
 
 
 def _failure(reply: Reply, asked: str) -> Absent:

@@ -74,7 +74,13 @@ def last_words(stderr: str) -> str:
         line for line in lines if re.match(r"(?:\w+\.)*\w*(?:Error|Exception)\b|error\b|fatal\b", line, re.IGNORECASE)
     ]
     ours = [line for line in lines if line.startswith("sandbox: ")]
-    return scrub((ours or errors or lines or [""])[-1])
+    told = [line for line in lines if re.search(r"[^\W\d_]{2}", line)]
+    return scrub((ours or errors or told or lines or [""])[-1])
+
+
+def plain(text: str) -> str:
+    """What a process wrote without the codes that colour it."""
+    return _ANSI.sub("", text)
 
 
 def scrub(text: str) -> str:

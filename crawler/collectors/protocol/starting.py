@@ -1,0 +1,132 @@
+"""Starts a package or command with placeholders for what it asks for, and looks at it once it opens.
+
+What a registry declares as required is given at once. A server that does not open and says what it misses is started
+again with that. One that opens by nothing of ours is started once as it is, so that no failure is our placeholders'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from crawler.collectors.protocol.probe import Manner, Means, Probed
+from crawler.collectors.protocol.process import StdioProbe
+from crawler.collectors.protocol.verdict import credentials_asked, cut_off
+from crawler.configuring import Configured, configure, still_missing
+from crawler.wire.launch import CONTAINING, Launcher
+from crawler.wire.scrub import mask
+from evidence.canonical import Json
+from evidence.inputs import Input
+from evidence.kinds import listing
+from evidence.kinds.listing import LISTS, Listing
+from evidence.members import mapping, mappings
+from evidence.model import Absent, Dossier, Observed, Reason, Target
+
+PLACEHOLDERS: Final = "placeholders"
+"""Of a listing's observation: names and kinds of what was made up, and what the server's own words named."""
+
+MORE: Final = 3
+"""Starts with what a server named; each must name something new, since many check one after another."""
+
+_NAMED: Final = "named"
+_REFUSED: Final = frozenset(
+    {Reason.START_FAILED, Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.TIMEOUT}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One start with some placeholders, and what came of it. `said` is what the server wrote beside its answers."""
+
+    configured: Configured
+    named: Sequence[Input]
+    probed: Probed
+    said: str
+    runtime: str
+
+    @property
+    def opened(self) -> bool:
+        """Whether it listed something, or nothing for no want of credentials."""
+        content = self.probed.listing
+        return isinstance(content, Observed) and not (credentials_asked(self.said) and _is_empty(content))
+
+    @property
+    def refused(self) -> bool:
+        """Whether it may be for want of something that it did not open, in a box where it may be given anything."""
+        content = self.probed.listing
+        telling = isinstance(content, Observed) or content.reason in _REFUSED
+        return telling and not self.opened and self.runtime in CONTAINING
+
+
+class Starting:
+    """The starts of one target on one visit. `earlier` tells what the server named the last time."""
+
+    def __init__(self, launcher: Launcher, means: Means, manner: Manner, earlier: Dossier | None = None) -> None:
+        self._launcher = launcher
+        self._means = means
+        self._manner = manner
+        self._earlier = earlier
+
+    async def run(self, target: Target) -> Probed:
+        """What the first start that opens finds out, else why none does."""
+        first = last = await self._attempt(target, remembered(self._earlier))
+        for _ in range(MORE):
+            more = still_missing(target, last.configured.given, last.said) if last.refused else ()
+            if not more:
+                break
+            last = await self._attempt(target, (*last.named, *more))
+        if last.refused and first.configured.given:
+            first = await self._start(Configured(replace(target, inputs=()), ()), ())
+            last = first if first.opened else last
+        return _noted(last, _judged(first, last))
+
+    async def _attempt(self, target: Target, named: Sequence[Input]) -> Attempt:
+        return await self._start(configure(target, named), named)
+
+    async def _start(self, configured: Configured, named: Sequence[Input]) -> Attempt:
+        probe = StdioProbe(self._launcher, self._means, self._manner, self._earlier)
+        probed = await probe.run(configured.target)
+        return Attempt(configured=configured, named=named, probed=probed, said=probe.said, runtime=probe.runtime or "")
+
+
+def remembered(earlier: Dossier | None) -> Sequence[Input]:
+    """What the server named on an earlier visit on which it opened with that: it need not refuse again."""
+    record = earlier.records.get(listing.KIND) if earlier else None
+    if record is None or isinstance(record.content, Absent):
+        return ()
+    rows = mappings(mapping(record.observation.get(PLACEHOLDERS)).get(_NAMED))
+    return tuple(Input.from_json(row) for row in rows)
+
+
+def _judged(first: Attempt, last: Attempt) -> Probed:
+    """What the last start found out; where none opened, why the server did not with as little from us as it got."""
+    if not last.refused:
+        return last.probed
+    words = credentials_asked(first.said) or credentials_asked(last.said)
+    if words and _reason(last) is not Reason.TIMEOUT:
+        listed = Absent(Reason.CREDENTIALS_REQUIRED, words)
+        return replace(last.probed, listing=listed, exchanges=None, trials=None, handouts=None)
+    content = first.probed.listing
+    if isinstance(content, Absent):
+        content = cut_off(content, f"{first.said}\n{last.said}")
+    return replace(first.probed, listing=content)
+
+
+def _reason(attempt: Attempt) -> Reason | None:
+    content = attempt.probed.listing
+    return content.reason if isinstance(content, Absent) else None
+
+
+def _noted(attempt: Attempt, probed: Probed) -> Probed:
+    facts = mapping(attempt.configured.facts.get(PLACEHOLDERS))
+    if not facts:
+        return probed
+    named: list[Json] = [replace(each, hint=mask(each.hint)).as_json() for each in attempt.named]
+    note: Mapping[str, Json] = {PLACEHOLDERS: {**facts, _NAMED: named}}
+    return replace(probed, observation={**probed.observation, **note})
+
+
+def _is_empty(content: Observed) -> bool:
+    listed = Listing.parse(content.body)
+    return not any(listed.list_of(name).items for name in LISTS)

@@ -1,0 +1,169 @@
+"""A server that wants credentials is started with placeholders, and is never blamed for what we made up."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from crawler.collectors.protocol.verdict import credentials_asked, cut_off
+from evidence.inputs import Input, Place
+from evidence.kinds import listing as listing_kind
+from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
+from tests.crawler.collectors.launching import PipeLauncher, Pipes
+from tests.crawler.collectors.probing import collector, listing, names, records_of
+
+SERVER = """
+import json, os, sys
+def want(name, start="", say="{0} environment variable is required"):
+    if not os.environ.get(name, "").startswith(start) or not os.environ.get(name):
+        sys.exit(say.format(name))
+tools = [{"name": "get_note", "description": "Gets a note.", "inputSchema": {"type": "object"}}]
+{checks}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    result = {}
+    if asked["method"] == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "wanting", "version": "1"}}
+    elif asked["method"] == "tools/list":
+        result = {"tools": tools}
+    elif asked["method"] == "tools/call":
+        result = {"content": [{"type": "text", "text": "Invalid API key: 401 Unauthorized"}], "isError": True}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+class Started(PipeLauncher):
+    """Starts the script of a target with nothing but the target's own environment and arguments."""
+
+    def __init__(self, script: Path, runtime: str = "bubblewrap") -> None:
+        super().__init__(runtime, {"layer": "a" * 64})
+        self.script = script
+        self.given: list[Target] = []
+
+    async def launch(self, target: Target) -> Pipes | Absent:
+        self.given.append(target)
+        variables = {"PATH": os.environ["PATH"], **dict(target.environment)}
+        words = ("/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items()))
+        command = (*words, sys.executable, str(self.script), *target.arguments)
+        return await super().launch(Target(type=TargetType.COMMAND, identifier=".", arguments=command))
+
+
+def visit(
+    folder: Path, checks: str, *inputs: Input, runtime: str = "bubblewrap", earlier: Mapping[str, Record] | None = None
+) -> tuple[dict[str, Record], Started]:
+    script = folder / "server.py"
+    script.write_text(SERVER.replace("{checks}", checks))
+    launcher = Started(script, runtime)
+    target = Target(type=TargetType.NPM, identifier="wanting-server", inputs=inputs)
+    return asyncio.run(records_of(collector(launcher=launcher), target, earlier=earlier)), launcher
+
+
+def variable(name: str, *, required: bool = True) -> Input:
+    return Input(place=Place.ENVIRONMENT, name=name, required=required)
+
+
+def absence(records: Mapping[str, Record]) -> Absent:
+    content = records[listing_kind.KIND].content
+    assert isinstance(content, Absent), content
+    return content
+
+
+def starts_until_open(launcher: Started) -> int:
+    """How many starts had another environment or other words than the one before."""
+    told = [(target.environment, target.arguments) for target in launcher.given]
+    return 1 + sum(one != other for one, other in pairwise(told))
+
+
+def test_a_declared_secret_gets_a_placeholder_and_the_server_is_measured(tmp_path: Path) -> None:
+    records, launcher = visit(tmp_path, "want('CHAT_TOKEN')", variable("CHAT_TOKEN"))
+    assert names(listing(records[listing_kind.KIND]).tools.items) == ["get_note"]
+    assert starts_until_open(launcher) == 1
+    note = records[listing_kind.KIND].observation["placeholders"]
+    assert note == {"environment": {"CHAT_TOKEN": "secret"}, "arguments": [], "undeclared": [], "named": []}
+
+
+def test_what_a_server_names_one_after_another_is_given_and_remembered(tmp_path: Path) -> None:
+    checks = "want('CHAT_TOKEN')\nwant('CHAT_URL', 'https://')\nif len(sys.argv) < 2: sys.exit('usage: x <folder>')"
+    records, launcher = visit(tmp_path, checks)
+    assert isinstance(records[listing_kind.KIND].content, Observed)
+    assert starts_until_open(launcher) == 4
+    note = records[listing_kind.KIND].observation["placeholders"]
+    assert isinstance(note, Mapping)
+    assert note["undeclared"] == ["CHAT_TOKEN", "CHAT_URL", "folder"]
+    again, launcher = visit(tmp_path, checks, earlier=records)
+    assert starts_until_open(launcher) == 1
+    assert again[listing_kind.KIND].content == records[listing_kind.KIND].content
+    assert again[listing_kind.KIND].observation["placeholders"] == note
+
+
+def test_an_optional_input_is_given_only_where_the_server_refuses_without(tmp_path: Path) -> None:
+    _, launcher = visit(tmp_path, "assert 'CHAT_TOKEN' not in os.environ", variable("CHAT_TOKEN", required=False))
+    assert starts_until_open(launcher) == 1
+    records, launcher = visit(tmp_path, "want('CHAT_TOKEN', say='no')", variable("CHAT_TOKEN", required=False))
+    assert isinstance(records[listing_kind.KIND].content, Observed)
+    assert starts_until_open(launcher) == 2
+
+
+@pytest.mark.parametrize(
+    ("checks", "words"),
+    [
+        ("want('CHAT_TOKEN', 'real')", "CHAT_TOKEN: CHAT_TOKEN environment variable is required"),
+        ("want('CHAT_TOKEN')\nsys.exit('boom')", "CHAT_TOKEN: CHAT_TOKEN environment variable is required"),
+        ("sys.exit('Invalid API key sk-' + 'a1' * 24)", "Invalid API key sk-<id>"),
+        ("print('Error: CHAT_TOKEN is not set', file=sys.stderr)\ntools = []", "Error: CHAT_TOKEN is not set"),
+    ],
+)
+def test_a_server_that_wants_real_credentials_is_not_a_failure(tmp_path: Path, checks: str, words: str) -> None:
+    records, _ = visit(tmp_path, checks)
+    assert absence(records).reason is Reason.CREDENTIALS_REQUIRED
+    assert absence(records).detail.endswith(words)
+    assert "a1a1" not in absence(records).detail
+
+
+def test_a_server_that_only_our_placeholder_breaks_is_measured_without(tmp_path: Path) -> None:
+    records, _ = visit(tmp_path, "assert 'CHAT_TOKEN' not in os.environ", variable("CHAT_TOKEN"))
+    assert isinstance(records[listing_kind.KIND].content, Observed)
+
+
+def test_a_server_that_fails_whatever_it_gets_has_failed(tmp_path: Path) -> None:
+    records, _ = visit(tmp_path, "raise RuntimeError('boom')", variable("CHAT_TOKEN"))
+    assert absence(records).reason is Reason.START_FAILED
+    assert "boom" in absence(records).detail
+
+
+def test_a_server_that_needs_the_network_is_stopped_by_our_sandbox(tmp_path: Path) -> None:
+    records, _ = visit(tmp_path, "sys.exit('Error: getaddrinfo ENOTFOUND api.chat.example')")
+    assert absence(records).reason is Reason.SANDBOX_RESTRICTED
+    assert absence(records).detail.startswith("it needs the network to start: ")
+
+
+def test_nothing_is_made_up_for_a_server_that_is_not_contained(tmp_path: Path) -> None:
+    records, launcher = visit(tmp_path, "want('CHAT_TOKEN')", runtime="none")
+    assert absence(records).reason is Reason.CREDENTIALS_REQUIRED
+    assert len(launcher.given) == 1
+
+
+def test_a_trial_that_fails_for_our_credentials_is_no_fault_of_the_tool(tmp_path: Path) -> None:
+    records, _ = visit(tmp_path, "want('CHAT_TOKEN')", variable("CHAT_TOKEN"))
+    content = records["trials"].content
+    assert content == Absent(Reason.CREDENTIALS_REQUIRED, "every call is answered by a wish for credentials")
+
+
+def test_words_of_a_process_are_the_same_on_every_run() -> None:
+    first = credentials_asked("2026-11-21 10:00:00 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 17)\nbye")
+    second = credentials_asked("2026-11-22 11:11:11 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 99)\nbye")
+    assert first == second == "the server asks for CHAT_TOKEN: <time> ERROR CHAT_TOKEN is required (<pid>)"
+
+
+@pytest.mark.parametrize("said", ["write ENOSPC", "OSError: No space left on device", "I/O failure when writing x"])
+def test_a_full_scratch_is_our_limit(said: str) -> None:
+    assert cut_off(Absent(Reason.START_FAILED, "x"), said).reason is Reason.SANDBOX_RESTRICTED
