@@ -139,10 +139,10 @@ def share_of_safe_tools_called(look: Look) -> tuple[Decimal | None, str]:
     tried = look.parsed(trials.KIND, Trials.parse)
     if tried is None or look.listing is None:
         return None, "no tool was called"
-    called = {trial.index for trial in tried.answered if trial.kind == Kind.CALL}
     read = {trial.index for trial in tried.trials if trial.authority == Authority.READ}
+    called = {trial.index for trial in tried.answered if trial.kind == Kind.CALL} & read
     left = {other.index for other in tried.skipped if other.authority == Authority.READ}
-    safe = called | read | left
+    safe = read | left
     if not safe:
         return None, "it has no tool that is known only to read"
     count = len(safe) + tried.unlisted

@@ -1,4 +1,4 @@
-"""The scope `Trial`: one call of a tool that only reads, and what came of it."""
+"""The scope `Trial`: one call of a tool, and what came of it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What calling a tool that only reads came to."""
+"""What calling a tool came to."""

@@ -46,8 +46,8 @@ def trial_invalid_type_accepted(trial: Trial) -> Iterator[Answer]:
     The input schema says of which type an argument is. A tool that takes another one without a word works with
     something that it was not written for, and a model never learns that it made a mistake.
 
-    One reading tool is called once with a wrong type for a required parameter: an object for a text, words for a
-    number.
+    One tool is called once with a wrong type for a required parameter, an object for a text, words for a number: one
+    that only reads, or in our sandbox another when none does.
     """
     tried = trial.clear(Kind.INVALID_TYPE)
     if tried.outcome is Outcome.RESULT:

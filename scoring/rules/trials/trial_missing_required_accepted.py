@@ -46,7 +46,8 @@ def trial_missing_required_accepted(trial: Trial) -> Iterator[Answer]:
     An argument that the input schema requires is needed, or it should not be required. A tool that answers without it
     guesses, and a model never learns that it forgot something.
 
-    One reading tool is called once without its first required parameter.
+    One tool is called once without its first required parameter: one that only reads, or in our sandbox another when
+    none does.
     """
     tried = trial.clear(Kind.MISSING_REQUIRED)
     if tried.outcome is Outcome.RESULT:
