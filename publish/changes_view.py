@@ -16,6 +16,7 @@ from evidence.kinds import listing
 from evidence.kinds.drift import What
 from evidence.kinds.listing import LISTS, Listing
 from evidence.model import Absent, Dossier
+from publish.behaviour_view import behaviour_of
 from publish.observed_view import Part, access_of, interop_of
 from publish.project_view import dependencies_of, package_of, repository_of, source_of
 from publish.server_view import LIST_NAMES, Prose
@@ -30,6 +31,7 @@ _NAMES: Final = {SERVER: "The server itself", **LIST_NAMES}
 _SECTIONS: Final[Mapping[str, Callable[[Dossier], Part | None]]] = {
     "Access": lambda dossier: seen.part if (seen := access_of(dossier)) else None,
     "Official client": interop_of,
+    "Behaviour": behaviour_of,
     "Package": package_of,
     "Repository": repository_of,
     "Source": source_of,

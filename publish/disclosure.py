@@ -15,6 +15,7 @@ from evidence.kinds import (
     access,
     advisories,
     alerts,
+    behaviour,
     dependencies,
     drift,
     exchanges,
@@ -42,10 +43,11 @@ from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 PUBLIC_KINDS: Final = frozenset(
     {
         *(registration.KIND, listing.KIND, exchanges.KIND, access.KIND, trials.KIND, samples.KIND, interop.KIND),
-        *(package.KIND, repository.KIND, source.KIND, dependencies.KIND, advisories.KIND),
+        *(package.KIND, repository.KIND, source.KIND, dependencies.KIND, advisories.KIND, behaviour.KIND),
     }
 )
-"""What a score is made from, so that anybody can check it (docs/decisions/0121 and 0164)."""
+"""What a score is made from, so that anybody can check it (docs/decisions/0121 and 0164); and what everybody would see
+who ran the server in a box (0276)."""
 
 PRIVATE_KINDS: Final = frozenset({secrets.KIND, drift.KIND, alerts.KIND, handouts.KIND})
 """Kinds that only hold findings of our own, what the operator's token alone may read, or texts of whoever a server

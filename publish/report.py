@@ -18,6 +18,7 @@ from evidence.model import Run
 from evidence.store import Store, UnknownRun
 from publish.advice import advice
 from publish.advisories_view import advisories_of
+from publish.behaviour_view import behaviour_of
 from publish.conformance_view import conformance_of
 from publish.dataset import Published, published
 from publish.disclosure import WITHHELD
@@ -163,6 +164,7 @@ class _Site:
             "access": access_of(dossier),
             "samples": samples_of(dossier),
             "interop": interop_of(dossier),
+            "behaviour": behaviour_of(dossier),
             "disclosed": server.disclosed,
             "advisories": advisories_of(dossier),
             "package": package_of(dossier),

@@ -8,7 +8,7 @@ from typing import Any, Final
 FORMAT: Final = 1
 """Version of the document; bumped when a member goes or changes its meaning, not when one is added."""
 
-WHOLE_KINDS: Final = ("access", "trials", "samples", "interop", "package", "repository", "advisories")
+WHOLE_KINDS: Final = ("access", "trials", "samples", "interop", "behaviour", "package", "repository", "advisories")
 """Kinds that are shown whole; the longer ones, listing, exchanges, source and dependencies, are for `--save`."""
 
 _WHOLE: Final = "Kind `{0}` as docs/evidence/{0}.md describes it."

@@ -13,6 +13,7 @@ from evidence.derive.scrubbing import scrub_body, scrub_text
 from evidence.kinds import (
     access,
     advisories,
+    behaviour,
     dependencies,
     exchanges,
     interop,
@@ -39,6 +40,7 @@ LICENCES: Final[Mapping[str, str]] = {
     trials.KIND: f"{_WORDS} What a tool answered is not kept.",
     samples.KIND: _FACTS,
     interop.KIND: _FACTS,
+    behaviour.KIND: _FACTS,
     package.KIND: "Facts that the package index publishes, under the terms of that index.",
     repository.KIND: "Facts that the source host publishes, under the terms of that host.",
     source.KIND: "Quotations from files of the project, under the project's own licence; only where that allows it.",

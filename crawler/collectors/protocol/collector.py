@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -11,6 +12,7 @@ from crawler.collectors.protocol import samples as sampling
 from crawler.collectors.protocol.chosen import Chosen
 from crawler.collectors.protocol.dialogue import ProbeLimits
 from crawler.collectors.protocol.keeping import are_equal
+from crawler.collectors.protocol.observing import Observing, behaviour_of
 from crawler.collectors.protocol.probe import Finding, Manner, Means, Probed
 from crawler.collectors.protocol.remote import RemoteProbe
 from crawler.collectors.protocol.starting import Starting
@@ -20,14 +22,14 @@ from crawler.credentials import Credentials
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launcher
 from evidence.canonical import Json
-from evidence.kinds import access, exchanges, handouts, listing, samples, trials
+from evidence.kinds import access, behaviour, exchanges, handouts, listing, samples, trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
 VERSION: Final = 4
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
 _SCHEMAS: Final[Mapping[str, int]] = {
-    kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, handouts, samples)
+    kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, handouts, samples, behaviour)
 }
 
 
@@ -114,7 +116,9 @@ class ProtocolCollector:
             return Probed(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return Probed(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        return await Starting(self._launcher, self._means, manner, earlier).run(target)
+        observing = Observing(self._launcher)
+        probed = await Starting(observing, self._means, manner, earlier).run(target)
+        return replace(probed, behaviour=observing.told())
 
     def _records(self, server: Server, probed: Probed, position: int, earlier: Dossier) -> list[Record]:
         at = self._clock()
@@ -134,6 +138,7 @@ class ProtocolCollector:
             trials.KIND: probed.trials or same,
             handouts.KIND: carrying.carry_handouts(probed.handouts, talked, earlier.records.get(handouts.KIND)) or same,
             samples.KIND: sampled,
+            behaviour.KIND: (behaviour_of(probed.behaviour, server.targets[position:][:1], same[0]), {}),
         }
         return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]
 

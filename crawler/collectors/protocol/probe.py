@@ -93,6 +93,7 @@ class Probed:
     trials: Finding | None = None
     handouts: Finding | None = None
     attempt: Observed | Absent | None = None
+    behaviour: Observed | Absent | None = None
     cold_ms: float | None = None
     warm_ms: float | None = None
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from evidence.model import Dossier
 from publish.advisories_view import advisories_of
+from publish.behaviour_view import behaviour_of
 from publish.conformance_view import conformance_of
 from publish.observed_view import access_of, interop_of, samples_of, trials_of
 from publish.project_view import dependencies_of, package_of, repository_of, source_of
@@ -71,6 +72,7 @@ def _observations(seen: Look, _: int) -> Mapping[str, Any]:
         "access": access_of(dossier),
         "samples": samples_of(dossier),
         "interop": interop_of(dossier),
+        "behaviour": behaviour_of(dossier),
     }
 
 

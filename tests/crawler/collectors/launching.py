@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from crawler.wire.launch import Exit
 from evidence.canonical import Json
-from evidence.model import Absent, Target, TargetType
+from evidence.kinds.behaviour import Behaviour
+from evidence.model import Absent, Reason, Target, TargetType
 
 
 class Pipes:
@@ -31,6 +32,10 @@ class Pipes:
     @property
     def facts(self) -> Mapping[str, Json]:
         return self._facts
+
+    @property
+    def behaviour(self) -> Behaviour | Absent:
+        return Absent(Reason.SANDBOX_RESTRICTED, "a test observes nothing")
 
     async def read(self, limit: int) -> bytes:
         assert self._process.stdout

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from crawler.wire.launch import Exit
 from evidence.canonical import Json
+from evidence.kinds import behaviour
 from evidence.model import Absent, Target
 from tests.servers.hostile import OPENING, TOOLS, Behaviour, Call
 
@@ -130,6 +131,11 @@ class Bent:
     def facts(self) -> Mapping[str, Json]:
         """What was started."""
         return {"command": "test"}
+
+    @property
+    def behaviour(self) -> behaviour.Behaviour | Absent:
+        """Nothing."""
+        return behaviour.Behaviour()
 
     async def launch(self, target: Target) -> Bent | Absent:
         """Start another one."""

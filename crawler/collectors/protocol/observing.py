@@ -1,0 +1,44 @@
+"""What the processes of one target did beside answering, kept for the record of the kind `behaviour`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from crawler.wire.launch import Launched, Launcher
+from evidence.kinds.behaviour import Behaviour, together
+from evidence.model import Absent, Observed, Reason, Target
+
+_ELSEWHERE: Final = Absent(Reason.TRANSPORT_UNSUPPORTED, "a remote server runs where nobody observes it")
+
+
+@dataclass(frozen=True, slots=True)
+class Observing:
+    """A launcher that remembers what it launched."""
+
+    launcher: Launcher
+    launched: list[Launched] = field(default_factory=list)
+
+    async def launch(self, target: Target) -> Launched | Absent:
+        """Start it, as the launcher does."""
+        found = await self.launcher.launch(target)
+        if not isinstance(found, Absent):
+            self.launched.append(found)
+        return found
+
+    def told(self) -> Observed | Absent | None:
+        """What all that were started and stopped did; None when nothing was started."""
+        seen = [each.behaviour for each in self.launched]
+        unseen = next((each for each in seen if isinstance(each, Absent)), None)
+        known = [each for each in seen if isinstance(each, Behaviour)]
+        return unseen or (together(known).observed() if known else None)
+
+
+def behaviour_of(
+    told: Observed | Absent | None, targets: Sequence[Target], otherwise: Observed | Absent
+) -> Observed | Absent:
+    """The content of the record: what was told, or why there is nothing to tell of such a target."""
+    if told is None and targets and targets[0].type.is_remote:
+        return _ELSEWHERE
+    return told or otherwise
