@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import json
 import os
 import platform
@@ -22,6 +21,7 @@ from crawler.wire.sandbox.box import Box, Descriptors, Scratch, encode, options
 from crawler.wire.sandbox.decoys import lay
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.identity import Identity
+from crawler.wire.sandbox.libc import libc
 from crawler.wire.sandbox.limits import Limits
 from crawler.wire.sandbox.process import Contained, Init
 from crawler.wire.sandbox.watching import Observation, Tripwire, Watch
@@ -147,7 +147,7 @@ def _run(steps: Sequence[Callable[[], None]]) -> None:
 
 def _ending_with(parent: int) -> Callable[[], None]:
     """Have the child killed when we die before bubblewrap sees to that itself; a change of user would undo it."""
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl = libc().prctl
 
     def end_with_parent() -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -14,9 +14,10 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
+from crawler.wire.sandbox.libc import libc
 from evidence.kinds.behaviour import Decoy
 
 HOME: Final = "/tmp/home"  # noqa: S108
@@ -53,6 +54,10 @@ FILES: Final[Mapping[str, str]] = {
     ".ssh/id_rsa": _KEY,
     ".ssh/known_hosts": "",
 }
+# Prepared once: a start has no time for paths.
+_CONTENTS: Final = tuple((path, text.encode()) for path, text in FILES.items())
+_WATCHED: Final = tuple(sorted({str(PurePosixPath(path).parent) for path in FILES}))
+_FOLDERS: Final = tuple(sorted({str(part) for path in FILES for part in PurePosixPath(path).parents} - {"."}))
 # sys/inotify.h
 IN_MODIFY, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_OPEN = 0x2, 0x40, 0x80, 0x100, 0x200, 0x20
 IN_Q_OVERFLOW, IN_ISDIR = 0x4000, 0x40000000
@@ -69,10 +74,10 @@ class Decoys:
     handle: int
     _folders: dict[int, str] = field(default_factory=dict)
 
-    def watch(self, libc: ctypes.CDLL, folder: int, name: str) -> None:
+    def watch(self, folder: int, name: str) -> None:
         """Watch the folder that the descriptor `folder` is, called `name` below the home; raises OSError."""
         mask = IN_OPEN | CHANGES
-        number = libc.inotify_add_watch(self.handle, f"/proc/self/fd/{folder}".encode(), mask)
+        number = libc().inotify_add_watch(self.handle, f"/proc/self/fd/{folder}".encode(), mask)
         if number < 0:
             raise OSError(ctypes.get_errno(), "inotify_add_watch")
         self._folders[number] = name
@@ -124,18 +129,20 @@ async def _entered(pid: int, root: Path) -> int | None:
 
 
 def _lay(root: int, owner: int | None) -> Decoys:
-    libc = ctypes.CDLL(None, use_errno=True)
     home = os.open(HOME.lstrip("/"), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
-    decoys = Decoys(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+    decoys = Decoys(libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
     try:
         if decoys.handle < 0:
             raise OSError(ctypes.get_errno(), "inotify_init1")
-        for path, text in FILES.items():
-            _write(home, path, text, owner)
-        for name in sorted({str(Path(path).parent) for path in FILES}):
+        for name in _FOLDERS:
+            os.mkdir(name, 0o700, dir_fd=home)
+            _give(name, home, owner)
+        for path, content in _CONTENTS:
+            _write(home, path, content, owner)
+        for name in _WATCHED:
             folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=home)
             try:
-                decoys.watch(libc, folder, "" if name == "." else f"{name}/")
+                decoys.watch(folder, "" if name == "." else f"{name}/")
             finally:
                 os.close(folder)
     except OSError:
@@ -147,22 +154,19 @@ def _lay(root: int, owner: int | None) -> Decoys:
     return decoys
 
 
-def _write(home: int, path: str, text: str, owner: int | None) -> None:
-    for parent in reversed(Path(path).parents[:-1]):
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(parent, 0o700, dir_fd=home)
-            _give(parent, home, owner)
+def _write(home: int, path: str, content: bytes, owner: int | None) -> None:
     handle = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=home)
     try:
-        os.write(handle, text.encode())
+        os.write(handle, content)
+        if owner is not None:
+            os.fchown(handle, owner, owner)
     finally:
         os.close(handle)
-    _give(Path(path), home, owner)
 
 
-def _give(path: Path, home: int, owner: int | None) -> None:
+def _give(folder: str, home: int, owner: int | None) -> None:
     if owner is not None:
-        os.chown(path, owner, owner, dir_fd=home, follow_symlinks=False)
+        os.chown(folder, owner, owner, dir_fd=home, follow_symlinks=False)
 
 
 def _events(handle: int) -> Iterator[tuple[int, int, str]]:

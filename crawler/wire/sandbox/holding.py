@@ -12,6 +12,7 @@ import os
 import select
 import struct
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from crawler.wire.sandbox import seccomp, syscalls
@@ -51,6 +52,7 @@ class Notice:
     arguments: tuple[int, ...]
 
 
+@cache
 def program(machine: str) -> bytes:
     """The filter for `machine` (`x86_64` or `aarch64`), as the kernel reads it."""
     return b"".join(each.encode() for each in assemble(machine))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.wire.sandbox.box import Scratch
+from crawler.wire.sandbox.libc import libc
 from crawler.wire.sandbox.limits import Limits
 
 CLONE_NEWNS = 0x00020000
@@ -42,7 +43,7 @@ def stage(sources: Sequence[Path]) -> Stage:
 
 def preparation(chosen: Stage, limits: Limits, uid: int) -> Callable[[], None]:
     """The function to run in the forked child. Everything it needs is made before the fork."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    library = libc()
     binds = [(os.fsencode(source), os.fsencode(place), source.is_dir()) for source, place in chosen.places.items()]
     folder = chosen.folder.encode()
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
@@ -58,15 +59,15 @@ def preparation(chosen: Stage, limits: Limits, uid: int) -> Callable[[], None]:
             raise OSError(ctypes.get_errno(), "mount")
 
     def prepare() -> None:
-        check(libc.unshare(CLONE_NEWNS))
-        check(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
-        check(libc.mount(b"stage", folder, b"tmpfs", flags & ~MS_NOEXEC, b"size=65536,mode=755"))
+        check(library.unshare(CLONE_NEWNS))
+        check(library.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
+        check(library.mount(b"stage", folder, b"tmpfs", flags & ~MS_NOEXEC, b"size=65536,mode=755"))
         for source, place, is_dir in binds:
             os.mkdir(place) if is_dir else os.close(os.open(place, os.O_CREAT | os.O_WRONLY))  # noqa: PTH102
-            check(libc.mount(source, place, None, MS_BIND, None))
+            check(library.mount(source, place, None, MS_BIND, None))
         for place, size in memory:
             os.mkdir(place)  # noqa: PTH102
-            check(libc.mount(b"scratch", place, b"tmpfs", flags, size))
+            check(library.mount(b"scratch", place, b"tmpfs", flags, size))
         for number, most in resources:
             resource.setrlimit(number, (most, most))
         os.nice(5)

@@ -16,6 +16,7 @@ from crawler.wire.sandbox import holding
 from crawler.wire.sandbox.decoys import Decoys
 from crawler.wire.sandbox.deeds import Deeds
 from crawler.wire.sandbox.holding import Notice
+from crawler.wire.sandbox.libc import libc
 from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Reason
 
@@ -46,7 +47,7 @@ class Tripwire:
     def __init__(self, machine: str) -> None:
         self._code = holding.program(machine)
         self._program = _Program(len(self._code) // 8, ctypes.cast(ctypes.c_char_p(self._code), ctypes.c_void_p))
-        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc = libc()
         self._number = SECCOMP[machine]
         self._said, self._say = os.pipe()
         self._heard, self._tell = os.pipe()
