@@ -19,6 +19,7 @@ class Limits:
     data: int = 1280 * MIB  # Node 24 reserves about 600 MiB of address space before it runs anything
     file_size: int = 32 * MIB
     open_files: int = 1024  # a common server opens 300 documents at once
+    sockets: int = 512  # a child of Node takes six
     scratch: int = 32 * MIB
     scratch_inodes: int = 2048
     shared_memory: int = 4 * MIB
@@ -51,6 +52,7 @@ INSTALL = Limits(
     data=6144 * MIB,
     file_size=512 * MIB,
     open_files=4096,
+    sockets=4096,
     scratch=256 * MIB,
     scratch_inodes=20_000,
     output=1 * MIB,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from crawler.wire.launch import Exit
 from crawler.wire.sandbox.limits import MIB, Limits
+from crawler.wire.sandbox.uncounted import excess
 from evidence.canonical import Json
 from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Reason
@@ -21,7 +22,6 @@ TAIL = 8192
 CHUNK = 65536
 POLL = 0.05
 GRACE = 1.0
-SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -202,13 +202,13 @@ class Contained:
                 self.kill(f"stderr limit of {self._limits.errors // MIB} MiB")
 
     async def _watch(self, init: int) -> None:
-        """Memory of the whole tree, of which resource limits see one process each, and files, which they do not see."""
+        """Memory of the whole tree, of which resource limits see one process each, and what they do not see."""
         while self._process.poll() is None:
             pids = family(init)
             if sum(map(private_memory, pids)) > self._limits.memory:
                 self.kill(f"memory limit of {self._limits.memory // MIB} MiB")
-            if max(entries(init, place) for place in SCRATCH) > self._limits.scratch_inodes:
-                self.kill(f"limit of {self._limits.scratch_inodes} temporary files")
+            if too_much := excess(init, self._limits):
+                self.kill(too_much)
             await asyncio.sleep(POLL)
 
 
@@ -233,21 +233,6 @@ def private_memory(pid: int) -> int:
         return (int(fields[1]) - int(fields[2])) * PAGE
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def entries(init: int, place: str) -> int:
-    """How many files and folders one of a box's memory file systems holds; 0 where it is gone or not the box's own.
-
-    bubblewrap's file systems have no cap on inodes, unlike those that root prepares.
-    """
-    inside = f"/proc/{init}/root{place}"
-    try:
-        if os.stat(inside).st_dev == os.stat(place).st_dev:  # noqa: PTH116
-            return 0
-        found = os.statvfs(inside)
-    except OSError:
-        return 0
-    return found.f_files - found.f_ffree
 
 
 def _kill(process: subprocess.Popen[bytes], init: Init | None) -> None:

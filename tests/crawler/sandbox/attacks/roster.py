@@ -38,7 +38,7 @@ ALONE = {
     "attack_giant_answer": Alone(says="too_large"),
     "attack_inode_fill": Alone(called=True),  # root's boxes run full, others' are stopped
     "attack_held_streams": Alone(reasons=ENDED, says="exit code 0"),
-    "attack_kernel_memory": Alone(called=True, patience=2.0, limits=FEW),
+    "attack_kernel_memory": Alone(called=True, says="limit of 512 sockets"),
     "attack_kill_everyone": Alone(reasons=ENDED, says="signal 9"),
     "attack_memory_bomb": Alone(reasons=ENDED, says="memory limit", limits=FEW),
     "attack_memory_of_many": Alone(called=True, says="memory limit", limits=FEW),

@@ -19,7 +19,7 @@ def fill(here):
 
 
 def attack():
-    for _ in range(12):
+    for _ in range(50):
         if os.fork() == 0:
             held = []
             try:
