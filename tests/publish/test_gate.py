@@ -138,6 +138,16 @@ def test_safe_tools_have_to_be_called() -> None:
     assert LAB_TESTED not in judgement(evidence).earned
 
 
+def test_a_deed_that_was_tried_does_not_count_as_a_reading_tool_that_was_called() -> None:
+    tried = body(whole(), trials.KIND)
+    calls = [row for row in tried["trials"] if row["kind"] == "call"]
+    deeds = [{**calls[0], "index": 100 + number, "class": "write"} for number in range(8)]
+    left = [{**row, "reason": "no_arguments", "detail": ""} for row in calls[1:]]
+    few = {**tried, "trials": [calls[0], *deeds], "skipped": left}
+    evidence = with_records(whole(), {trials.KIND: few})
+    assert criterion(evidence, LAB_TESTED, "tools-called") == Decimal(1) / len(calls)
+
+
 def test_dependencies_or_code_that_nobody_saw_cost_the_badge_for_security() -> None:
     closed = hiding(whole(REMOTE), {"source", "secrets", "dependencies", "advisories"}, Reason.NO_REPOSITORY)
     judged = judgement(closed)
