@@ -23,6 +23,7 @@ LARGEST = 1 << 30  # compressed, as its manifest says
 LARGEST_UNPACKED = 4 << 30
 PULLING = 600.0
 MOST_VOLUMES = 20
+_SINGLE = "Treating single images as manifest lists is not implemented"
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _IDENTIFIER = re.compile(r"(?:sha256:)?[0-9a-f]{64}")
@@ -105,7 +106,11 @@ class Images:
         heavy = await self._weighed(repository, reference)
         if heavy:
             return heavy
-        answer = await self.runtime.engine.ask("pull", "--quiet", reference, seconds=PULLING)
+        answer = await self.runtime.engine.ask(
+            "pull", "--quiet", reference, seconds=PULLING, most_written=LARGEST + LARGEST_UNPACKED
+        )
+        if answer.cut:
+            return Absent(Reason.TOO_LARGE, f"an image of more than {LARGEST_UNPACKED >> 20} MiB unpacked")
         if answer.code:
             return refusal(answer.err)
         found = await self._inspected(repository, reference)
@@ -114,7 +119,7 @@ class Images:
     async def _weighed(self, repository: str, reference: str) -> Absent | None:
         """Why an image is not pulled at all, from its manifest; None when it may be."""
         manifest = await self._manifest(reference)
-        if isinstance(manifest, Absent):
+        if manifest is None or isinstance(manifest, Absent):
             return manifest
         entries = manifest.get("manifests")
         if isinstance(entries, list):
@@ -122,17 +127,19 @@ class Images:
             if digest is None:
                 return Absent(Reason.RUNTIME_UNSUPPORTED, f"no image for linux on {platform.machine()}")
             manifest = await self._manifest(f"{repository}@{digest}")
-            if isinstance(manifest, Absent):
+            if manifest is None or isinstance(manifest, Absent):
                 return manifest
         size = weight(manifest)
         if size is None:
             return Absent(Reason.INSTALL_FAILED, "the image's manifest does not say how large it is")
         return Absent(Reason.TOO_LARGE, f"an image of more than {LARGEST >> 20} MiB") if size > LARGEST else None
 
-    async def _manifest(self, reference: str) -> Mapping[str, Json] | Absent:
+    async def _manifest(self, reference: str) -> Mapping[str, Json] | Absent | None:
+        """A manifest, why there is none, or None when there is one that the engine does not show."""
         answer = await self.runtime.engine.ask("manifest", "inspect", reference)
         if answer.code:
-            return refusal(answer.err)
+            # Older Podmans show lists of manifests only: then the bytes that it writes are counted while it pulls.
+            return None if _SINGLE in answer.err else refusal(answer.err)
         try:
             table = json.loads(answer.out)
         except (ValueError, RecursionError):

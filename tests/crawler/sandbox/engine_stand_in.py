@@ -148,9 +148,19 @@ def tell(reference: str, what: str) -> int:
 
 def pull(reference: str) -> int:
     found = json.loads((HOME / "images.json").read_text())
+    if behaviour("floods"):
+        flood()
     found[reference]["pulled"] = True
     (HOME / "images.json").write_text(json.dumps(found))
     return 0
+
+
+def flood() -> None:
+    with (HOME / "flood").open("wb", 0) as file:
+        for _ in range(256):
+            file.write(bytes(1 << 20))
+            os.fsync(file)
+            time.sleep(0.01)
 
 
 def take(name: str) -> int:

@@ -107,6 +107,28 @@ def test_an_image_that_is_too_large_is_never_pulled(engine: StandIn) -> None:
     assert engine.asked("pull") == []
 
 
+def test_a_pull_that_fills_the_disk_is_cut(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.wire.sandbox.images.LARGEST", 1 << 20)
+    monkeypatch.setattr("crawler.wire.sandbox.images.LARGEST_UNPACKED", 8 << 20)
+    offered(engine, f"{REPOSITORY}:latest")
+    engine.behave(floods="yes")
+    if not writes_are_counted(engine.home / "probe"):
+        pytest.skip("the tests' folder is in memory, where the kernel counts no writes")
+    found, _ = started(engine, target())
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.TOO_LARGE
+    assert (engine.home / "flood").stat().st_size < 256 << 20
+
+
+def writes_are_counted(place: Path) -> bool:
+    def written() -> str:
+        return next(line for line in Path("/proc/self/io").read_text().splitlines() if line.startswith("write_bytes"))
+
+    before = written()
+    place.write_bytes(bytes(1 << 20))
+    return written() != before
+
+
 def test_an_image_that_nobody_has_is_no_package(engine: StandIn) -> None:
     found, _ = started(engine, target())
     assert isinstance(found, Absent)
