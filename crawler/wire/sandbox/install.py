@@ -115,14 +115,13 @@ class Installer:
                 start = ["/usr/bin/python3", "-I", "-S", "-c", DOOR, str(theirs.fileno()), *command]
                 box = self._box(work)
                 process = await bubblewrap.start(box, start, installer(), inherited=(theirs.fileno(),))
-            listener = await asyncio.to_thread(_receive, ours)
-        try:
-            server = await relay.serve(listener) if listener else None
-            said = await self._attend(process, work)
-        finally:
-            end = await process.stop()
-            if listener and server:
-                server.close()
+            try:
+                if listener := await asyncio.to_thread(_receive, ours):
+                    await relay.serve(listener)
+                said = await self._attend(process, work)
+            finally:
+                end = await process.stop()
+                await relay.close()
         if process.stopped_for:
             return _stopped(process.stopped_for)
         if relay.received > self.caps.download:

@@ -53,13 +53,29 @@ class Relay:
     failed: int = 0
     received: int = 0
     _addresses: dict[Endpoint, asyncio.Future[list[str]]] = field(default_factory=dict)
+    _handling: set[asyncio.Task[None]] = field(default_factory=set)
+    _server: asyncio.Server | None = None
 
     async def serve(self, listener: socket.socket) -> asyncio.Server:
         """Start to answer on a listening socket."""
         listener.setblocking(False)
-        return await asyncio.start_server(self._handle, sock=listener, limit=HEAD_CAP)
+        self._server = await asyncio.start_server(self._handle, sock=listener, limit=HEAD_CAP)
+        return self._server
+
+    async def close(self) -> None:
+        """Stop to listen, and end what hangs: a host that says nothing more would keep its connection for ever."""
+        if self._server is not None:
+            self._server.close()
+        pending = list(self._handling)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
 
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._handling.add(task)
+        task.add_done_callback(self._handling.discard)
         try:
             await self._relay(reader, writer)
         except RefusedError as error:

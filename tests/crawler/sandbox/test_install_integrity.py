@@ -194,7 +194,13 @@ def test_an_installation_that_takes_too_long_is_ended(opened: Callable[[], Sandb
     index.hanging.add(next(iter(index.files)))
     box = opened()
     box.installer = replace(box.installer, limits=replace(box.installer.limits, seconds=1.0))
-    assert refused(box, NPM) == Absent(Reason.TIMEOUT, "the installation was stopped at the time limit of 1 seconds")
+
+    async def run() -> set[str]:
+        found = await box.prepare(NPM)
+        assert found == Absent(Reason.TIMEOUT, "the installation was stopped at the time limit of 1 seconds")
+        return {task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+
+    assert asyncio.run(run()) == set()
 
 
 @pytest.mark.parametrize("kind", [TargetType.NUGET, TargetType.CARGO, TargetType.MCPB])
