@@ -9,7 +9,6 @@ import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from crawler.wire.launch import Exit
 from crawler.wire.sandbox.limits import MIB, Limits
@@ -23,6 +22,7 @@ CHUNK = 65536
 POLL = 0.05
 GRACE = 1.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
+VAST = 32 << 30  # bytes of address space: page tables of less take at most 64 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Contained:
         self._gone = False
         self._then: list[Callable[[], Awaitable[None]]] = []
         self._tell: Callable[[], Behaviour | Absent] | None = None
+        self._starved: Callable[[], bool] | None = None
         self._behaviour: Behaviour | Absent = Absent(Reason.SANDBOX_RESTRICTED, f"nothing is observed in {runtime}")
         self._seen = 0
         self._ended = False
@@ -95,6 +96,10 @@ class Contained:
     def observed_by(self, tell: Callable[[], Behaviour | Absent]) -> None:
         """Who tells its behaviour, asked once when nothing of it is left."""
         self._tell = tell
+
+    def starved_in(self, starved: Callable[[], bool]) -> None:
+        """Who knows whether the kernel killed one of its processes for want of memory."""
+        self._starved = starved
 
     def after_stop(self, then: Callable[[], Awaitable[None]]) -> None:
         """What to do once nothing of it is left, such as giving its user id back; in the order told."""
@@ -159,6 +164,8 @@ class Contained:
                 await asyncio.wait_for(_exited(self._process), GRACE)
         alive = self._process.poll() is None
         _kill(self._process, self._init)
+        if not alive and self._starved is not None and self._starved():
+            self._stopped_for = self._stopped_for or f"memory limit of {self._limits.memory // MIB} MiB"
         code = None if alive or self._stopped_for else await self.wait()
         await self._all_dead()
         if self._tell is not None:
@@ -220,7 +227,7 @@ def family(init: int) -> list[int]:
         found.append(pid)
         try:
             for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                queue += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text("ascii").split())
+                queue += map(int, _said(f"/proc/{pid}/task/{thread}/children"))
         except (OSError, ValueError):
             continue
     return found
@@ -229,10 +236,19 @@ def family(init: int) -> list[int]:
 def private_memory(pid: int) -> int:
     """Resident bytes of a process that no file backs; 0 when it is gone."""
     try:
-        fields = Path(f"/proc/{pid}/statm").read_text("ascii").split()
+        fields = _said(f"/proc/{pid}/statm")
         return (int(fields[1]) - int(fields[2])) * PAGE
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def _said(path: str) -> list[bytes]:
+    """The words of a file of the kernel's; read twenty times a second for every thread, so without much ado."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(handle, CHUNK).split()
+    finally:
+        os.close(handle)
 
 
 def _kill(process: subprocess.Popen[bytes], init: Init | None) -> None:
