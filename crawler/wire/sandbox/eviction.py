@@ -12,10 +12,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crawler.wire.sandbox import cgroup, trees
+from crawler.wire.sandbox.identity import take
 from crawler.wire.sandbox.layers import seal_path, set_aside, use_path
 
 ABANDONED = timedelta(hours=1)
 """No installation takes so long: whose workshop is older was killed."""
+
+LOCK = "lock"
+"""The file of a workshop that is locked by whoever works in it."""
 
 _MOST_FILES = 1_000_000
 
@@ -46,9 +50,9 @@ class _Layer:
 def sweep(cache_dir: Path, now: datetime) -> None:
     """Remove what killed processes left (boxes, workshops), and the downloads that older versions shared."""
     cgroup.sweep()
-    for work in (cache_dir / "work").glob("*"):
+    for work in (*(cache_dir / "work").glob("*"), *(cache_dir / "rootfs").glob(".*")):
         with contextlib.suppress(OSError):
-            if now - _time(work) > ABANDONED:
+            if _is_abandoned(work, now):
                 trees.remove(work)
     trees.remove(cache_dir / "downloads")
 
@@ -65,7 +69,19 @@ def evict(cache_dir: Path, keep: Keep, now: datetime) -> Evicted:
             total -= layer.size
             gone = Evicted(gone.layers + 1, gone.size + layer.size)
     _forget(cache_dir, now)
+    if keep.unused is not None:
+        _forget_requests(cache_dir, now - keep.unused)
     return gone
+
+
+def _is_abandoned(work: Path, now: datetime) -> bool:
+    """Whether a workshop's lock is free; one that has none yet is given time to get it, or to be removed."""
+    if not (work / LOCK).exists():
+        return now - _time(work) > ABANDONED
+    handle = take(work / LOCK)
+    if handle is not None:
+        os.close(handle)
+    return handle is not None
 
 
 def _layers(cache_dir: Path) -> Iterator[_Layer]:
@@ -107,6 +123,20 @@ def _forget(cache_dir: Path, now: datetime) -> None:
         with contextlib.suppress(FileNotFoundError):
             if layer not in there and now - _time(path) > ABANDONED:
                 path.unlink()
+
+
+def _forget_requests(cache_dir: Path, since: datetime) -> None:
+    """Remove the locks of packages that nobody asked for, and root file systems that nobody opened, for long."""
+    for path in (cache_dir / "locks").glob("*"):
+        with contextlib.suppress(OSError):
+            if _time(path) < since and (handle := take(path)) is not None:
+                path.unlink()
+                os.close(handle)
+    for seal in (cache_dir / "rootfs").glob("*.seal"):
+        with contextlib.suppress(OSError):
+            if _time(seal) < since:
+                trees.remove(seal.with_suffix(""))
+                seal.unlink()
 
 
 def _read(path: Path) -> dict[str, object]:

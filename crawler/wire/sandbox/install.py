@@ -16,9 +16,10 @@ from pathlib import Path
 
 from crawler.wire.sandbox import bubblewrap, layers, trees
 from crawler.wire.sandbox.box import Bind, Box
+from crawler.wire.sandbox.eviction import LOCK
 from crawler.wire.sandbox.failure import install_failure, scrub
 from crawler.wire.sandbox.harvest import harvest
-from crawler.wire.sandbox.identity import Identity, installer
+from crawler.wire.sandbox.identity import Identity, installer, lock
 from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex
 from crawler.wire.sandbox.limits import INSTALL, MIB, Limits
 from crawler.wire.sandbox.process import Contained
@@ -102,10 +103,11 @@ class Installer:
     @contextlib.asynccontextmanager
     async def _workshop(self) -> AsyncIterator[Path]:
         work = await asyncio.to_thread(_open_workshop, self.store.cache_dir, installer())
-        try:
-            yield work
-        finally:
-            await asyncio.to_thread(trees.remove, work)
+        async with lock(work / LOCK):
+            try:
+                yield work
+            finally:
+                await asyncio.to_thread(trees.remove, work)
 
     async def _run(self, command: Sequence[str], work: Path, doors: Doors) -> str | Absent:
         ours, theirs = socket.socketpair()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -212,6 +213,8 @@ def _is_sound(found: Rootfs) -> bool:
     try:
         stamp = trees.stamp(found.path)
         if seal.is_file() and seal.read_text("ascii") == stamp:
+            with contextlib.suppress(PermissionError):
+                os.utime(seal)  # the time of its last use, by which it is evicted
             return True
         if _facts(found.path, found.key)["digest"] != found.digest:
             return False

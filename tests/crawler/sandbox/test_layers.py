@@ -12,6 +12,7 @@ import pytest
 
 from crawler.wire.sandbox import trees
 from crawler.wire.sandbox.eviction import Evicted, Keep, evict, sweep
+from crawler.wire.sandbox.identity import take
 from crawler.wire.sandbox.layers import Layers, seal_path
 from evidence.model import TargetType
 from tests.crawler.sandbox import ordinary
@@ -159,6 +160,32 @@ def test_a_layer_in_use_is_never_evicted(layers: Layers) -> None:
 def test_without_a_bound_nothing_is_evicted(layers: Layers) -> None:
     used(layers, adopt(layers), 4000)
     assert evict(layers.cache_dir, Keep(), NOON) == Evicted()
+
+
+def test_a_workshop_is_swept_as_soon_as_nobody_works_in_it(tmp_path: Path) -> None:
+    for name in ("killed", "busy"):
+        (tmp_path / "work" / name).mkdir(parents=True)
+        (tmp_path / "work" / name / "lock").touch()
+    handle = take(tmp_path / "work/busy/lock")
+    assert handle is not None
+    sweep(tmp_path, NOON)
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["busy"]
+    os.close(handle)
+    sweep(tmp_path, NOON)
+    assert not list((tmp_path / "work").iterdir())
+
+
+def test_root_file_systems_and_locks_that_nobody_used_for_long_go_too(tmp_path: Path) -> None:
+    for name in ("old", "young"):
+        (tmp_path / "rootfs" / name).mkdir(parents=True)
+        (tmp_path / "rootfs" / f"{name}.seal").touch()
+        (tmp_path / "locks").mkdir(exist_ok=True)
+        (tmp_path / "locks" / name).touch()
+    for path in (tmp_path / "rootfs/old.seal", tmp_path / "locks/old"):
+        os.utime(path, (0, 0))
+    evict(tmp_path, Keep(unused=30 * DAY), NOON)
+    assert sorted(path.name for path in (tmp_path / "rootfs").iterdir()) == ["young", "young.seal"]
+    assert [path.name for path in (tmp_path / "locks").iterdir()] == ["young"]
 
 
 def test_workshops_of_killed_installations_and_shared_downloads_are_swept(tmp_path: Path) -> None:
