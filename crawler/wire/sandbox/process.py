@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,7 +22,7 @@ TAIL = 8192
 CHUNK = 65536
 POLL = 0.05
 GRACE = 1.0
-PAGE = os.sysconf("SC_PAGE_SIZE")
+_HELD = re.compile(rb"^(?:RssAnon|VmPTE):\s*(\d+) kB$", re.MULTILINE)
 VAST = 32 << 30  # bytes of address space: page tables of less take at most 64 MiB
 
 
@@ -227,26 +228,29 @@ def family(init: int) -> list[int]:
         found.append(pid)
         try:
             for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                queue += map(int, _said(f"/proc/{pid}/task/{thread}/children"))
+                queue += map(int, _said(f"/proc/{pid}/task/{thread}/children").split())
         except (OSError, ValueError):
             continue
     return found
 
 
 def private_memory(pid: int) -> int:
-    """Resident bytes of a process that no file backs; 0 when it is gone."""
+    """Bytes of a process that no file backs, the tables of its pages included; 0 when it is gone.
+
+    Pages that are read and never written are not resident, but the tables that name them are memory all the same.
+    """
     try:
-        fields = _said(f"/proc/{pid}/statm")
-        return (int(fields[1]) - int(fields[2])) * PAGE
-    except (OSError, ValueError, IndexError):
+        # By lines: a process may call itself `RssAnon: 0`, but its name has no end of line.
+        return sum(int(found) << 10 for found in _HELD.findall(_said(f"/proc/{pid}/status")))
+    except OSError:
         return 0
 
 
-def _said(path: str) -> list[bytes]:
-    """The words of a file of the kernel's; read twenty times a second for every thread, so without much ado."""
+def _said(path: str) -> bytes:
+    """What a file of the kernel's says; read twenty times a second for every thread, so without much ado."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(handle, CHUNK).split()
+        return os.read(handle, CHUNK)
     finally:
         os.close(handle)
 

@@ -42,6 +42,7 @@ ALONE = {
     "attack_kill_everyone": Alone(reasons=ENDED, says="signal 9"),
     "attack_memory_bomb": Alone(reasons=ENDED, says="memory limit", limits=FEW),
     "attack_memory_of_many": Alone(called=True, says="memory limit", limits=FEW),
+    "attack_page_tables": Alone(called=True, says="memory limit", limits=FEW),
     "attack_respawner": Alone(limits=FEW),
     "attack_silence": Alone(reasons=LATE, patience=1.0),
     "attack_spin": Alone(reasons=ENDED, limits=smaller(cpu_seconds=1, seconds=4)),  # on a busy machine, the latter
