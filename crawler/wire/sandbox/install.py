@@ -93,12 +93,15 @@ class Installer:
         self, spec: Spec, newest: str, index: NpmIndex | PythonIndex, doors: Doors, now: datetime
     ) -> Result | Absent:
         """Install `spec` as a new layer; Absent says why not. `newest` is what the index calls it without a version."""
-        async with self._workshop() as work:
-            command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index)
-            said = await self._run(command, work, doors)
-            if isinstance(said, Absent):
-                return said
-            return await asyncio.to_thread(self._keep, work, spec, now)
+        try:
+            async with self._workshop() as work:
+                command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index)
+                said = await self._run(command, work, doors)
+                if isinstance(said, Absent):
+                    return said
+                return await asyncio.to_thread(self._keep, work, spec, now)
+        except OSError as error:  # what the package unpacks to was looked at before: this is our own disk
+            return Absent(Reason.NOT_COLLECTED, f"the cache of the sandbox cannot be written ({type(error).__name__})")
 
     @contextlib.asynccontextmanager
     async def _workshop(self) -> AsyncIterator[Path]:
@@ -210,10 +213,12 @@ def _stopped(limit: str) -> Absent:
 def _failed(said: str, relay: Relay) -> Absent:
     """Why an installer gave up: by its own words, unless the relay knows that the network or an index was away."""
     why = install_failure(said)
+    if why.reason is not Reason.INSTALL_FAILED:
+        return why
     if relay.refused:
         hosts = ", ".join(sorted(set(relay.refused))[:3])
         return Absent(Reason.INSTALL_FAILED, f"it needs something that no package index holds: {scrub(hosts)}")
-    if why.reason is Reason.INSTALL_FAILED and (relay.failed or _SAYS_AWAY.search(said)):
+    if relay.failed or _SAYS_AWAY.search(said):
         return Absent(Reason.NOT_COLLECTED, "the package index could not be reached by the installer")
     return why
 

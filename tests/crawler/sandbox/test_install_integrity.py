@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Sandbox, install
+from crawler.wire.sandbox import Sandbox, install, trees
 from crawler.wire.sandbox.eviction import Evicted, Keep, evict
 from crawler.wire.sandbox.install import Caps
 from evidence.canonical import Json
@@ -248,6 +249,21 @@ def test_a_disk_of_ours_that_is_full_is_not_held_against_the_package(
     box = opened()
     box.installer = replace(box.installer, caps=Caps(disk_floor=1 << 60))
     assert refused(box, NPM).reason is Reason.NOT_COLLECTED
+
+
+def test_a_cache_that_cannot_be_written_is_not_held_against_the_package(
+    opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_tree: Path) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    index.add_npm("server")
+    box = opened()
+    monkeypatch.setattr(trees, "content", full)
+    assert refused(box, NPM) == Absent(Reason.NOT_COLLECTED, "the cache of the sandbox cannot be written (OSError)")
+    assert not list((box.cache_dir / "work").iterdir())
+    monkeypatch.undo()
+    assert not isinstance(asyncio.run(box.prepare(NPM)), Absent)
 
 
 def test_a_file_host_that_is_away_is_not_held_against_the_package(
