@@ -33,8 +33,9 @@ _ADVICE: Final = {
         "Let `initialize` and the list requests through without payment; they cost you little and show what is sold.",
     ),
     Reason.SANDBOX_RESTRICTED: Advice(
-        "no sandbox was available where this run took place, and nothing runs without one.",
-        "There is nothing for you to do. Whoever runs Hallmark: `hallmark doctor` says what is missing.",
+        "our sandbox is not there or does not give what the server needs to start, such as the network.",
+        "Nothing is wrong with that. To be measured, start and list without network or large files. Whoever runs "
+        "Hallmark: `hallmark doctor` says what a sandbox lacks.",
         ours=True,
     ),
     Reason.TRANSPORT_UNSUPPORTED: Advice(
@@ -83,8 +84,9 @@ _ADVICE: Final = {
         "Nothing, unless you changed your mind.",
     ),
     Reason.CREDENTIALS_REQUIRED: Advice(
-        "the server needs a key or another secret to start or to answer.",
-        "Start and answer the list requests without the secret; ask for it when a tool is called.",
+        "the server needs a key or another secret to start or to answer, and made-up ones do not do.",
+        "Start and answer the list requests without the secret; ask for it when a tool is called. Variables and "
+        "arguments that the registry entry declares get placeholders that fit.",
     ),
     Reason.FORBIDDEN: Advice(
         "the server refused the request.",

@@ -37,9 +37,12 @@ _ONE_WORD: Final = re.compile(r"(?<![\w$./-])([A-Z][A-Z0-9]{2,30})[`'\"]{0,2} (?
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]{0,30}(?:-[a-z0-9]{1,30}){0,6}(?![\w-])")
 # Codes of errors, and variables of runtimes and of the box itself.
 _RESERVED: Final = re.compile(
-    r"ERR_|E[A-Z]{3,}_|UND_|MODULE_NOT|LD_|NODE_|PYTHON|NPM_|UV_|GIT_|SSL_|CERT_|NO_CERT|SELF_SIGNED|UNABLE_|DLOPEN_"
+    r"ERR_|EAI_|UND_|MODULE_NOT|LD_|NODE_|PYTHON|NPM_|UV_|GIT_|SSL_|CERT_|NO_CERT|SELF_SIGNED|UNABLE_|DLOPEN_"
     r"|HTTP_|HTTPS_|NO_PROXY|XDG_|LC_|(?:PATH|HOME|TMPDIR|LANG|USER|SHELL|PWD|TERM|NODE|ENV)$"
 )
+_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")
+"""A line of a table of options."""
+
 _LIST_ITEM: Final = re.compile(
     r"\s{0,8}(?:[-*•·✗✖❌▸→]|\d{1,2}[.)])?\s{0,4}`?([A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){0,8})\b"
 )
@@ -130,7 +133,7 @@ def _spoken(lines: list[str]) -> Iterator[Input]:
             yield from _variables([item[1]], line)
             continue
         listing = bool(_HEADING.search(line))
-        if not _LACKS.search(line) or _HARMLESS.search(line):
+        if _MANUAL.match(line) or not _LACKS.search(line) or _HARMLESS.search(line):
             continue
         names = _first_of_each(line, _VARIABLE) or _ONE_WORD.findall(line)
         if names:
@@ -195,7 +198,8 @@ def _variables(names: Iterable[str], line: str) -> Iterator[Input]:
 
 
 def _option(name: str, line: str) -> Input:
-    return Input(place=Place.OPTION, name=name, hint=line.strip()[:_HINT], required=True)
+    hint = line.strip()[:_HINT] if line.count("--") <= 1 else ""
+    return Input(place=Place.OPTION, name=name, hint=hint, required=True)
 
 
 def _word(name: str, line: str) -> Input:

@@ -14,11 +14,14 @@ import yaml
 
 from crawler.addresses import Unusable, clean_folder, is_local, oci_reference, repository_address
 from crawler.registries.fetching import Fetcher, Refused
+from crawler.registries.inputs import MAX_HINT, MAX_INPUTS, VARIABLE_NAME
 from crawler.registries.json_spans import members
 from crawler.registries.registry import Page, RegistryUnavailable, pages
 from crawler.registries.server_json import MAX_DEPTH, MAX_ENTRY, invalid
 from crawler.registries.shapes import ByType, Items, Members, Shape, Text, Values, check
 from evidence.canonical import Json, NotJson, parse_json
+from evidence.inputs import Input, Place
+from evidence.members import mappings, text
 from evidence.model import ServerRef, Status, Target, TargetType
 
 MAX_YAML: Final = 256 * 1024
@@ -200,7 +203,8 @@ def _targets(document: Mapping[str, Json]) -> tuple[Target, ...]:
             identifier=reference.repository,
             version=reference.digest or reference.tag,
             arguments=_command(run.get("command", document.get("command"))),
-            environment=_pairs(_object(document.get("config")).get("env", document.get("env"))),
+            environment=_pairs(_config(document, "env")),
+            inputs=tuple(_inputs(document)),
         ),
     )
 
@@ -229,6 +233,32 @@ def _pairs(value: Json) -> tuple[tuple[str, str], ...]:
     items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
     pairs = {str(item.get("name")): item.get("value") for item in items}
     return tuple(sorted((n, v) for n, v in pairs.items() if isinstance(v, str) and not _TEMPLATE.search(v)))
+
+
+def _config(document: Mapping[str, Json], member: str) -> Json:
+    """A list of what is configured, which the catalogue has at the top and the repository below `config`."""
+    return _object(document.get("config")).get(member, document.get(member))
+
+
+def _inputs(document: Mapping[str, Json]) -> Iterator[Input]:
+    """Secrets, and variables whose values are templates of what a user configures."""
+    seen = set()
+    for member, named in (("secrets", "env"), ("env", "name")):
+        rows = _config(document, member)
+        for row in mappings(rows)[:MAX_INPUTS]:
+            name, value = text(row.get(named)), row.get("value")
+            known = member == "env" and isinstance(value, str) and not _TEMPLATE.search(value)
+            if known or name in seen or not VARIABLE_NAME.fullmatch(name):
+                continue
+            seen.add(name)
+            told = (text(row.get("example")), text(row.get("description")))
+            yield Input(
+                place=Place.ENVIRONMENT,
+                name=name,
+                hint="\n".join(filter(None, told))[:MAX_HINT],
+                required=row.get("required") is True,
+                secret=member == "secrets",
+            )
 
 
 def _version(document: Mapping[str, Json], targets: tuple[Target, ...]) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 
 from crawler.collectors.protocol.probe import Manner, Means, Probed
 from crawler.collectors.protocol.process import StdioProbe
-from crawler.collectors.protocol.verdict import credentials_asked, cut_off
+from crawler.collectors.protocol.verdict import box_blamed, credentials_asked, cut_off
 from crawler.configuring import Configured, configure, still_missing
 from crawler.wire.launch import CONTAINING, Launcher
 from crawler.wire.scrub import mask
@@ -47,9 +47,10 @@ class Attempt:
 
     @property
     def opened(self) -> bool:
-        """Whether it listed something, or nothing for no want of credentials."""
+        """Whether it listed something, or nothing without saying that it lacks something for it."""
         content = self.probed.listing
-        return isinstance(content, Observed) and not (credentials_asked(self.said) and _is_empty(content))
+        lacks = bool(credentials_asked(self.said) or box_blamed(self.said))
+        return isinstance(content, Observed) and not (lacks and _is_empty(content))
 
     @property
     def refused(self) -> bool:
@@ -105,12 +106,18 @@ def _judged(first: Attempt, last: Attempt) -> Probed:
         return last.probed
     words = credentials_asked(first.said) or credentials_asked(last.said)
     if words and _reason(last) is not Reason.TIMEOUT:
-        listed = Absent(Reason.CREDENTIALS_REQUIRED, words)
-        return replace(last.probed, listing=listed, exchanges=None, trials=None, handouts=None)
+        return _unlisted(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
+    said = f"{first.said}\n{last.said}"
     content = first.probed.listing
     if isinstance(content, Absent):
-        content = cut_off(content, f"{first.said}\n{last.said}")
-    return replace(first.probed, listing=content)
+        return replace(first.probed, listing=cut_off(content, said))
+    blamed = box_blamed(said)
+    return _unlisted(first.probed, blamed) if blamed else first.probed
+
+
+def _unlisted(probed: Probed, why: Absent) -> Probed:
+    """What was found out of a server of which an empty listing tells nothing."""
+    return replace(probed, listing=why, exchanges=None, trials=None, handouts=None)
 
 
 def _reason(attempt: Attempt) -> Reason | None:

@@ -36,7 +36,7 @@ _LACKING: Final = (
 )
 _SUBJECT: Final = (
     r"(?:\bapi[ _-]?keys?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b|\bsecrets?\b|\bpasswords?\b"
-    r"|\benvironment variables?\b|\benv vars?\b|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*"
+    r"|\bkubeconfig\b|\benvironment variables?\b|\benv vars?\b|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*"
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
 )
 _LACKS_CREDENTIALS: Final = re.compile(
@@ -128,14 +128,17 @@ def credentials_asked(text: str) -> str | None:
 
 
 def cut_off(absent: Absent, text: str) -> Absent:
-    """Why a process in our box did not open: our box, when it says that it reached nobody or had no room to write."""
+    """Why a process in our box did not open: our box, when its output tells so."""
+    return (box_blamed(text) if absent.reason in {Reason.START_FAILED, Reason.TIMEOUT} else None) or absent
+
+
+def box_blamed(text: str) -> Absent | None:
+    """What a process in our box could not do without: the network, or more room to write than it has."""
     seen = text[-_LOOKED_AT:]
-    if absent.reason not in {Reason.START_FAILED, Reason.TIMEOUT}:
-        return absent
     for sentence, pattern in _CUT_OFF:
         if pattern.search(seen):
             return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, seen, pattern))
-    return absent
+    return None
 
 
 def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:

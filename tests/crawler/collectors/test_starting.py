@@ -146,6 +146,13 @@ def test_a_server_that_needs_the_network_is_stopped_by_our_sandbox(tmp_path: Pat
     assert absence(records).detail.startswith("it needs the network to start: ")
 
 
+def test_a_list_that_is_empty_for_want_of_the_network_tells_nothing(tmp_path: Path) -> None:
+    records, _ = visit(tmp_path, "print('getaddrinfo EAI_AGAIN api.chat.example', file=sys.stderr)\ntools = []")
+    assert absence(records).reason is Reason.SANDBOX_RESTRICTED
+    records, _ = visit(tmp_path, "print('ready', file=sys.stderr)\ntools = []")
+    assert isinstance(records[listing_kind.KIND].content, Observed)
+
+
 def test_nothing_is_made_up_for_a_server_that_is_not_contained(tmp_path: Path) -> None:
     records, launcher = visit(tmp_path, "want('CHAT_TOKEN')", runtime="none")
     assert absence(records).reason is Reason.CREDENTIALS_REQUIRED

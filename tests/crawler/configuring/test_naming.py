@@ -23,6 +23,8 @@ def places(said: str) -> list[tuple[Place, str]]:
     [
         ("Please set CHAT_BOT_TOKEN and CHAT_TEAM_ID environment variables", ["CHAT_BOT_TOKEN", "CHAT_TEAM_ID"]),
         ("Error: SEARCH_API_KEY environment variable is required", ["SEARCH_API_KEY"]),
+        ("EVERYART_API_KEY environment variable is not set", ["EVERYART_API_KEY"]),
+        ("Log in first, or pass `--access-token` / `SENTRY_TOKEN`.", ["SENTRY_TOKEN"]),
         ("No API key provided. Set it in the `TABLE_API_KEY` environment variable", ["TABLE_API_KEY"]),
         ("\x1b[31mERROR\x1b[39m ACTOR_TOKEN is required but not set", ["ACTOR_TOKEN"]),
         ("TOKEN environment variable is not set", ["TOKEN"]),
@@ -70,6 +72,7 @@ def test_arguments_are_read_from_what_parsers_of_command_lines_say(said: str, wa
         "Required: " + " ".join(f"NAME_{letter}" for letter in "ABCDEFGHIJKLMN"),
         "pass it as an argument: it is required as a command-line argument",
         "run it with --help, --verbose is required",
+        "      --tls-key string   The key. Must be used together with --tls-cert, required",
     ],
 )
 def test_nothing_is_read_where_it_is_not_clear_what_is_missing(said: str) -> None:

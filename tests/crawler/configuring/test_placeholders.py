@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from crawler.configuring import named_in
 from crawler.configuring.kinds import Kind, kind_of
 from crawler.configuring.placeholders import placeholder
 from evidence.derive.secrets import Scanner, own_rules
@@ -106,6 +107,11 @@ def test_a_hint_tells_what_a_secret_begins_with() -> None:
 def test_the_package_tells_what_a_name_leaves_open() -> None:
     assert placeholder(variable("API_KEY"), "tavily-mcp")[1].startswith("tvly-")
     assert placeholder(variable("CONNECTION_STRING"), "mongodb-server")[1].startswith("mongodb://")
+
+
+def test_what_is_said_of_several_options_tells_the_kind_of_none() -> None:
+    found = named_in("x: error: the following arguments are required: --account, --password")
+    assert [kind_of(asked) for asked in found] == [Kind.TEXT, Kind.SECRET]
 
 
 def test_addresses_lead_nowhere() -> None:

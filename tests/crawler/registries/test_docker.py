@@ -14,6 +14,7 @@ import pytest
 from crawler.registries.docker import DockerCatalogue, NotYaml, parse_yaml
 from crawler.registries.fetching import Fetcher
 from crawler.registries.registry import RegistryUnavailable
+from evidence.inputs import Input, Place
 from evidence.model import ServerRef, Status, Target, TargetType
 
 DIGEST = "sha256:" + "ab" * 32
@@ -74,6 +75,10 @@ def test_images_and_remotes_become_targets(tmp_path: Path) -> None:
             version=DIGEST,
             arguments=("--stdio",),
             environment=(("MODE", "safe"),),
+            inputs=(
+                Input(place=Place.ENVIRONMENT, name="KEY", hint="abc", secret=True),
+                Input(place=Place.ENVIRONMENT, name="URL"),
+            ),
         ),
     )
     assert (found["notes"].version, found["notes"].repository) == (DIGEST, "https://github.com/someone/notes")
