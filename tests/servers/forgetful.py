@@ -1,7 +1,7 @@
-"""A stdio server that remembers what was done to it: `python -m tests.servers.forgetful LOG [FAULT]`.
+"""A stdio server that remembers what was done to it: `python -m tests.servers.forgetful LOG`.
 
-`add_tool` adds a tool to its list, `crash` ends it. Every request is appended to LOG with the id of the process. With
-FAULT `once` the first process ends before it answers, `never` every process does.
+`add_tool` adds a tool to its list, `crash` ends it. Every request is appended to LOG with the id of the process. When
+the file `fault` beside it says `once` the first process ends before it answers, when `never` every process does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ TOOLS = [tool("add_tool"), tool("crash"), tool("get_note", **READ), tool("delete
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
 
 
-def main(log: Path, fault: str) -> None:
+def main(log: Path) -> None:
+    fault = told.read_text() if (told := log.with_name("fault")).exists() else ""
     first = not log.exists()
     note(log, "start")
     if fault == "never" or (fault == "once" and first):
@@ -68,4 +69,4 @@ def note(log: Path, *told: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
+    main(Path(sys.argv[1]))

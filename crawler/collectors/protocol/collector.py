@@ -125,7 +125,7 @@ class ProtocolCollector:
         same: Finding = (probed.listing if isinstance(probed.listing, Absent) else _NOTHING, {})
         sampled = sampling.roll(
             earlier.records.get(samples.KIND),
-            probed.attempt or probed.listing,
+            probed.attempted,
             at=at,
             cold_ms=probed.cold_ms,
             warm_ms=probed.warm_ms,

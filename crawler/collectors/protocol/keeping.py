@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,25 +13,39 @@ from crawler.collectors.protocol.probe import Finding
 from crawler.collectors.protocol.processes import is_same
 from crawler.collectors.protocol.trials import NO_TIME
 from crawler.wire.launch import CONTAINING
-from evidence.canonical import Json, NotJson
+from evidence.canonical import Json, NotJson, sha256
 from evidence.kinds import listing, trials
 from evidence.kinds.trials import Outcome, Trials, WhyNot
-from evidence.model import Absent, Dossier, Observed
+from evidence.model import Absent, Dossier, Observed, Target
 
 LONGEST: Final = timedelta(days=14)
 
 _LAYER: Final = "layer"
+_FACTS: Final = "facts"
+_GIVEN: Final = "given"
 _OPENED: Final = "opened"
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What was started: stable facts about it, and a digest of the arguments and the environment that it was given."""
+
+    facts: Mapping[str, Json]
+    given: str
+
+    @staticmethod
+    def of(target: Target, facts: Mapping[str, Json]) -> Start:
+        """The start of a target that the launcher told these facts about."""
+        return Start(facts, sha256(repr((target.arguments, sorted(target.environment))).encode("utf-8", "replace")))
+
+    @property
+    def notes(self) -> Mapping[str, Json]:
+        """What a later visit compares, for an observation; of a command, whose variables are its user's, only facts."""
+        return {_FACTS: dict(self.facts), **({_GIVEN: self.given} if self.facts.get(_LAYER) else {})}
+
+
 def kept_trials(
-    earlier: Dossier,
-    listed: Observed | Absent,
-    facts: Mapping[str, Json],
-    *,
-    runtime: str,
-    policy: Policy,
-    at: datetime,
+    earlier: Dossier, listed: Observed | Absent, start: Start, *, runtime: str, policy: Policy, at: datetime
 ) -> Finding | None:
     """The trials of an earlier visit, when the same tools of the same package were tried by the same policy in a box.
 
@@ -39,7 +54,7 @@ def kept_trials(
     known = earlier.records.get(trials.KIND)
     if known is None or not isinstance(known.content, Observed) or runtime not in CONTAINING:
         return None
-    if not _is_same(earlier, facts) or not are_equal(earlier.read(listing.KIND), listed):
+    if not _is_same(earlier, start) or not are_equal(earlier.read(listing.KIND), listed):
         return None
     since = _since(known.observation.get(CARRIED_FROM), known.observed_at)
     if at - since > LONGEST or not _is_complete(known.content.body, policy):
@@ -47,10 +62,10 @@ def kept_trials(
     return known.content, {**known.observation, CARRIED_FROM: since.isoformat()}
 
 
-def opened_before(earlier: Dossier, facts: Mapping[str, Json]) -> bool:
+def opened_before(earlier: Dossier, start: Start) -> bool:
     """Whether the same package opened on an earlier visit, so that it is able to in this sandbox."""
     record = earlier.records.get(listing.KIND)
-    if record is None or not _is_same(earlier, facts):
+    if record is None or not _is_same(earlier, start):
         return False
     return isinstance(record.content, Observed) or record.observation.get(_OPENED) is True
 
@@ -62,11 +77,13 @@ def are_equal(one: Observed | Absent, other: Observed | Absent) -> bool:
     return one.canonical is not None and one.canonical == other.canonical
 
 
-def _is_same(earlier: Dossier, facts: Mapping[str, Json]) -> bool:
+def _is_same(earlier: Dossier, start: Start) -> bool:
     """Whether what is started consists of the same files, given the same; never known of a command."""
     record = earlier.records.get(listing.KIND)
-    known = record.observation.get("facts") if record else None
-    return bool(facts.get(_LAYER)) and isinstance(known, Mapping) and is_same(facts, known)
+    if record is None or not start.facts.get(_LAYER):
+        return False
+    known = record.observation.get(_FACTS)
+    return isinstance(known, Mapping) and is_same(start.facts, known) and record.observation.get(_GIVEN) == start.given
 
 
 def _is_complete(body: bytes, policy: Policy) -> bool:

@@ -97,6 +97,12 @@ class Probed:
     cold_ms: float | None = None
     warm_ms: float | None = None
 
+    @property
+    def attempted(self) -> Observed | Absent:
+        """What came of connecting, as a sample of it."""
+        said = self.listing.reason if isinstance(self.listing, Absent) else None
+        return self.attempt if self.attempt and said in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:

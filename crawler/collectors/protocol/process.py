@@ -10,7 +10,7 @@ from typing import Final
 from crawler.collectors.protocol.caution import policy_for
 from crawler.collectors.protocol.deeds import DeedProcess
 from crawler.collectors.protocol.dialogue import Budget, Dialogue
-from crawler.collectors.protocol.keeping import kept_trials, opened_before
+from crawler.collectors.protocol.keeping import Start, kept_trials, opened_before
 from crawler.collectors.protocol.opening import Opened, Refused, discover, initialize
 from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
 from crawler.collectors.protocol.process_questions import ProcessQuestions
@@ -58,7 +58,8 @@ class StdioProbe(Probe):
         async with processes.started(self.transcript) as first:
             if isinstance(first, Absent):
                 return first
-            self.runtime, self.notes["facts"] = first.runtime, first.facts
+            self.runtime, start = first.runtime, Start.of(target, first.facts)
+            self.notes |= start.notes
             content = await self._talk(target, first, processes)
         self._note_end(first.channel, content)
         if isinstance(content, Refused) and content.reply.answer is not None:
@@ -68,7 +69,7 @@ class StdioProbe(Probe):
             return content
         noise = b"\n".join(first.channel.noise)
         absent = exited(first.channel.exit, first.facts, noise, content.reply, content.asked)
-        self._judge_attempt(first, absent)
+        self._judge_attempt(start, absent)
         return absent
 
     def _note_end(self, channel: StdioChannel, content: Observed | Absent | Refused) -> None:
@@ -83,11 +84,11 @@ class StdioProbe(Probe):
         error = unlisted.decode("utf-8", "replace") if isinstance(unlisted, bytes) else ""
         self.said = "\n".join((written.decode("utf-8", "replace"), refusal, error))
 
-    def _judge_attempt(self, process: Process, why: Absent) -> None:
+    def _judge_attempt(self, start: Start, why: Absent) -> None:
         """Whether a failed start says anything: only of what is known to start here, else it may be our sandbox's."""
         if why.reason not in {Reason.START_FAILED, Reason.TIMEOUT}:
             return
-        if self._earlier and opened_before(self._earlier, process.facts):
+        if self._earlier and opened_before(self._earlier, start):
             self.notes["opened"] = True
             self.attempt = Absent(Reason.TIMEOUT if why.reason is Reason.TIMEOUT else Reason.UNREACHABLE, why.detail)
         else:
@@ -116,19 +117,19 @@ class StdioProbe(Probe):
         self._opened = opened
         self.notes["eras"] = [opened.era.value]
         content = await self.read(target, opened, process.runtime)
-        await self._try_readers(opened, process, content)
+        await self._try_readers(opened, process, content, Start.of(target, process.facts))
         if self.manner.inquires:
             await ProcessQuestions(self, processes).ask(opened, process.channel)
         if process.channel.noise:
             self.notes["noise_lines"] = len(process.channel.noise)
         return content
 
-    async def _try_readers(self, opened: Opened, process: Process, content: Observed | Absent) -> None:
+    async def _try_readers(self, opened: Opened, process: Process, content: Observed | Absent, start: Start) -> None:
         """Try the tools that read, unless what they did is known already."""
         policy = policy_for(self.manner.policy, process.runtime)
         if self._earlier and self.manner.keeps_trials:
             self.trials = kept_trials(
-                self._earlier, content, process.facts, runtime=process.runtime, policy=policy, at=self.clock()
+                self._earlier, content, start, runtime=process.runtime, policy=policy, at=self.clock()
             )
         if self.trials is None:
             await self.try_tools(opened, policy)

@@ -64,13 +64,15 @@ def visit(
     at: datetime = NOW,
     depth: str = "core",
     chosen: Chosen | None = None,
+    environment: tuple[tuple[str, str], ...] = (),
 ) -> Visit:
     log = folder / "log.jsonl"
     log.unlink(missing_ok=True)
     launcher = PipeLauncher(runtime, facts)
     prober = collector(launcher=launcher, depth=depth, at=at, chosen=chosen)
     known = earlier.records if earlier else None
-    target = module("tests.servers.forgetful", str(log), fault)
+    (folder / "fault").write_text(fault)
+    target = replace(module("tests.servers.forgetful", str(log)), environment=environment)
     return Visit(asyncio.run(records_of(prober, target, earlier=known)), launcher, log)
 
 
@@ -191,7 +193,7 @@ def test_tools_of_an_unchanged_package_are_not_tried_again(tmp_path: Path) -> No
     "changes",
     [
         {"facts": {**FACTS, "layer": "b" * 64}},
-        {"facts": {**FACTS, "placeholders": {"environment": {"KEY": "key"}}}},
+        {"environment": (("KEY", "value"),)},
         {"facts": {"command": "x"}},
         {"at": NOW + timedelta(days=15)},
         {"depth": "full"},
