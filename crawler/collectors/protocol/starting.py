@@ -19,7 +19,7 @@ from crawler.wire.scrub import mask
 from evidence.canonical import Json
 from evidence.inputs import Input
 from evidence.kinds import listing
-from evidence.kinds.listing import LISTS, Listing
+from evidence.kinds.listing import LISTS, End, Listing
 from evidence.members import mapping, mappings
 from evidence.model import Absent, Dossier, Observed, Reason, Target
 
@@ -47,10 +47,10 @@ class Attempt:
 
     @property
     def opened(self) -> bool:
-        """Whether it listed something, or nothing without saying that it lacks something for it."""
+        """Whether it listed its tools, or none without saying that it lacks something for it."""
         content = self.probed.listing
         lacks = bool(credentials_asked(self.said) or box_blamed(self.said))
-        return isinstance(content, Observed) and not (lacks and _is_empty(content))
+        return isinstance(content, Observed) and not (lacks and _is_unlisted(content))
 
     @property
     def refused(self) -> bool:
@@ -134,6 +134,7 @@ def _noted(attempt: Attempt, probed: Probed) -> Probed:
     return replace(probed, observation={**probed.observation, **note})
 
 
-def _is_empty(content: Observed) -> bool:
+def _is_unlisted(content: Observed) -> bool:
+    """Whether nothing was listed, or no tools for an error or the server's end."""
     listed = Listing.parse(content.body)
-    return not any(listed.list_of(name).items for name in LISTS)
+    return listed.tools.end in {End.ERROR, End.FAILED} or not any(listed.list_of(name).items for name in LISTS)

@@ -34,7 +34,7 @@ for line in sys.stdin:
         result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                   "serverInfo": {"name": "wanting", "version": "1"}}
     elif asked["method"] == "tools/list":
-        result = {"tools": tools}
+        result = {"tools": tools if isinstance(tools, list) else sys.exit(tools)}
     elif asked["method"] == "tools/call":
         result = {"content": [{"type": "text", "text": "Invalid API key: 401 Unauthorized"}], "isError": True}
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
@@ -148,6 +148,8 @@ def test_a_server_that_needs_the_network_is_stopped_by_our_sandbox(tmp_path: Pat
 
 def test_a_list_that_is_empty_for_want_of_the_network_tells_nothing(tmp_path: Path) -> None:
     records, _ = visit(tmp_path, "print('getaddrinfo EAI_AGAIN api.chat.example', file=sys.stderr)\ntools = []")
+    assert absence(records).reason is Reason.SANDBOX_RESTRICTED
+    records, _ = visit(tmp_path, "tools = 'getaddrinfo EAI_AGAIN api.chat.example'")
     assert absence(records).reason is Reason.SANDBOX_RESTRICTED
     records, _ = visit(tmp_path, "print('ready', file=sys.stderr)\ntools = []")
     assert isinstance(records[listing_kind.KIND].content, Observed)
