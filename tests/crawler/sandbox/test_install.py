@@ -289,8 +289,3 @@ def test_requests_that_are_not_plain_names_never_reach_a_tool(
     absent = outcome(cache, index, tmp_path, target)
     assert absent.reason is Reason.NO_PACKAGE
     assert index.asked == []
-
-
-def test_other_package_types_are_runtime_unsupported(cache: Path, index: IndexServer, tmp_path: Path) -> None:
-    absent = outcome(cache, index, tmp_path, Target(type=TargetType.OCI, identifier="docker.example/x"))
-    assert absent.reason is Reason.RUNTIME_UNSUPPORTED
