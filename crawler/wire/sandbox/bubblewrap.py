@@ -48,7 +48,7 @@ async def start(
     """
     tripwire = Tripwire(platform.machine()) if box.watched and dress is options else None
     with contextlib.ExitStack() as always, contextlib.ExitStack() as undo:  # undone when it fails or is cancelled
-        group = cgroup.found(box.limits.processes)
+        group = cgroup.found(box.limits)
         if group is not None:
             undo.callback(group.dissolve)
         (info, info_theirs), (gate_theirs, gate) = os.pipe(), os.pipe()
@@ -87,6 +87,7 @@ async def start(
     if tripwire is not None:
         contained.observed_by(observation.tell)
     if group is not None:
+        contained.starved_in(group.starved)
         contained.after_stop(group.dissolved)
     return contained
 

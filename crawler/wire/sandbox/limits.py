@@ -16,6 +16,7 @@ class Limits:
     cpu_seconds: int = 60
     processes: int = 64
     memory: int = 1024 * MIB
+    cpus: float = 2.0
     data: int = 1280 * MIB  # Node 24 reserves about 600 MiB of address space before it runs anything
     file_size: int = 32 * MIB
     open_files: int = 1024  # a common server opens 300 documents at once

@@ -63,8 +63,7 @@ class Contained:
         self._ended = False
         self._stopped_for: str | None = None
         self._tail = bytearray()
-        self._exit: Exit | None = None
-        self._stopping = asyncio.Lock()
+        self._end: asyncio.Task[Exit] | None = None
         loop = asyncio.get_running_loop()
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
@@ -153,10 +152,9 @@ class Contained:
 
     async def stop(self) -> Exit:
         """Kill it and every descendant; safe to call twice."""
-        async with self._stopping:
-            if self._exit is None:
-                self._exit = await self._stop()
-        return self._exit
+        if self._end is None:
+            self._end = asyncio.get_running_loop().create_task(self._stop())
+        return await asyncio.shield(self._end)  # who waits may be cancelled; the end goes on
 
     async def _stop(self) -> Exit:
         self._deadline.cancel()

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import cgroup
+from crawler.wire.sandbox import Limits, cgroup, process
 from crawler.wire.sandbox.process import family
 from evidence.model import Absent, Target, TargetType
-from tests.crawler.sandbox.driving import HOSTILE, sandbox
+from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
 
+PIDS = cgroup.ROOT / "pids"
 pytestmark = [
     pytest.mark.sandbox,
-    pytest.mark.skipif(not os.access(cgroup.V1 / "cgroup.procs", os.W_OK), reason="control groups cannot be made here"),
+    pytest.mark.skipif(not os.access(PIDS / "cgroup.procs", os.W_OK), reason="control groups cannot be made here"),
 ]
 
 
@@ -41,30 +42,64 @@ def test_every_process_of_a_box_is_in_its_group_until_it_is_gone(cache: Path) ->
 
 
 def test_killed_starters_leave_no_group_and_no_member_after_a_sweep() -> None:
-    make = "from crawler.wire.sandbox import cgroup; print(cgroup.found(9).folder, flush=True); input()"
+    make = (
+        "from crawler.wire.sandbox import Limits, cgroup\nprint(*cgroup.found(Limits()).folders, flush=True)\ninput()"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", make], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as starter:
         assert starter.stdout is not None
-        folder = Path(starter.stdout.readline().strip())
+        folders = [Path(each) for each in starter.stdout.readline().split()]
+        folder = folders[0]
         cgroup.sweep()
-        assert folder.is_dir()  # its maker lives
+        assert all(each.is_dir() for each in folders)  # its maker lives
         starter.kill()
     survivor = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     (folder / "cgroup.procs").write_text(str(survivor.pid))
     cgroup.sweep()
-    assert not folder.exists()
+    assert not any(each.exists() for each in folders)
     assert survivor.wait() == -signal.SIGKILL
 
 
 def test_groups_of_another_pid_namespace_are_left_alone() -> None:
-    folder = cgroup.V1 / "hallmark-999999999-1-0"
+    folder = PIDS / "hallmark-999999999-1-0"
     folder.mkdir()
     try:
         cgroup.sweep()
         assert folder.is_dir()
     finally:
         folder.rmdir()
+
+
+@pytest.mark.parametrize("controller", ["pids", "memory", "cpu"])
+def test_every_controller_holds_the_box(cache: Path, controller: str) -> None:
+    async def scenario() -> set[int]:
+        box = await sandbox(cache)
+        arguments = ("python", "attack.py", "sleep", "60")
+        launched = await box.launch(Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=arguments))
+        assert not isinstance(launched, Absent), launched
+        await launched.read(4096)
+        [group] = (cgroup.ROOT / controller).glob(f"hallmark-{os.getpid()}-*")
+        members = set(map(int, (group / "cgroup.procs").read_text().split()))
+        assert members >= set(family(launched._init.pid))  # type: ignore[attr-defined]
+        await launched.stop()
+        assert not group.exists()
+        return members
+
+    assert len(asyncio.run(scenario())) >= 2
+
+
+def test_box_that_the_kernel_stops_for_memory_says_so(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "private_memory", lambda _: 0)  # faster than any watchdog
+    monkeypatch.setattr(cgroup, "SLACK", 0)
+    limits = Limits(memory=40 << 20, scratch=1 << 20, shared_memory=1 << 20)
+    _, end = attack(cache, "memory", "200", limits=limits)
+    assert (end.code, end.stderr) == (None, "sandbox: stopped at the memory limit of 40 MiB")
+
+
+def test_box_is_told_no_name_of_its_group(cache: Path) -> None:
+    found, _ = attack(cache, "host_files", "/proc/self/cgroup")
+    assert b"hallmark".hex() not in str(found)
 
 
 def alive(pid: int) -> bool:
@@ -75,4 +110,4 @@ def alive(pid: int) -> bool:
 
 
 def ours() -> list[Path]:
-    return list(cgroup.V1.glob(f"hallmark-{os.getpid()}-*"))
+    return list(PIDS.glob(f"hallmark-{os.getpid()}-*"))
