@@ -34,7 +34,7 @@ class Limits:
             (resource.RLIMIT_DATA, self.data),
             (resource.RLIMIT_FSIZE, self.file_size),
             (resource.RLIMIT_NOFILE, self.open_files),
-            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_CORE, 1),  # never, also where cores go into a pipe; at 0 they would (core(5))
             (resource.RLIMIT_MEMLOCK, 65536),
             (resource.RLIMIT_MSGQUEUE, 0),
             (resource.RLIMIT_SIGPENDING, 256),

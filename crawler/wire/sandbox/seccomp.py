@@ -43,6 +43,8 @@ IOCTLS = (
 # PR_ SET/GET_PDEATHSIG, _DUMPABLE, _NAME, GET_SECCOMP, CAPBSET_READ, GET_SECUREBITS, SET/GET_TIMERSLACK,
 # _CHILD_SUBREAPER, _NO_NEW_PRIVS, _THP_DISABLE, CAP_AMBIENT, and SET_VMA with which V8 names its memory.
 PRCTLS = (1, 2, 3, 4, 15, 16, 21, 23, 27, 29, 30, 36, 37, 38, 39, 41, 42, 47, 0x53564D41)
+# At its value of 1 no crash reaches the host's own handler, which a pipe in core_pattern starts even at 0 (core(5)).
+CORE = 4
 SOL_SOCKET, SOL_TCP = 1, 6
 SOCKET_LEVELS = (0, 17, 41)  # IP, UDP, IPv6: never the packet filter's, ALG's or TLS's
 SOCKET_PROGRAMS = (26, 27, 50, 51, 52)  # SO_ATTACH_FILTER, SO_DETACH_FILTER, SO_ATTACH_BPF and REUSEPORT's two
@@ -122,6 +124,8 @@ def _judged() -> Iterator[tuple[syscalls.Syscall, list[Instruction]]]:
     yield syscalls.MMAP, [*mapping, ALLOWED]
     yield syscalls.IOCTL, [*_none_of(1, IOCTLS, denied), ALLOWED]
     yield syscalls.PRCTL, [*_none_of(0, PRCTLS, denied), ALLOWED]
+    yield syscalls.SETRLIMIT, [*_one_of(0, (CORE,), denied), ALLOWED]
+    yield syscalls.PRLIMIT, [*_one_of(1, (CORE,), denied), ALLOWED]
     for call in (syscalls.SOCKET, syscalls.SOCKETPAIR):
         family = _none_of(0, FAMILIES, refuse(errno.EAFNOSUPPORT))
         kind = _none_of(1, SOCKET_TYPES, denied, mask=SOCKET_TYPE_MASK)

@@ -223,8 +223,6 @@ ALLOWED: tuple[Syscall, ...] = (
     Syscall("capget", 125, 90),
     Syscall("capset", 126, 91),
     Syscall("getrlimit", 97, 163),
-    Syscall("setrlimit", 160, 164),
-    Syscall("prlimit64", 302, 261),
     Syscall("getrusage", 98, 165),
     Syscall("times", 100, 153),
     Syscall("getpriority", 140, 141),
@@ -265,6 +263,8 @@ CLONE = Syscall("clone", 56, 220)
 IOCTL = Syscall("ioctl", 16, 29)
 MMAP = Syscall("mmap", 9, 222)
 PRCTL = Syscall("prctl", 157, 167)
+PRLIMIT = Syscall("prlimit64", 302, 261)
+SETRLIMIT = Syscall("setrlimit", 160, 164)
 SETSOCKOPT = Syscall("setsockopt", 54, 208)
 SOCKET = Syscall("socket", 41, 198)
 SOCKETPAIR = Syscall("socketpair", 53, 199)

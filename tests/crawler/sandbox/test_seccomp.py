@@ -48,8 +48,8 @@ def number_of(call: syscalls.Syscall, machine: str) -> int:
 
 
 JUDGED = (
-    syscalls.CLONE, syscalls.IOCTL, syscalls.MMAP, syscalls.PRCTL, syscalls.SETSOCKOPT, syscalls.SOCKET,
-    syscalls.SOCKETPAIR,
+    syscalls.CLONE, syscalls.IOCTL, syscalls.MMAP, syscalls.PRCTL, syscalls.PRLIMIT, syscalls.SETRLIMIT,
+    syscalls.SETSOCKOPT, syscalls.SOCKET, syscalls.SOCKETPAIR,
 )  # fmt: skip
 # What has been a way out of a box or around its limits, as numbers of x86_64 and of the generic table.
 DANGEROUS = {
@@ -167,6 +167,13 @@ def test_process_options_are_listed(machine: str) -> None:
     refused_ones = (22, 35, 59, 62, 0x59616D61)  # SET_SECCOMP, SET_MM, SYSCALL_USER_DISPATCH, SCHED_CORE, SET_PTRACER
     assert {verdict(machine, prctl, option) for option in refused_ones} == {refused(errno.EPERM)}
     assert {verdict(machine, prctl, option) for option in (1, 15, 38, 0x53564D41)} == {ALLOW}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_limit_on_cores_stays_what_it_is(machine: str) -> None:
+    calls = (number_of(syscalls.SETRLIMIT, machine), (4,)), (number_of(syscalls.PRLIMIT, machine), (0, 4))
+    assert {verdict(machine, number, *given) for number, given in calls} == {refused(errno.EPERM)}
+    assert verdict(machine, number_of(syscalls.PRLIMIT, machine), 0, 7) == ALLOW
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -22,6 +22,11 @@ def lift(name):
     return hard
 
 
+def core_limit():
+    with open("/proc/self/limits") as file:
+        return next(line for line in file if line.startswith("Max core")).split()[-2]
+
+
 def lift_of_first(number):
     return call("prlimit64", 1, number, struct.pack("QQ", (1 << 64) - 1, (1 << 64) - 1), 0)
 
@@ -49,6 +54,7 @@ def attack():
         **{f"first process {number}": attempt(lift_of_first, number) for number in (2, 4, 6, 7)},
         "spared when memory is short": attempt(write, "/proc/self/oom_score_adj", b"-1000"),
         "a nicer place": attempt(os.nice, -20),
-        "core files": must(resource.getrlimit(resource.RLIMIT_CORE) != (0, 0), "allowed"),
+        "a core for the handler of the host": attempt(call, "prlimit64", 0, 4, bytes(16), 0),
+        "core files": must(core_limit() != "1", core_limit()),
         "a megabyte locked": attempt(lock_memory),
     }
