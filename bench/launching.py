@@ -89,13 +89,8 @@ async def look(watch: Stopwatch, target: Target) -> Look:
         content=listed.content,
         seconds=watch.seconds,
         said=str(listed.observation.get("stderr", ""))[-1500:],
-        given=_given(listed.observation),
+        given=listed.observation.get("placeholders"),
     )
-
-
-def _given(observation: Mapping[str, Any]) -> Any:
-    facts = observation.get("facts")
-    return facts.get("placeholders") if isinstance(facts, Mapping) else None
 
 
 def plain(text: str) -> str:
