@@ -97,7 +97,7 @@ def scan(
     *,
     target: Annotated[
         str | None,
-        typer.Argument(help=r"A URL, npm:NAME\[@VERSION], pypi:NAME\[==VERSION] or the path of a server.json."),
+        typer.Argument(help=r"A URL, npm:NAME\[@VERSION], pypi:NAME\[==VERSION], oci:IMAGE or a server.json's path."),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture; contacts nobody.")

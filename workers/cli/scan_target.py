@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.addresses import Unusable
+from crawler.addresses import Unusable, oci_reference
 from crawler.identity import merge, target_ref
 from crawler.registries.documents import DocumentRegistry
 from evidence.model import Server, ServerRef, Status, Target, TargetType
 
-EXPECTED = "a URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], the path of a server.json, or -- COMMAND ARGUMENTS"
+EXPECTED = (
+    "a URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE[:TAG|@DIGEST], the path of a server.json, "
+    "or -- COMMAND ARGUMENTS"
+)
 
 
 class NotATarget(ValueError):
@@ -36,6 +39,8 @@ def read_target(text: str) -> Subject:
         return _package(TargetType.NPM, text.removeprefix("npm:"), "@")
     if text.startswith("pypi:"):
         return _package(TargetType.PYPI, text.removeprefix("pypi:"), "==")
+    if text.startswith("oci:"):
+        return _image(text.removeprefix("oci:"))
     if Path(text).is_file():
         return _document(Path(text))
     raise NotATarget(f"expected {EXPECTED}; found {text!r}")
@@ -62,6 +67,15 @@ def _package(kind: TargetType, text: str, separator: str) -> Subject:
     if (found and not version) or not (text[:1] + name).strip():
         raise NotATarget(f"expected {kind}:NAME or {kind}:NAME{separator}VERSION; found {kind}:{text}")
     return _of_targets(Target(type=kind, identifier=text[:1] + name, version=version or None))
+
+
+def _image(text: str) -> Subject:
+    try:
+        found = oci_reference(text)
+    except Unusable as error:
+        raise NotATarget(f"expected oci:IMAGE, oci:IMAGE:TAG or oci:IMAGE@DIGEST; found oci:{text}") from error
+    version = found.digest or found.tag
+    return _of_targets(Target(type=TargetType.OCI, identifier=found.repository, version=version))
 
 
 def _of_targets(*targets: Target) -> Subject:

@@ -24,7 +24,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Ta
 
 VERSION: Final = 2
 MET_AT: Final = "met_at"
-_RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
+_RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from evidence.kinds import access, behaviour, exchanges, handouts, listing, samp
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
 VERSION: Final = 4
-_RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.COMMAND})
+_RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
 _SCHEMAS: Final[Mapping[str, int]] = {
     kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, handouts, samples, behaviour)

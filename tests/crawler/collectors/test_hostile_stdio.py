@@ -119,7 +119,7 @@ def test_a_start_that_fails_is_recorded_as_the_launcher_says() -> None:
     ("kind", "launcher", "reason"),
     [
         (TargetType.NPM, None, Reason.SANDBOX_RESTRICTED),
-        (TargetType.OCI, None, Reason.RUNTIME_UNSUPPORTED),
+        (TargetType.OCI, None, Reason.SANDBOX_RESTRICTED),
         (TargetType.CARGO, PipeLauncher(), Reason.RUNTIME_UNSUPPORTED),
     ],
 )

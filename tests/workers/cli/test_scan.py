@@ -16,6 +16,7 @@ from workers.cli.scan_target import NotATarget, read_target
 
 ROOT = Path(__file__).resolve().parents[3]
 STDIO = [sys.executable, "-m", "tests.servers.scripted_stdio", "--number", "3"]
+DIGEST = "sha256:" + "0" * 64
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,8 @@ STDIO = [sys.executable, "-m", "tests.servers.scripted_stdio", "--number", "3"]
         ("npm:@a/b@1.2.3", TargetType.NPM, "@a/b", "1.2.3", "npm:@a/b"),
         ("npm:@a/b", TargetType.NPM, "@a/b", None, "npm:@a/b"),
         ("pypi:Mcp_Server==1.0", TargetType.PYPI, "Mcp_Server", "1.0", "pypi:mcp-server"),
+        ("oci:Ghcr.io/a/b:1.0", TargetType.OCI, "ghcr.io/a/b", "1.0", "oci:ghcr.io/a/b"),
+        (f"oci:time@{DIGEST}", TargetType.OCI, "docker.io/library/time", DIGEST, "oci:docker.io/library/time"),
         (
             "https://Example.com/mcp",
             TargetType.STREAMABLE_HTTP,
@@ -44,7 +47,20 @@ def test_a_target_is_read_as_written(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "npm:", "npm:a@", "pypi:a==", "left-pad", "ftp://x", "npm:../../etc", "./no.json"]
+    "text",
+    [
+        "",
+        "npm:",
+        "npm:a@",
+        "pypi:a==",
+        "left-pad",
+        "ftp://x",
+        "npm:../../etc",
+        "oci:",
+        "oci:--x",
+        "oci:a@b",
+        "./no.json",
+    ],
 )
 def test_what_is_no_target_says_what_is(text: str) -> None:
     with pytest.raises(NotATarget, match=r"expected .*; found"):
