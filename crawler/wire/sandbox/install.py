@@ -42,8 +42,8 @@ listener.close()
 os.execv(sys.argv[2], sys.argv[2:])
 """
 POLL = 0.25
-LOOKS = 10
-"""Every so many polls a tree is counted even when the disk did not fill: others may have freed what it took."""
+REST = 2.0
+"""Seconds after which what was written is counted even when the disk did not fill: others may have freed as much."""
 SAID = 4000
 _FULL = "little that is left of our disk"
 # What bun and uv say of an index that is away or does not serve us, seen through TLS.
@@ -166,18 +166,23 @@ class Installer:
         return said.decode("utf-8", "replace")
 
     async def _guard(self, process: Contained, work: Path) -> None:
-        before, polls = os.statvfs(work), 0
+        before, clock = os.statvfs(work), asyncio.get_running_loop().time
+        soon = later = 0.0
         while True:
             now = os.statvfs(work)
             if now.f_bavail * now.f_frsize < self.caps.disk_floor:
                 process.kill(_FULL)
-            taken = (before.f_bavail - now.f_bavail) * now.f_frsize
-            if polls % LOOKS == 0 or taken > self.caps.size // 2 or before.f_favail - now.f_favail > self.caps.files:
+            if (began := clock()) >= (soon if self._fills(before, now) else later):
                 size, count = await asyncio.to_thread(trees.usage, work, self.caps.room_files)
                 if size > self.caps.room or count > self.caps.room_files:
                     process.kill(f"size limit of {self.caps.room // MIB} MiB and {self.caps.room_files} files")
-            polls += 1
+                soon, later = clock() + min(REST, 10 * (clock() - began)), clock() + REST
             await asyncio.sleep(POLL)
+
+    def _fills(self, before: os.statvfs_result, now: os.statvfs_result) -> bool:
+        """Whether the disk filled so much that it may be the installation."""
+        taken = (before.f_bavail - now.f_bavail) * now.f_frsize
+        return taken > self.caps.size // 2 or before.f_favail - now.f_favail > self.caps.files
 
     def _keep(self, work: Path, spec: Spec, now: datetime) -> Result | Absent:
         tree = work / "out"

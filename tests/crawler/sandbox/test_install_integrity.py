@@ -182,7 +182,7 @@ def test_an_installation_has_caps_on_files_downloads_and_room(
     opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch, caps: Caps, said: str
 ) -> None:
     monkeypatch.setattr(install, "POLL", 0.001)
-    monkeypatch.setattr(install, "LOOKS", 1)
+    monkeypatch.setattr(install, "REST", 0.001)
     index.add_npm("server", files={f"{number}.txt": "x" * 60_000 + str(number) for number in range(50)})
     box = opened()
     box.installer = replace(box.installer, caps=caps)
