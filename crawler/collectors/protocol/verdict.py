@@ -54,6 +54,9 @@ _REACHES_NOBODY: Final = re.compile(
     r"|failed to resolve|nodename nor servname|\bfetch failed\b|\bConnectError\b|\bdns error\b",
     re.IGNORECASE,
 )
+_LINES: Final = 400
+_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a table of options
+_ERROR: Final = re.compile(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
 _HAS_NO_ROOM: Final = re.compile(
     r"\bENOSPC\b|\bEDQUOT\b|\bEFBIG\b|no space left on device|disk quota exceeded|file too large"
     r"|I/O failure when writing",
@@ -142,13 +145,12 @@ def box_blamed(text: str) -> Absent | None:
 
 
 def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:
-    """A sentence of ours with the first line that the pattern is found in, scrubbed and the same on every run."""
-    found = pattern.search(text)
-    if found is None:
-        return sentence
-    start = text.rfind("\n", 0, found.start()) + 1
-    line = failure.scrub(failure.plain(text[start:].partition("\n")[0]))
-    return f"{sentence}: {line}"[: failure.LONGEST]
+    """A sentence of ours with the line in which the pattern says most, scrubbed and the same on every run."""
+    lines = [line for line in failure.plain(text).splitlines()[:_LINES] if pattern.search(line)]
+    spoken = [line for line in lines if not _MANUAL.match(line)]
+    errors = [line for line in spoken if _ERROR.match(line)]
+    line = (errors or spoken or lines or [""])[0]
+    return f"{sentence}: {failure.scrub(line)}"[: failure.LONGEST] if line else sentence
 
 
 def _failure(reply: Reply, asked: str) -> Absent:

@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from crawler.collectors.interop import InteropCollector
 from crawler.collectors.protocol.verdict import credentials_asked, cut_off
+from crawler.courtesy import Courtesy
+from crawler.wire.guard import Guard
+from crawler.wire.http import Engine
 from evidence.inputs import Input, Place
 from evidence.kinds import listing as listing_kind
-from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
+from evidence.kinds.interop import Interop
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from tests.crawler.collectors.launching import PipeLauncher, Pipes
-from tests.crawler.collectors.probing import collector, listing, names, records_of
+from tests.crawler.collectors.probing import AGENT, NOW, collector, listing, names, records_of
 
 SERVER = """
 import json, os, sys
@@ -28,6 +33,10 @@ tools = [{"name": "get_note", "description": "Gets a note.", "inputSchema": {"ty
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" not in asked:
+        continue
+    if asked["method"] == "server/discover":
+        error = {"code": -32601, "message": "Method not found"}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": error}), flush=True)
         continue
     result = {}
     if asked["method"] == "initialize":
@@ -167,10 +176,28 @@ def test_a_trial_that_fails_for_our_credentials_is_no_fault_of_the_tool(tmp_path
     assert content == Absent(Reason.CREDENTIALS_REQUIRED, "every call is answered by a wish for credentials")
 
 
+def test_the_official_client_meets_what_the_prober_meets(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER.replace("{checks}", "want('CHAT_TOKEN')\nwant('CHAT_URL', 'https://')"))
+    launcher = Started(tmp_path / "server.py")
+    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=True))
+    client = InteropCollector(engine, launcher, Courtesy(), lambda: NOW, user_agent=AGENT, gap=0)
+    target = Target(type=TargetType.NPM, identifier="wanting-server")
+    server = Server(ref="test", name="test", targets=(target,))
+    [record] = asyncio.run(client.collect(server, Dossier(server=server, as_of=NOW)))
+    assert isinstance(record.content, Observed), record.content
+    assert Interop.parse(record.content.body).connected
+    assert dict(launcher.given[-1].environment).keys() == {"CHAT_TOKEN", "CHAT_URL"}
+
+
 def test_words_of_a_process_are_the_same_on_every_run() -> None:
     first = credentials_asked("2026-11-21 10:00:00 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 17)\nbye")
     second = credentials_asked("2026-11-22 11:11:11 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 99)\nbye")
     assert first == second == "the server asks for CHAT_TOKEN: <time> ERROR CHAT_TOKEN is required (<pid>)"
+
+
+def test_the_line_that_says_most_is_quoted_and_no_line_of_a_manual() -> None:
+    said = "  --token string   The token, required\nSet a token, it is missing\nError: no token provided\n"
+    assert credentials_asked(said) == "the server asks for credentials: Error: no token provided"
 
 
 @pytest.mark.parametrize("said", ["write ENOSPC", "OSError: No space left on device", "I/O failure when writing x"])
