@@ -76,6 +76,7 @@ class StdioChannel:
         self._end = self._born + total
         self.noise: list[bytes] = []
         self.exit: Exit | None = None
+        self.ended = False
         self.session: str | None = None
         self.assigned: str | None = None
 
@@ -192,12 +193,14 @@ class StdioChannel:
         try:
             await self._launched.write(body + b"\n")
         except (BrokenPipeError, ConnectionError) as error:
+            self.ended = True
             raise Unreachable("the process ended before answering", connected=True) from error
 
     async def _next_line(self) -> bytes:
         while not self._waiting:
             data = await self._launched.read(_READ)
             if not data:
+                self.ended = True
                 raise Unreachable("the process ended before answering", connected=True)
             self._received.append(data)
             self._total += len(data)

@@ -1,7 +1,8 @@
 """A stdio server that remembers what was done to it: `python -m tests.servers.forgetful LOG`.
 
 `add_tool` adds a tool to its list, `crash` ends it. Every request is appended to LOG with the id of the process. When
-the file `fault` beside it says `once` the first process ends before it answers, when `never` every process does.
+the file `fault` beside it says `once` the first process ends before it answers, when `never` every process does, and
+when `deadly` it ends of `get_note`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def main(log: Path) -> None:
         if "id" in message:
             name = message["params"].get("name", "")
             note(log, message["method"], name)
-            if name == "crash":
+            if name == "crash" or (fault == "deadly" and name == "get_note"):
                 sys.exit(4)
             if name == "add_tool":
                 added.append(tool(f"added_{len(added)}"))

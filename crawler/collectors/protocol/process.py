@@ -38,6 +38,7 @@ class StdioProbe(Probe):
         self._launcher = launcher
         self._earlier = earlier
         self._opened: Opened | None = None
+        self._is_asked = False
         self.said = ""
         self.runtime: str | None = None
 
@@ -118,8 +119,10 @@ class StdioProbe(Probe):
         self.notes["eras"] = [opened.era.value]
         content = await self.read(target, opened, process.runtime)
         await self._try_readers(opened, process, content, Start.of(target, process.facts))
-        if self.manner.inquires:
+        is_spoiled = process.channel.ended or (self.trying is not None and self.trying.unanswered)
+        if self.manner.inquires and not is_spoiled:
             await ProcessQuestions(self, processes).ask(opened, process.channel)
+            self._is_asked = True
         if process.channel.noise:
             self.notes["noise_lines"] = len(process.channel.noise)
         return content
@@ -139,6 +142,8 @@ class StdioProbe(Probe):
         opened, questions = self._opened, ProcessQuestions(self, processes)
         if opened is None:
             return
+        if self.manner.inquires and not self._is_asked:
+            await questions.ask_another(opened.era)  # the first one ended of a call, or hangs in it
         modern = opened if opened.era is Era.MODERN else None
         if modern is None and self.manner.inquires_in(Era.MODERN):
             modern = await questions.meet_modern()

@@ -19,7 +19,7 @@ from crawler.collectors.protocol.inquiries_modern import (
 )
 from crawler.collectors.protocol.interview import Interview
 from crawler.collectors.protocol.lists import METHODS, paged_method
-from crawler.collectors.protocol.opening import Opened, agree, discover
+from crawler.collectors.protocol.opening import Opened, agree, discover, initialize
 from crawler.collectors.protocol.probe import Probe
 from crawler.collectors.protocol.processes import Process, Processes
 from crawler.wire.mcp import MODERN_VERSION, Era
@@ -50,6 +50,18 @@ class ProcessQuestions:
         since = len(self._probe.transcript.exchanges)
         await channel.leave(_LEAVING)
         self._probe.transcript.name(since, "close", 0, link)
+
+    async def ask_another(self, era: Era) -> None:
+        """Open one more process in an era and ask that one, when the first can be asked nothing any more."""
+        async with self._processes.started(self._probe.transcript) as process:
+            if isinstance(process, Process):
+                dialogue = self._probe.dialogue(process.channel)
+                legacy = era is Era.LEGACY
+                opened = await (
+                    initialize(dialogue, self._probe.client_version) if legacy else discover(dialogue, retry=False)
+                )
+                if isinstance(opened, Opened):
+                    await self.ask(opened, process.channel)
 
     async def meet_modern(self) -> Opened | None:
         """Open a process of a server of the legacy era in the modern one, list and ask; None when it does not open."""

@@ -287,3 +287,11 @@ def test_a_process_is_listened_to_only_when_the_operator_says_so(listens: bool, 
     probed = Probed(Dossier(server=server, as_of=NOW, records=asyncio.run(records_of(prober, target))))
 
     assert probed.verdicts()["SUB-01"].verdict is verdict
+
+
+def test_a_call_that_ends_the_first_process_costs_no_question(tmp_path: Path) -> None:
+    found = visit(tmp_path, "deadly", depth="full")
+    server = Server(ref="test", name="test", targets=(module("tests.servers.forgetful", ""),))
+    verdicts = Probed(Dossier(server=server, as_of=NOW, records=found.records)).verdicts()
+
+    assert {verdicts[name].verdict for name in ("PING-01", "JSON-01", "JSON-04")} == {Verdict.PASS}
