@@ -23,7 +23,7 @@ from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.identity import Identity
 from crawler.wire.sandbox.libc import libc
 from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.process import Contained, Init
+from crawler.wire.sandbox.process import Contained, Init, read
 from crawler.wire.sandbox.watching import Observation, Tripwire, Watch
 from evidence.canonical import Json
 
@@ -185,7 +185,7 @@ async def _init(info: int, process: subprocess.Popen[bytes]) -> Init:
     """The box's first process, which bubblewrap reports before it opens the gate."""
     try:
         async with asyncio.timeout(SETUP_PATIENCE):
-            text = await asyncio.to_thread(_read_object, info)
+            text = await _read_object(info)
         pid = int(json.loads(text)["child-pid"])
         return Init(pid, os.pidfd_open(pid))
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -195,12 +195,10 @@ async def _init(info: int, process: subprocess.Popen[bytes]) -> Init:
         raise SandboxError(f"bubblewrap could not set the sandbox up: {said[-300:] or type(error).__name__}") from error
 
 
-def _read_object(handle: int) -> bytes:
+async def _read_object(handle: int) -> bytes:
+    os.set_blocking(handle, False)
     found = b""
-    while not found.rstrip().endswith(b"}"):
-        chunk = os.read(handle, 4096)
-        if not chunk:
-            break
+    while not found.rstrip().endswith(b"}") and (chunk := await read(handle, 4096)):
         found += chunk
     return found
 

@@ -110,7 +110,7 @@ class Contained:
         stream = self._process.stdout
         if stream is None or stream.closed or self._ended:
             return b""
-        data = await _read(stream.fileno(), min(limit, 1 << 20))
+        data = await read(stream.fileno(), min(limit, 1 << 20))
         self._seen += len(data)
         if self._seen > self._limits.output:
             self.kill(f"output limit of {self._limits.output // MIB} MiB")
@@ -200,7 +200,7 @@ class Contained:
 
     async def _drain_errors(self) -> None:
         stream, total = self._process.stderr, 0
-        while stream is not None and (data := await _read(stream.fileno(), CHUNK)):
+        while stream is not None and (data := await read(stream.fileno(), CHUNK)):
             total += len(data)
             self._tail += data
             del self._tail[:-TAIL]
@@ -276,7 +276,8 @@ async def _exited(process: subprocess.Popen[bytes]) -> None:
         os.close(handle)
 
 
-async def _read(handle: int, limit: int) -> bytes:
+async def read(handle: int, limit: int) -> bytes:
+    """At most `limit` bytes of a non-blocking descriptor as soon as there are any; empty at its end."""
     while True:
         try:
             return os.read(handle, limit)
