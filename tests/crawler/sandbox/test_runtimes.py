@@ -1,0 +1,91 @@
+"""Which runtime is chosen, and what is said where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.wire.launch import CONTAINING
+from crawler.wire.sandbox import open_sandbox
+from crawler.wire.sandbox.availability import Availability
+from crawler.wire.sandbox.engine import NEEDED
+from crawler.wire.sandbox.runtimes import RUNTIMES, look, pick, pick_for_images, survey
+from evidence.model import Absent, Reason
+from tests.crawler.sandbox.driving import NOON
+from workers.settings import tool_environment
+
+
+def having(*names: str) -> Callable[[str], Availability]:
+    return lambda name: Availability(True) if name in names else Availability(False, f"no {name}", f"install {name}")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "packages", "images"),
+    [
+        ("auto", RUNTIMES, "bubblewrap", "podman"),
+        ("auto", ("gvisor", "docker"), "docker", "docker"),
+        ("auto", ("bubblewrap", "gvisor"), "bubblewrap", None),
+        ("auto", ("gvisor",), None, None),
+        ("gvisor", RUNTIMES, "gvisor", None),
+        ("docker", RUNTIMES, "docker", "docker"),
+        ("docker", ("bubblewrap", "podman"), None, None),
+        ("bubblewrap", ("podman",), None, None),
+    ],
+)
+def test_one_that_is_named_is_never_replaced(
+    wanted: str, there: tuple[str, ...], packages: str | None, images: str | None
+) -> None:
+    for found, expected in (
+        (pick(wanted, having(*there)), packages),
+        (pick_for_images(wanted, having(*there)), images),
+    ):
+        if expected is None:
+            assert isinstance(found, Availability)
+            assert not found.ok
+            assert found.why
+            assert found.fix
+        else:
+            assert found == expected
+
+
+def test_every_runtime_is_one_that_contains() -> None:
+    assert set(RUNTIMES) == CONTAINING
+
+
+def test_engines_elsewhere_are_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("podman", "docker"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", str(tmp_path))
+    assert "elsewhere" in look("podman", {"CONTAINER_HOST": "ssh://somebody@example.com"}).why
+    assert "elsewhere" in look("docker", {"DOCKER_HOST": "tcp://192.0.2.1:2375"}).why
+    assert look("docker", {}).why == "`docker` is not Docker's client"
+    assert look("podman", {}).fix
+
+
+def test_what_is_missing_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", "/nonexistent")
+    monkeypatch.setattr("crawler.wire.sandbox.availability.PATHS", "/nonexistent")
+    found = survey({})
+    assert list(found) == list(RUNTIMES)
+    assert all(not state.ok and "install" in state.fix for state in found.values())
+
+
+@pytest.mark.parametrize("wanted", ["auto", *RUNTIMES])
+def test_nothing_starts_where_nothing_contains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wanted: str) -> None:
+    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", "/nonexistent")
+    monkeypatch.setattr("crawler.wire.sandbox.availability.PATHS", "/nonexistent")
+    opened = asyncio.run(open_sandbox(tmp_path, environ={}, now=lambda: NOON, runtime=wanted))
+    assert isinstance(opened, Absent)
+    assert opened.reason is Reason.SANDBOX_RESTRICTED
+    assert "install" in opened.detail
+
+
+def test_the_environment_handed_on_is_what_engines_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NEEDED:
+        monkeypatch.setenv(name, os.environ.get(name, "x"))
+    assert set(NEEDED) <= tool_environment().keys()
