@@ -21,6 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from crawler.wire.sandbox import trees
+from crawler.wire.sandbox.errors import SandboxError
 from evidence.model import TargetType
 
 FORMAT = 2  # part of every layer's name: bump it when trees are made differently
@@ -95,7 +96,7 @@ class Layers:
             return None
 
     def flaw(self, digest: str, now: datetime) -> str | None:
-        """Why a layer must not be used; None when it is as it was when it was made."""
+        """Why a layer must not be used; None when it is as it was when it was made. Raises SandboxError."""
         seal, tree = self.seal(digest), self.tree(digest)
         if seal is None:
             return "it has no seal"
@@ -109,8 +110,10 @@ class Layers:
             if name(seal.ecosystem, self.abi, seal.lock, trees.content(tree)) != digest:
                 return "its files are not those that it was made of"
             self._write_seal(digest, replace(seal, stamp=stamp, hashed_at=now.isoformat()))
-        except (OSError, ValueError, TypeError):
+        except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
             return "it cannot be read"
+        except OSError as error:  # that is us, and others may run from it
+            raise SandboxError(f"installed files cannot be looked at: {error.strerror}") from error
         return None
 
     def repair(self, digest: str, now: datetime) -> str | None:

@@ -106,6 +106,24 @@ def test_who_keeps_changing_files_gets_no_start(
     assert not list((box.cache_dir / "layers").iterdir())
 
 
+def test_a_layer_that_we_cannot_look_at_stays_for_those_who_run_from_it(
+    opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(_tree: Path) -> str:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    index.add_npm("server")
+    box = opened()
+    _, facts = asyncio.run(start(box, NPM))
+    monkeypatch.setattr(trees, "stamp", busy)
+    absent = Absent(Reason.SANDBOX_RESTRICTED, "installed files cannot be looked at: Too many open files")
+    assert asyncio.run(box.launch(NPM)) == absent
+    assert asyncio.run(box.installed(NPM)) == absent
+    monkeypatch.undo()
+    assert asyncio.run(start(box, NPM))[1] == facts
+    assert tarballs(index) == 1
+
+
 def test_what_lies_in_a_download_cache_reaches_no_layer(
     opened: Callable[[], Sandbox], index: IndexServer, cache: Path
 ) -> None:
