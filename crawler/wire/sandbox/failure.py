@@ -21,6 +21,7 @@ _MISSES_BINARY = re.compile(
     re.IGNORECASE,
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ERROR = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b|error\b|fatal\b|\"message\":", re.IGNORECASE)
 # Whatever changes from start to start: identifiers, dates, times, addresses, ports, process ids, durations.
 _VOLATILE = (
     (re.compile(r"https?://[^\s'\"<>)]+"), "<url>"),
@@ -70,9 +71,7 @@ def start_failure(facts: Mapping[str, Json], end: Exit) -> Absent:
 def last_words(stderr: str) -> str:
     """The line of stderr that says most: the last that names an error, else the last one."""
     lines = [line for line in map(str.strip, _ANSI.sub("", stderr).splitlines()) if line]
-    errors = [
-        line for line in lines if re.match(r"(?:\w+\.)*\w*(?:Error|Exception)\b|error\b|fatal\b", line, re.IGNORECASE)
-    ]
+    errors = [line for line in lines if _ERROR.match(line, 0, LONGEST)]
     ours = [line for line in lines if line.startswith("sandbox: ")]
     told = [line for line in lines if re.search(r"[^\W\d_]{2}", line)]
     return scrub((ours or errors or told or lines or [""])[-1])

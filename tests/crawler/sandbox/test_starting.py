@@ -212,6 +212,12 @@ def test_last_words_name_no_port_that_differs_between_starts(line: str) -> None:
     )
 
 
+def test_last_words_of_a_list_of_issues_are_a_message_and_no_bracket() -> None:
+    said = '[\n  {\n    "message": "URL cannot be empty",\n    "path": [\n      "url"\n    ]\n  }\n]\n'
+    assert last_words(said) == '"message": "URL cannot be empty",'
+    assert last_words("what a pity\n]\n") == "what a pity"
+
+
 def test_last_words_name_no_thread() -> None:
     assert last_words("Error: in thread 140234511234") == last_words("Error: in thread 139999123456")
 
