@@ -25,6 +25,7 @@ from tests.workers.world import (
     World,
     context,
     ref,
+    settings,
 )
 from workers import pipeline, shards, stages
 from workers.clock import SteppingClock
@@ -183,3 +184,11 @@ def test_a_repository_that_githubs_quota_did_not_suffice_for_is_asked_about_agai
             assert Reason.RATE_LIMITED not in reasons
 
     asyncio.run(main())
+
+
+def test_a_process_looks_at_four_servers_for_each_place_in_the_sandbox(tmp_path: Path) -> None:
+    roomy = settings(tmp_path, sandbox_slots=3, sandbox_memory=16 << 30)
+    narrow = settings(tmp_path, sandbox_slots=3, sandbox_memory=2 << 30)
+
+    assert stages.lanes(roomy, Stage.SANDBOX) == 12
+    assert stages.lanes(narrow, Stage.SANDBOX) == 8
