@@ -236,7 +236,7 @@ def line(row: Row) -> str:
 
 def table(rows: Sequence[Row]) -> str:
     """All rows as Markdown, after a sentence that counts them."""
-    listed = [row for row in rows if row.tools is not None]
+    listed = [row for row in rows if row.tools]
     locked = [row for row in rows if row.credentials]
     counted = (
         f"{len(rows)} packages, of which {len(locked)} declare credentials: **{len(listed)} list their tools** "
