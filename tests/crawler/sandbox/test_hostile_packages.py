@@ -23,6 +23,7 @@ from tests.crawler.sandbox.attacks.outcome import Outcome
 from tests.crawler.sandbox.attacks.packing import names
 
 MODULE = "tests.crawler.sandbox.attacks.running"
+ATTACKED = ordinary.STRANGER + 1  # nobody else's tests leave files or processes of this user
 SHARING = [*roster.sharing("npm"), *roster.sharing("pypi")]
 Outcomes = dict[str, Outcome]
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("attacks"), pytest.mark.timeout(900)]
@@ -49,8 +50,10 @@ def attacked(folder: Path, shared_cache: Path, rootfs: Rootfs, *how: str, strang
     into = home / "outcomes.json"
     if stranger:
         cache = ordinary.cache(home, rootfs.path.parents[1] / "tools")
-        os.chown(home, ordinary.STRANGER, ordinary.STRANGER)
+        for path in (home, cache, *cache.rglob("*")):
+            os.chown(path, ATTACKED, ATTACKED)
         command = ordinary.command(MODULE, str(cache), str(home), str(into), *how)
+        command = [word.replace(f"id={ordinary.STRANGER}", f"id={ATTACKED}") for word in command]
         environ = ordinary.environment(home)
     else:
         cache = home / "cache"
@@ -72,6 +75,20 @@ def judge(found: Outcome, reasons: tuple[str, ...], says: str = "") -> None:
     assert found.left == ()
     assert found.reason in (reasons or ("",)), found
     assert says in f"{found.detail} {found.stopped}", found
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        Outcome(reports={"the door": "got through: opened"}),
+        Outcome(reports={"broken": "OSError: it was not tried"}),
+        Outcome(left=("processes: 17 python",)),
+        Outcome(reason="sandbox_restricted"),
+    ],
+)
+def test_an_attack_that_gets_through_is_found(found: Outcome) -> None:
+    with pytest.raises(AssertionError):
+        judge(found, ())
 
 
 def test_there_are_attacks_enough() -> None:

@@ -33,12 +33,13 @@ ALONE = {
     "attack_crash": Alone(reasons=ENDED, says="segmentation fault on purpose"),
     "attack_deafness": Alone(reasons=LATE, patience=1.0),
     "attack_deep_answer": Alone(says="too_large"),
+    "attack_descriptor_fill": Alone(called=True),  # the limits end it, or so many sockets the box
     "attack_endless_line": Alone(reasons=LARGE),
     "attack_fork_bomb": Alone(reasons=LATE, patience=1.5, limits=FEW),
     "attack_giant_answer": Alone(says="too_large"),
     "attack_inode_fill": Alone(called=True),  # root's boxes run full, others' are stopped
     "attack_held_streams": Alone(reasons=ENDED, says="exit code 0"),
-    "attack_kernel_memory": Alone(called=True, says="limit of 512 sockets"),
+    "attack_kernel_memory": Alone(called=True, says="stopped at the"),  # so many sockets, or a group's memory
     "attack_kill_everyone": Alone(reasons=ENDED, says="signal 9"),
     "attack_memory_bomb": Alone(reasons=ENDED, says="memory limit", limits=FEW),
     "attack_memory_of_many": Alone(called=True, says="memory limit", limits=FEW),
