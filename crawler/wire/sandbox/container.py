@@ -85,7 +85,7 @@ def _containment(flavour: Flavour) -> list[str]:
 
 def _limits(flavour: Flavour, limits: Limits, *, alone: bool) -> list[str]:
     found = ["--pids-limit", str(limits.processes), "--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
-    found += ["--cpus", "1", "--shm-size", str(limits.shared_memory)]
+    found += ["--cpus", f"{limits.cpus:g}", "--shm-size", str(limits.shared_memory)]
     # The kernel counts a user's processes in all containers together; --pids-limit is the cap of this one.
     processes = limits.processes if alone else SHARED * limits.processes
     for number, most in (*limits.resources(), (resource.RLIMIT_NPROC, processes)):

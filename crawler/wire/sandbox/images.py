@@ -13,6 +13,7 @@ from pathlib import Path
 from crawler.wire.sandbox.container import Container
 from crawler.wire.sandbox.containers import Containers
 from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.failure import scrub
 from crawler.wire.sandbox.identity import Identity
 from crawler.wire.sandbox.limits import Limits
 from crawler.wire.sandbox.process import Contained
@@ -211,10 +212,12 @@ def described(repository: str, table: Mapping[str, Json]) -> Image | Absent:
 
 
 def refusal(said: str) -> Absent:
-    """Why an image cannot be had, from what the engine said."""
+    """Why an image cannot be had, from what the engine said, in words that are the same on every night and machine."""
+    reason = next((reason for reason, words in _SAYINGS if words.search(said)), Reason.INSTALL_FAILED)
+    if reason is Reason.UNREACHABLE:  # with the host's own name servers in it
+        return Absent(reason, "the image's registry does not answer")
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    text = lines[-1][:200] if lines else "the engine said nothing"
-    return Absent(next((reason for reason, words in _SAYINGS if words.search(said)), Reason.INSTALL_FAILED), text)
+    return Absent(reason, scrub(lines[-1])[:200] if lines else "the engine said nothing")
 
 
 def _is_place(place: str) -> bool:

@@ -92,7 +92,7 @@ def test_a_container_may_do_next_to_nothing(tmp_path: Path, flavour: Flavour) ->
         ("--memory", str(1 << 30)),
         ("--memory-swap", str(1 << 30)),
         ("--ulimit", "nproc=64:64"),
-        ("--ulimit", "core=0:0"),
+        ("--ulimit", "core=1:1"),
         ("--ulimit", "nofile=1024:1024"),
     } <= pairs
     assert {"--read-only", "--no-healthcheck"} <= set(words)

@@ -201,6 +201,12 @@ def test_what_an_engine_says_has_a_reason(said: str, reason: Reason) -> None:
     assert refusal(said).reason is reason
 
 
+def test_what_an_engine_says_tells_nothing_of_this_machine() -> None:
+    said = "dial tcp: lookup registry.example on 192.0.2.53:53: no such host"
+    assert refusal(said).detail == "the image's registry does not answer"
+    assert "<url>" in refusal('denied: Get "https://registry.example/v2/?token=x": 403').detail
+
+
 @pytest.mark.parametrize("wanted", ["bubblewrap", "gvisor"])
 def test_who_chose_a_runtime_gets_no_engine_for_images(tmp_path: Path, wanted: str) -> None:
     engine = ImageEngine(wanted, tmp_path, tmp_path, {}, lambda: NOON, timedelta(hours=1))
