@@ -59,6 +59,13 @@ class Attempt:
         telling = isinstance(content, Observed) or content.reason in _REFUSED
         return telling and not self.opened and self.runtime in CONTAINING
 
+    @property
+    def wanting(self) -> bool:
+        """Whether more may be had of it by giving it more: it did not open, or in silence lists nothing."""
+        content = self.probed.listing
+        silent = isinstance(content, Observed) and self.runtime in CONTAINING and _is_unlisted(content)
+        return self.refused or silent
+
 
 class Starting:
     """The starts of one target on one visit. `earlier` tells what the server named the last time."""
@@ -73,7 +80,7 @@ class Starting:
         """What the first start that opens finds out, else why none does."""
         first = last = await self._attempt(target, remembered(self._earlier))
         for _ in range(MORE):
-            more = still_missing(target, last.configured.given, last.said) if last.refused else ()
+            more = still_missing(target, last.configured.given, last.said) if last.wanting else ()
             if not more:
                 break
             last = await self._attempt(target, (*last.named, *more))

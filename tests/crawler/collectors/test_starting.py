@@ -138,6 +138,17 @@ def test_a_server_that_wants_real_credentials_is_not_a_failure(tmp_path: Path, c
     assert "a1a1" not in absence(records).detail
 
 
+def test_a_server_that_lists_nothing_in_silence_is_given_all_that_it_declares(tmp_path: Path) -> None:
+    silent = "tools = tools if 'CHAT_TOKEN' in os.environ else []"
+    records, _ = visit(tmp_path, silent, variable("CHAT_TOKEN", required=False))
+    assert names(listing(records[listing_kind.KIND]).tools.items) == ["get_note"]
+    records, launcher = visit(
+        tmp_path, "tools = []\nassert 'CHAT_TOKEN' not in os.environ", variable("CHAT_TOKEN", required=False)
+    )
+    assert isinstance(records[listing_kind.KIND].content, Observed)
+    assert starts_until_open(launcher) == 2
+
+
 def test_a_server_that_only_our_placeholder_breaks_is_measured_without(tmp_path: Path) -> None:
     records, _ = visit(tmp_path, "assert 'CHAT_TOKEN' not in os.environ", variable("CHAT_TOKEN"))
     assert isinstance(records[listing_kind.KIND].content, Observed)
