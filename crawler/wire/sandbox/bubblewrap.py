@@ -117,9 +117,9 @@ def _spawn(
             stage = privileged.stage(sources)
             steps.append(privileged.preparation(stage, box.limits, identity.uid))
             found = dress(box, stage.places, stage.scratch, descriptors)
-        if tripwire is not None:
-            steps.append(tripwire.install)
         steps.append(_ending_with(os.getpid()))
+        if tripwire is not None:  # it waits for a word of ours
+            steps.append(tripwire.install)
         arguments = _readable(encode(found), opened)
         # An empty environment: the box's first process shows its own in /proc/1/environ.
         return subprocess.Popen(  # noqa: S603
