@@ -184,13 +184,16 @@ class Contained:
     async def _all_dead(self) -> None:
         if self._init is not None:
             await _ready(self._init.handle)
-            os.close(self._init.handle)
             try:  # it reports the end of its only child, and ends itself
                 await asyncio.wait_for(_exited(self._process), GRACE)
             except TimeoutError:
                 self._process.kill()
         await _exited(self._process)
         self._process.wait()
+        if self._init is not None:
+            with contextlib.suppress(ChildProcessError):  # left to us where we are process 1, or a reaper
+                os.waitid(os.P_PIDFD, self._init.handle, os.WEXITED | os.WNOHANG)  # noqa: ASYNC222 (it does not wait)
+            os.close(self._init.handle)
 
     def _last_words(self) -> str:
         tail = bytes(self._tail)
