@@ -141,7 +141,7 @@ class Settings(
     trials: Literal["off", "annotated", "read"] = Field(
         default="annotated",
         description="Which tools may be called: none, those that read and say so themselves (`readOnlyHint`), or all "
-        "that are classed as reading.",
+        "that are classed as reading. In the sandbox `annotated` lets every tool be called, in a process of its own.",
     )
     trials_opt_out: tuple[str, ...] = Field(
         default=(),
