@@ -26,6 +26,7 @@ RUNTIMES: Final = ("bubblewrap", "gvisor", "podman", "docker")
 PACKAGES: Final = ("bubblewrap", "podman", "docker")
 IMAGES: Final = ("podman", "docker")
 TRIAL: Final = ("/usr/bin/python3", "-S", "-c", "print('contained')")
+DELEGATE: Final = "have systemd delegate the controllers memory and pids to its user, or run as root"
 _PATIENCE: Final = 20.0
 
 
@@ -131,6 +132,8 @@ def _podman(environ: Mapping[str, str]) -> Availability:
         table = json.loads(said or "")
         host, version = table["host"], table["version"]["Version"]
         manner = "rootless" if host["security"]["rootless"] else "as root"
+        if not set(host["cgroupControllers"]) >= {"memory", "pids"}:  # it would start without these limits
+            return Availability(False, f"Podman {manner} may limit neither memory nor processes here", DELEGATE)
         return Availability(True, detail=f"{version}, {manner}, {host['ociRuntime']['name']}")
     except (ValueError, LookupError, TypeError):
         return Availability(False, "`podman info` fails", "run it: it says what is missing")

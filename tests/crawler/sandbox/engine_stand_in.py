@@ -62,7 +62,12 @@ def main(words: list[str]) -> int:
             say("28.2.2")
             return 0
         case ["info", "--format", "json"] if FLAVOUR == "podman":
-            told = {"host": {"security": {"rootless": True}, "ociRuntime": {"name": "crun"}}}
+            host = {
+                "security": {"rootless": True},
+                "ociRuntime": {"name": "crun"},
+                "cgroupControllers": ["memory", "pids"],
+            }
+            told = {"host": host}
             say(json.dumps(told | {"version": {"Version": "4.3.1"}}))
             return 0
     return refuse(f"unknown command {words}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -65,6 +66,22 @@ def test_engines_elsewhere_are_not_used(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert "elsewhere" in look("docker", {"DOCKER_HOST": "tcp://192.0.2.1:2375"}).why
     assert look("docker", {}).why == "`docker` is not Docker's client"
     assert look("podman", {}).fix
+
+
+@pytest.mark.parametrize(
+    ("controllers", "ok"), [(["memory", "pids", "cpu"], True), (["cpu", "pids"], False), ([], False)]
+)
+def test_a_podman_that_cannot_limit_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, controllers: list[str], ok: bool
+) -> None:
+    host = {"security": {"rootless": True}, "ociRuntime": {"name": "crun"}, "cgroupControllers": controllers}
+    (tmp_path / "told").write_text(json.dumps({"host": host, "version": {"Version": "5.0"}}))
+    (tmp_path / "podman").write_text(f"#!/bin/sh\nexec /bin/cat {tmp_path}/told\n")
+    (tmp_path / "podman").chmod(0o755)
+    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", str(tmp_path))
+    found = look("podman", {})
+    assert found.ok is ok
+    assert bool(found.fix) is not ok
 
 
 def test_what_is_missing_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
