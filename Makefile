@@ -44,7 +44,7 @@ live: setup-dev ## tests that use the package registries
 	$(HALLMARK) sandbox build
 	HALLMARK_REQUIRE=sandbox $(PYTEST) -m live $(ARGS)
 
-soak: setup-dev ## the full counts: 50 kills, 200 faults over nights, long fault runs
+soak: setup-dev ## the full counts: 50 kills, 200 faults over nights, long fault runs, 500 boxes
 	@infra/system-packages bwrap=bubblewrap faketime=faketime chromium=chromium
 	$(PYTEST) -m soak --timeout 3600 $(ARGS)
 
@@ -61,6 +61,7 @@ bench: setup-dev ## measure each part (ratios against a named peer or limit in t
 	$(BIN)/python -m bench.secrets
 	$(BIN)/python -m bench.leasing
 	$(BIN)/python -m bench.tail
+	$(BIN)/python -m bench.sandbox
 	$(BIN)/python -m bench.night --servers 10000 --largest 10
 
 conformance: setup-dev ## run the official suite against the positive control and compare with our verdicts
