@@ -49,6 +49,7 @@ soak: setup-dev ## the full counts: 50 kills, 200 faults over nights, long fault
 	$(PYTEST) -m soak --timeout 3600 $(ARGS)
 
 bench: setup-dev ## measure each part (ratios against a named peer or limit in the same run), and a night
+	@infra/system-packages bwrap=bubblewrap
 	$(BIN)/python -m bench.probe
 	$(BIN)/python -m bench.fleet
 	$(BIN)/python -m bench.hostile
