@@ -62,7 +62,7 @@ class Keeper:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose containers: a token with a lock that the kernel frees when we die. `number` counts them."""
+    """Whose containers: a token with a lock that the kernel frees when we end. `number` counts them."""
 
     token: str
     lock: Path
@@ -72,11 +72,6 @@ class Owner:
     def next_name(self) -> str:
         """A name that no other container has."""
         return f"{PREFIX}-{self.token}-{next(self.number)}"
-
-    def resign(self) -> None:
-        """Give the lock up, when nothing of ours runs any more."""
-        self.lock.unlink(missing_ok=True)
-        os.close(self.handle)
 
 
 def claim(cache_dir: Path) -> Owner:
