@@ -24,13 +24,20 @@ def entries(init: int, place: str) -> int:
 
     bubblewrap's file systems have no cap on inodes, unlike those that root prepares.
     """
-    inside = f"/proc/{init}/root{place}"
+    root = f"/proc/{init}/root"
     try:
-        if os.stat(inside).st_dev == os.stat(place).st_dev:  # noqa: PTH116
-            return 0
-        found = os.statvfs(inside)
+        handle = os.open(root + place, os.O_PATH | os.O_CLOEXEC)  # one look: the box may still be mounting
     except OSError:
         return 0
+    try:
+        device = os.fstat(handle).st_dev
+        if device in (os.stat(place).st_dev, os.stat(root).st_dev):  # noqa: PTH116
+            return 0
+        found = os.statvfs(handle)
+    except OSError:
+        return 0
+    finally:
+        os.close(handle)
     return found.f_files - found.f_ffree
 
 
