@@ -41,6 +41,9 @@ _RESTLESS = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
 )
 _IMPASSABLE = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
+# Seconds for which a look at a layer counts: a server is started up to nine times in a row, and each look costs as much
+# of a processor as the rest of our part in a start.
+SOUND = 30.0
 # The same server must answer the same way twice, so Python's hashes are not seeded at random.
 RUN_ENVIRONMENT: Mapping[str, str] = {
     "NODE_OPTIONS": "--max-old-space-size=256 --disable-wasm-trap-handler",
@@ -69,6 +72,7 @@ class Sandbox:
     _room: Room = field(init=False)
     _indexes: dict[TargetType, indexes.NpmIndex | indexes.PythonIndex] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _sound_until: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._room = Room(self.cache_dir / "slots" / "places", self.slots)
@@ -137,8 +141,15 @@ class Sandbox:
                 return found
 
     async def _repaired(self, layer: str) -> str | None:
-        """Remove a layer that must not be used, and say why; None for a sound one."""
-        return await asyncio.to_thread(self.installer.store.repair, layer, self.now())
+        """Remove a layer that must not be used, and say why; None for one that is sound, or was just now."""
+        moment = asyncio.get_running_loop().time()
+        if moment < self._sound_until.get(layer, moment):
+            return None
+        flaw = await asyncio.to_thread(self.installer.store.repair, layer, self.now())
+        if flaw is None:
+            self._sound_until = {each: until for each, until in self._sound_until.items() if moment < until}
+            self._sound_until[layer] = moment + SOUND
+        return flaw
 
     async def _resolve(self, wanted: spec.Spec, found: Installed | None) -> Installed | Absent:
         index = await self._index(wanted.ecosystem)

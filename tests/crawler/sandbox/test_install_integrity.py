@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Sandbox, install, trees
+from crawler.wire.sandbox import Sandbox, install, launcher, layers, trees
 from crawler.wire.sandbox.eviction import Evicted, Keep, evict
 from crawler.wire.sandbox.install import Caps
 from evidence.canonical import Json
@@ -27,8 +27,9 @@ PYPI = Target(type=TargetType.PYPI, identifier="server")
 
 
 @pytest.fixture
-def opened(cache: Path, index: IndexServer, tmp_path: Path) -> Callable[[], Sandbox]:
-    """Opens a sandbox for the packages of `index`."""
+def opened(cache: Path, index: IndexServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Sandbox]:
+    """Opens a sandbox for the packages of `index`, in which a look at a layer counts for one start."""
+    monkeypatch.setattr(launcher, "SOUND", 0.0)
     return lambda: asyncio.run(sandbox(cache, index.environ(str(tmp_path))))
 
 
@@ -80,6 +81,27 @@ def test_a_file_that_was_changed_is_never_answered_from_and_the_package_is_insta
     assert target is PYPI or tarballs(index) == 2
 
 
+@pytest.mark.parametrize(("seconds", "looks"), [(30.0, 1), (0.0, 3)])
+def test_starts_in_a_row_share_a_look(
+    opened: Callable[[], Sandbox],
+    index: IndexServer,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    looks: int,
+) -> None:
+    index.add_npm("server")
+    box, looked, look = opened(), [], layers.Layers.flaw
+    monkeypatch.setattr(launcher, "SOUND", seconds)
+    monkeypatch.setattr(layers.Layers, "flaw", lambda *given: looked.append(given) or look(*given))
+
+    async def run() -> None:
+        for _ in range(3):
+            await start(box, NPM)
+
+    asyncio.run(run())
+    assert len(looked) == looks
+
+
 def test_dependencies_are_not_read_from_a_changed_layer(opened: Callable[[], Sandbox], index: IndexServer) -> None:
     index.add_npm("dependency")
     index.add_npm("server", manifest={"dependencies": {"dependency": "1.0.0"}})
@@ -120,7 +142,7 @@ def test_a_layer_that_we_cannot_look_at_stays_for_those_who_run_from_it(
     assert asyncio.run(box.launch(NPM)) == absent
     assert asyncio.run(box.installed(NPM)) == absent
     monkeypatch.undo()
-    assert asyncio.run(start(box, NPM))[1] == facts
+    assert asyncio.run(start(opened(), NPM))[1] == facts
     assert tarballs(index) == 1
 
 
