@@ -63,6 +63,7 @@ any token opens, that of `package` addresses of the operator's index, and that o
 depend on the operator's token."""
 
 UNSANDBOXED: Final = "none"
+NETWORKED: Final = "bubblewrap, network"
 
 PRIVATE_FAMILIES: Final = frozenset({"safety", "secrets"})
 """Families of rules whose findings are our own scans': their vendor hears of them before anybody else."""
@@ -142,6 +143,8 @@ def _why_withheld(content: Observed | Absent) -> str:
         sandbox = Listing.parse(content.body).sandbox
     except NotJson:
         return "its listing cannot be read back, so nothing says whether it was sandboxed"
+    if sandbox == NETWORKED:
+        return "it had a way to the network, at its user's own request"
     return "it ran without a sandbox, at its user's own request" if sandbox == UNSANDBOXED else ""
 
 

@@ -33,6 +33,7 @@ from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launched, Launcher
 from crawler.wire.sandbox import InstalledTree, Sandbox, open_sandbox
+from crawler.wire.sandbox.relay import CLOSED, Doors
 from crawler.wire.sandbox.room import places
 from evidence.model import Absent, Reason, Target
 from workers.budgets import request_budgets
@@ -59,8 +60,10 @@ class Network:
         courtesy: Courtesy | None = None,
         budgets: Budgets | None = None,
         spread: bool = False,
+        doors: Doors = CLOSED,
     ) -> None:
         self._settings = settings
+        self._doors = doors
         self._clock = clock
         self._spread = spread
         self._budgets = budgets
@@ -185,7 +188,7 @@ class Network:
 
     @cached_property
     def _packages(self) -> _Packages:
-        return _Packages(self._settings, self._clock)
+        return _Packages(self._settings, self._clock, self._doors)
 
     async def _launcher(self) -> Launcher | None:
         return self._packages
@@ -194,9 +197,10 @@ class Network:
 class _Packages:
     """Starts packages in a sandbox that is opened, and built if need be, for the first of them."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, clock: Clock, doors: Doors) -> None:
         self._settings = settings
         self._clock = clock
+        self._doors = doors
         self._opening = asyncio.Lock()
         self._sandbox: Sandbox | Absent | None = None
 
@@ -228,6 +232,7 @@ class _Packages:
             now=self._clock.wall,
             slots=places(self._settings.sandbox_slots, self._settings.sandbox_memory),
             runtime=self._settings.sandbox_runtime,
+            doors=self._doors,
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )
 

@@ -29,7 +29,7 @@ from tests.servers.valkey import ValkeyServer
 from workers import people
 from workers.settings import Settings
 
-pytestmark = pytest.mark.xdist_group("functional-celery")
+pytestmark = pytest.mark.xdist_group("functional-people")
 
 NOW = datetime(2026, 11, 21, 11, 30, tzinfo=UTC)  # half an hour before the clock of the deployment
 SALT = "of this test"

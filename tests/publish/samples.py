@@ -77,11 +77,11 @@ def hostile_dossier() -> Dossier:
     return _with_records(server, Observed(body), {"headers": {HOSTILE: HOSTILE}, "exchanges": [{"status": HOSTILE}]})
 
 
-def unsandboxed_dossier() -> Dossier:
-    """A command that its user ran without a sandbox."""
+def unsandboxed_dossier(runtime: str = "none") -> Dossier:
+    """A command that its user ran without a sandbox, or in another one."""
     target = Target(type=TargetType.COMMAND, identifier="/home/someone", arguments=("secret-server",))
     server = Server(ref="command:secret-server", name="secret-server", targets=(target,))
-    return _with_records(server, Observed(_listing(server, {}, {}, sandbox="none")), {})
+    return _with_records(server, Observed(_listing(server, {}, {}, sandbox=runtime)), {})
 
 
 def absent_dossier(reason: Reason, detail: str = "", ref: str = "") -> Dossier:

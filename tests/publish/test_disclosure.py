@@ -3,6 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
+from crawler.wire.sandbox.door import OpenBubblewrap
+from crawler.wire.sandbox.relay import CLOSED
 from evidence.kinds import access, listing
 from evidence.kinds.access import ACCEPTED
 from evidence.model import Observed, Reason
@@ -60,8 +64,9 @@ def test_a_receipt_cites_the_public_body_of_a_lock(make_store: Callable[..., Sto
     assert set(cited) <= {public, None}
 
 
-def test_evidence_of_an_unsandboxed_run_is_withheld() -> None:
-    assert isinstance(disclose(samples.unsandboxed_dossier()), Withheld)
+@pytest.mark.parametrize("runtime", ["none", OpenBubblewrap(CLOSED).name])
+def test_evidence_of_a_run_that_was_not_contained_is_withheld(runtime: str) -> None:
+    assert isinstance(disclose(samples.unsandboxed_dossier(runtime)), Withheld)
 
 
 def test_a_listing_that_cannot_be_read_back_is_withheld() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
@@ -15,6 +16,8 @@ from typer.core import TyperCommand
 
 from crawler.wire.launch import Launcher
 from crawler.wire.sandbox import UnsandboxedLauncher
+from crawler.wire.sandbox.indexes import endpoint
+from crawler.wire.sandbox.relay import CLOSED, Doors
 from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
 from evidence.kinds.capture import NotACapture
@@ -49,6 +52,7 @@ UNSANDBOXED: Final = (
     "The evidence says so and can never be published."
 )
 _COMMAND: Final = "hallmark.command"
+_PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 
 
 class Format(StrEnum):
@@ -118,6 +122,14 @@ def scan(
     no_sandbox: Annotated[
         bool, typer.Option("--no-sandbox", help="Run the command after -- as it is, with all your rights.")
     ] = False,
+    network: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="allow:HOST[:PORT]",
+            help="Let a server in the sandbox reach this host over TLS, through a proxy that it is told of. "
+            "Repeatable; never done unless you say so.",
+        ),
+    ] = None,
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Also look at who asked this operator not to be looked at.")
     ] = False,
@@ -157,6 +169,8 @@ def scan(
 
     hallmark scan -- python server.py
 
+    hallmark scan npm:my-server --network allow:api.example.com
+
     hallmark scan https://example.com/mcp --core
 
     hallmark scan pypi:mcp-server-time --transcript time.json --junit time.xml
@@ -179,7 +193,10 @@ def scan(
         log.configure(
             "error" if "log_level" not in settings.model_fields_set else settings.log_level, settings.log_format
         )
-        dossier = _dossier(settings, target, command, source, no_sandbox=no_sandbox, anyway=anyway)
+        doors = _doors(network or (), allow_private=allow_private)
+        if doors != CLOSED and (no_sandbox or source is not None):
+            fail("--network opens the sandbox; without one there is nothing to open", Exit.USAGE)
+        dossier = _dossier(settings, target, command, source, doors, no_sandbox=no_sandbox, anyway=anyway)
         if keep is not None:
             keep.write_bytes(save(dossier))
             note(f"evidence saved in {keep}")
@@ -249,6 +266,7 @@ def _dossier(
     target: str | None,
     command: Sequence[str] | None,
     source: Path | None,
+    doors: Doors,
     *,
     no_sandbox: bool,
     anyway: bool,
@@ -271,12 +289,24 @@ def _dossier(
         note(UNSANDBOXED)
     subject = replace(subject, server=masked_server(subject.server))
     with err().status(f"looking at {subject.server.ref}"):
-        return masked(run_loop(_collect(settings, clock, subject, no_sandbox=no_sandbox)))
+        network = _Bare(settings, clock) if no_sandbox else Network(settings, clock, doors=doors)
+        return masked(run_loop(_collect(network, clock, subject)))
 
 
-async def _collect(settings: Settings, clock: Clock, subject: Subject, *, no_sandbox: bool) -> Dossier:
+def _doors(allowed: Sequence[str], *, allow_private: bool) -> Doors:
+    """What servers in the sandbox may reach; fails on anything but `allow:HOST[:PORT]`."""
+    found = set()
+    for text in allowed:
+        verb, _, place = text.partition(":")
+        one = endpoint(f"https://{place}") if verb == "allow" and _PLACE.fullmatch(place) else None
+        if one is None:
+            fail(f"--network: expected allow:HOST[:PORT], such as allow:api.example.com, found {text!r}", Exit.USAGE)
+        found.add(one)
+    return Doors(frozenset(found)) if allow_private else Doors(frozenset(), frozenset(found))
+
+
+async def _collect(network: Network, clock: Clock, subject: Subject) -> Dossier:
     """The same collectors as a run, over one server and without a store."""
-    network = _Bare(settings, clock) if no_sandbox else Network(settings, clock)
     empty = Dossier(server=subject.server, as_of=clock.now())
     try:
         records = [_registered(subject, clock)] if subject.refs else []

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from crawler.wire.sandbox import bubblewrap, layers, trees
 from crawler.wire.sandbox.box import Bind, Box
+from crawler.wire.sandbox.door import PROXIED, received, through
 from crawler.wire.sandbox.eviction import LOCK
 from crawler.wire.sandbox.failure import install_failure, scrub
 from crawler.wire.sandbox.harvest import harvest
@@ -23,24 +24,12 @@ from crawler.wire.sandbox.identity import Identity, installer, lock
 from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex
 from crawler.wire.sandbox.limits import INSTALL, MIB, Limits
 from crawler.wire.sandbox.process import Contained
-from crawler.wire.sandbox.relay import PORT, Doors, Relay
+from crawler.wire.sandbox.relay import Doors, Relay
 from crawler.wire.sandbox.rootfs import Rootfs
 from crawler.wire.sandbox.spec import Spec
 from evidence.model import Absent, Reason
 
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
-# Opens the door from inside: listens in the box's network namespace and hands the socket to the relay outside.
-DOOR = f"""
-import os, socket, sys
-listener = socket.socket()
-listener.bind(("127.0.0.1", {PORT}))
-listener.listen(256)
-channel = socket.socket(fileno=int(sys.argv[1]))
-socket.send_fds(channel, [b"x"], [listener.fileno()])
-channel.close()
-listener.close()
-os.execv(sys.argv[2], sys.argv[2:])
-"""
 POLL = 0.25
 REST = 2.0
 """Seconds after which what was written is counted even when the disk did not fill: others may have freed as much."""
@@ -117,11 +106,11 @@ class Installer:
         relay = Relay(doors, cap=self.caps.download)
         with ours:
             with theirs:
-                start = ["/usr/bin/python3", "-I", "-S", "-c", DOOR, str(theirs.fileno()), *command]
+                start = through(theirs.fileno(), command)
                 box = self._box(work)
                 process = await bubblewrap.start(box, start, installer(), inherited=(theirs.fileno(),))
             try:
-                if listener := await asyncio.to_thread(_receive, ours):
+                if listener := await asyncio.to_thread(received, ours):
                     await relay.serve(listener)
                 said = await self._attend(process, work)
             finally:
@@ -134,10 +123,8 @@ class Installer:
         return said if end.code == 0 else _failed(said + end.stderr, relay)
 
     def _box(self, work: Path) -> Box:
-        proxy = f"http://127.0.0.1:{PORT}"
         environment = {
-            **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy),
-            **dict.fromkeys(("NO_PROXY", "no_proxy"), ""),
+            **PROXIED,
             **dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"), BUNDLE),
             "BUN_INSTALL_CACHE_DIR": "/cache/bun",
             "UV_CACHE_DIR": "/cache/uv",
@@ -259,12 +246,3 @@ def _prepare(out: Path, spec: Spec, newest: str, index: NpmIndex | PythonIndex) 
 def _give(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
     path.chmod(0o644)
-
-
-def _receive(channel: socket.socket) -> socket.socket | None:
-    channel.settimeout(10.0)
-    try:
-        _, handles, _, _ = socket.recv_fds(channel, 1, 1)
-    except OSError:
-        return None
-    return socket.socket(fileno=handles[0]) if handles else None

@@ -18,6 +18,7 @@ from crawler.wire.launch import Launched
 from crawler.wire.sandbox import answers, command, entrypoints, host, identity, indexes, rootfs, spec
 from crawler.wire.sandbox.box import Bind, Box
 from crawler.wire.sandbox.custody import claim
+from crawler.wire.sandbox.door import OpenBubblewrap
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.eviction import sweep
 from crawler.wire.sandbox.image_engine import ImageEngine
@@ -26,7 +27,7 @@ from crawler.wire.sandbox.installed_tree import InstalledTree, read_tree
 from crawler.wire.sandbox.layers import Layers
 from crawler.wire.sandbox.limits import RUN, Limits
 from crawler.wire.sandbox.process import Contained
-from crawler.wire.sandbox.relay import Doors
+from crawler.wire.sandbox.relay import CLOSED, Doors
 from crawler.wire.sandbox.resolved import Installed, Resolutions
 from crawler.wire.sandbox.room import Room
 from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
@@ -275,13 +276,15 @@ async def open_sandbox(
     limits: Limits = RUN,
     slots: int = 2,
     runtime: str = AUTO,
+    doors: Doors = CLOSED,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sandbox | Absent:
     """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing.
 
     `environ` is asked for the user's package indexes and certificates and never passed inside; at most `slots`
     targets are installed or running at the same time on this cache, whichever process started them. `runtime` is one of
-    `runtimes.RUNTIMES`, or `auto`.
+    `runtimes.RUNTIMES`, or `auto`. `doors` are what servers may reach over the network: nothing, unless a person says
+    so.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     chosen = await asyncio.to_thread(pick, runtime, partial(look, environ=environ))
@@ -291,6 +294,10 @@ async def open_sandbox(
         await asyncio.to_thread(claim, cache_dir)
         root = await rootfs.build(cache_dir, progress, environ=environ)
         contained_by = await opened(chosen, cache_dir, root.root, environ)
+        if doors != CLOSED:
+            if not isinstance(contained_by, Bubblewrap):
+                return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen} opens no way to the network; bubblewrap does")
+            contained_by = OpenBubblewrap(doors)
         bundle = host.certificates(environ)
     except SandboxError as error:
         return Absent(Reason.SANDBOX_RESTRICTED, str(error))

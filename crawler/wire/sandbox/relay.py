@@ -1,7 +1,7 @@
-"""The install phase's only door: a proxy on the host that lets named endpoints through and nothing else.
+"""A box's only door, for installing and for what a person allows: a proxy that lets named endpoints through.
 
-It listens inside the sandbox's network namespace. https is judged by CONNECT and again by the TLS server name, and
-stays encrypted end to end; plain http (loopback mirrors) is judged by the absolute request line.
+It is on the host and listens inside the sandbox's network namespace. https is judged by CONNECT and again by the TLS
+server name, and stays encrypted end to end; plain http (loopback mirrors) is judged by the absolute request line.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What an install may reach: the user's own indexes, and the file hosts that their answers named."""
+    """What a box may reach: endpoints that the user configured, and others that must have public addresses.
+
+    For an install those are the user's own indexes, and the file hosts that their answers named.
+    """
 
     configured: frozenset[Endpoint]
     learned: frozenset[Endpoint] = frozenset()
@@ -38,6 +41,10 @@ class Doors:
     def admits(self, wanted: Endpoint) -> bool:
         """True for an endpoint on the list."""
         return wanted in self.configured or wanted in self.learned
+
+
+CLOSED = Doors(frozenset())
+"""Nothing may be reached."""
 
 
 @dataclass(slots=True)

@@ -1,0 +1,110 @@
+"""A person may open a way to named hosts for a server in a box; everything else stays out of reach, and it is noted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from pathlib import Path
+
+import pytest
+
+from crawler.collectors.protocol.caution import Policy, policy_for
+from crawler.wire.launch import CONTAINING
+from crawler.wire.sandbox.door import OpenBubblewrap
+from crawler.wire.sandbox.indexes import Endpoint
+from crawler.wire.sandbox.relay import Doors
+from evidence.canonical import Json
+from evidence.model import Absent, Target, TargetType
+from tests.crawler.sandbox import census
+from tests.crawler.sandbox.driving import read_all, sandbox
+from tests.crawler.wire.certificates import Authority
+
+pytestmark = pytest.mark.sandbox
+
+ASKING = """
+import json, os, socket, ssl, sys, urllib.request
+def ask(what):
+    try:
+        return what()
+    except OSError as error:
+        return str(getattr(error, "reason", error))
+def get(url):
+    return urllib.request.urlopen(url, timeout=20, context=ssl._create_unverified_context()).read().decode()
+def dial(port):
+    return socket.create_connection(("127.0.0.1", port), 5).recv(1).decode()
+port, other = map(int, sys.argv[1:])
+print(json.dumps({
+    "named": ask(lambda: get(f"https://localhost:{port}/")),
+    "another port": ask(lambda: get(f"https://localhost:{other}/")),
+    "another name": ask(lambda: get(f"https://127.0.0.1:{port}/")),
+    "around the door": ask(lambda: dial(port)),
+}))
+"""
+
+
+def project(folder: Path) -> str:
+    (folder / "project").mkdir()
+    (folder / "project" / "ask.py").write_text(ASKING)
+    return str(folder / "project")
+
+
+def test_only_what_was_named_can_be_reached(cache: Path, tmp_path: Path) -> None:
+    asyncio.run(sandbox(cache))
+    before = census.take(cache)
+    told, facts, runtime, served = asyncio.run(_asked(cache, tmp_path))
+    assert told.pop("named") == "hello"
+    assert "403" in str(told.pop("another port"))
+    assert "403" in str(told.pop("another name"))
+    assert "refused" in str(told.pop("around the door"))
+    assert (told, served) == ({}, 1)
+    assert facts["network"] == [f"localhost:{facts['port']}"]
+    assert (runtime, census.take(cache).leaks(before)) == ("bubblewrap, network", [])
+
+
+async def _asked(cache: Path, folder: Path) -> tuple[dict[str, Json], dict[str, Json], str, int]:
+    served = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal served
+        await reader.readuntil(b"\r\n\r\n")
+        served += 1
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+        writer.close()
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*Authority(folder).issue())
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    port = server.sockets[0].getsockname()[1]
+    box = await sandbox(cache, doors=Doors(frozenset({Endpoint("https", "localhost", port)})))
+    words = ("python", "ask.py", str(port), str(port + 1))
+    launched = await box.launch(Target(type=TargetType.COMMAND, identifier=project(folder), arguments=words))
+    assert not isinstance(launched, Absent), launched
+    said = await read_all(launched)
+    end = await launched.stop()
+    server.close()
+    assert said, end
+    return json.loads(said), {**launched.facts, "port": port}, launched.runtime, served
+
+
+def test_a_private_address_is_not_reached_under_a_public_name(cache: Path, tmp_path: Path) -> None:
+    async def run() -> Json:
+        box = await sandbox(cache, doors=Doors(frozenset(), frozenset({Endpoint("https", "localhost", 443)})))
+        words = ("python", "ask.py", "443", "444")
+        launched = await box.launch(Target(type=TargetType.COMMAND, identifier=project(tmp_path), arguments=words))
+        assert not isinstance(launched, Absent), launched
+        said = json.loads(await read_all(launched))
+        await launched.stop()
+        return said["named"]  # type: ignore[no-any-return]
+
+    assert "hello" not in str(asyncio.run(run()))
+
+
+def test_no_tool_that_writes_is_tried_where_what_it_does_may_stay() -> None:
+    name = OpenBubblewrap(Doors(frozenset())).name
+    assert name not in CONTAINING
+    assert policy_for(Policy.SANDBOXED_ALL, name) is Policy.ANNOTATED
+
+
+def test_nothing_is_open_unless_somebody_says_so(cache: Path) -> None:
+    assert asyncio.run(sandbox(cache)).runtime in CONTAINING
