@@ -47,7 +47,7 @@ def test_a_worker_that_is_told_to_stop_gives_its_servers_back(cluster: Cluster, 
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
-@pytest.mark.parametrize("forgets", [False, True])
+@pytest.mark.parametrize("forgets", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_a_broker_restart_in_mid_run_changes_nothing(cluster: Cluster, undisturbed: bytes, forgets: bool) -> None:
     cluster.start_worker()
     cluster.start_beat()
@@ -81,6 +81,7 @@ def test_two_beats_make_one_run(cluster: Cluster, undisturbed: bytes) -> None:
         assert [row.run.id for row in store.runs()] == [NIGHTLY]
 
 
+@pytest.mark.soak
 def test_a_message_that_is_delivered_many_times_changes_nothing(cluster: Cluster, undisturbed: bytes) -> None:
     cluster.start_worker()
     cluster.start_beat()

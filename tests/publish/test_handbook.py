@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from evidence.kinds import alerts
+from evidence.kinds import alerts, behaviour
 from publish import handbook
 from publish.rubric_pages import changes
 from publish.scan_schema import SCHEMA
@@ -47,7 +47,8 @@ def test_every_kind_of_evidence_has_a_page_and_every_awaited_one_a_line() -> Non
     pages = handbook.pages()
     for kind, schema in evidence_schemas().items():
         assert f"\nSchema {schema}, " in pages[f"evidence/{kind}.md"]
-        unjudged = kind == alerts.KIND  # what only owners can read must not make a score depend on who asks
+        # What only owners can read must not make a score depend on who asks; and no methodology knows what was tried.
+        unjudged = kind in {alerts.KIND, behaviour.KIND}
         assert ("](../rules/" in pages[f"evidence/{kind}.md"]) != unjudged
     for rubric in catalogue.rubrics():
         for component in (part for dimension in rubric.dimensions for part in dimension.components):

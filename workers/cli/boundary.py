@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import typer
 from pydantic import ValidationError
 
-from crawler.credentials import InvalidCredentials
-from crawler.registries.registry import RegistryUnavailable
-from crawler.registries.sources import UnknownSource
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
-from publish.report import FolderTaken
 from workers.cli.console import Exit, fail
-from workers.embedded import AnotherRun
-from workers.pins import PinMismatch
 from workers.salt import SaltUnfit
 from workers.settings import SettingUnfit
 
@@ -26,20 +21,49 @@ def explained() -> Iterator[None]:
         yield
     except ValidationError as error:
         fail(_settings(error), Exit.USAGE)
-    except (UnknownSource, FolderTaken, InvalidCredentials, SettingUnfit, SaltUnfit) as error:
+    except (SettingUnfit, SaltUnfit) as error:
         fail(str(error), Exit.USAGE)
-    except RegistryUnavailable as error:
-        fail(str(error), Exit.NOTHING)
     except NotMigrated as error:
         fail(f"{error}. `hallmark run` brings the database up to date")
     except StoreUnavailable as error:
         fail(f"the database did not answer: {error}. `hallmark doctor` checks it")
-    except (StoreError, AnotherRun, PinMismatch) as error:
+    except StoreError as error:
         fail(str(error))
-    except BrokenPipeError:
-        raise  # whoever reads our output had enough; Typer ends quietly
+    except (BrokenPipeError, typer.Exit):
+        raise  # whoever reads our output had enough, and Typer ends quietly; or a command has ended as it wanted
     except OSError as error:
         fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    except _wrong_usage() as error:
+        fail(str(error), Exit.USAGE)
+    except _unanswered() as error:
+        fail(str(error), Exit.NOTHING)
+    except _in_the_way() as error:
+        fail(str(error))
+
+
+# Python asks for these when something failed, and whoever raised it has imported them: a command that needs neither
+# runs nor registries would wait most of a second for them.
+
+
+def _wrong_usage() -> tuple[type[Exception], ...]:
+    from crawler.credentials import InvalidCredentials  # noqa: PLC0415
+    from crawler.registries.sources import UnknownSource  # noqa: PLC0415
+    from publish.report import FolderTaken  # noqa: PLC0415
+
+    return UnknownSource, FolderTaken, InvalidCredentials
+
+
+def _unanswered() -> tuple[type[Exception], ...]:
+    from crawler.registries.registry import RegistryUnavailable  # noqa: PLC0415
+
+    return (RegistryUnavailable,)
+
+
+def _in_the_way() -> tuple[type[Exception], ...]:
+    from workers.embedded import AnotherRun  # noqa: PLC0415
+    from workers.pins import PinMismatch  # noqa: PLC0415
+
+    return AnotherRun, PinMismatch
 
 
 def _settings(error: ValidationError) -> str:

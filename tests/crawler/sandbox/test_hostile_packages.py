@@ -37,7 +37,9 @@ def folder() -> Iterator[Path]:
         yield Path(made)
 
 
-@pytest.fixture(scope="module", params=["whoever runs the tests", "an ordinary user"])
+@pytest.fixture(
+    scope="module", params=["whoever runs the tests", pytest.param("an ordinary user", marks=pytest.mark.soak)]
+)
 def outcomes(request: pytest.FixtureRequest, folder: Path, shared_cache: Path, rootfs: Rootfs) -> Outcomes:
     """What came of every attack."""
     return attacked(folder, shared_cache, rootfs, stranger=request.param == "an ordinary user")

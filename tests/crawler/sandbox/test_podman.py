@@ -32,7 +32,7 @@ from tests.crawler.sandbox.driving import NOON
 from tests.crawler.sandbox.engines import real_podman, said_by, until
 from tests.crawler.sandbox.image_server import ImageServer, digest
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.soak]
 PYTHON = ("/usr/bin/python3", "-S", "-c")
 REFUSALS = """
 import ctypes, json, os, socket

@@ -101,7 +101,7 @@ def test_an_unknown_registry_is_wrong_usage(process: Hallmark) -> None:
 
 
 def test_an_interrupted_run_is_resumed_by_the_same_command(process: Hallmark, home: Path, tmp_path: Path) -> None:
-    with scripted.running(12, seed=1, latency=0.5) as base:
+    with scripted.running(12, seed=1, latency=0.15) as base:
         folder = tmp_path / "slow"
         folder.mkdir()
         for number in range(12):
