@@ -12,6 +12,8 @@ import pytest
 from tests.crawler.sandbox import census
 
 ROOT = os.geteuid() == 0
+# What one leaves for a moment in a place for everybody, another one's census would see.
+pytestmark = pytest.mark.xdist_group("attacks")
 
 
 def kinds(cache: Path, since: census.Census) -> set[str]:

@@ -20,7 +20,7 @@ from tests.crawler.sandbox import census
 from tests.crawler.sandbox.driving import read_all, sandbox
 from tests.crawler.wire.certificates import Authority
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("attacks")]
 
 ASKING = """
 import json, os, socket, ssl, sys, urllib.request

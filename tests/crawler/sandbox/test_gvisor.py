@@ -125,6 +125,7 @@ def test_memory_ends_at_the_cap(cache: Path, rootfs: Rootfs) -> None:
 
 @installed
 @pytest.mark.sandbox
+@pytest.mark.xdist_group("attacks")
 def test_all_processes_die_with_the_first(cache: Path, rootfs: Rootfs) -> None:
     code = "import os, time\nfor _ in range(5): os.fork() or (os.setsid(), time.sleep(600))\nprint('up', flush=True)\n"
     code += "time.sleep(600)"

@@ -20,7 +20,7 @@ from tests.crawler.collectors.probing import NOW, collector, listing, names, rec
 from tests.crawler.sandbox import census
 from tests.crawler.sandbox.driving import HOSTILE, sandbox
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("attacks")]
 
 REMEMBERING = Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=("python", "remembering.py"))
 TOOLS = ["write_note", "delete_note", "get_note", "crash"]
