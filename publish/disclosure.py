@@ -30,7 +30,7 @@ from evidence.kinds import (
     source,
     trials,
 )
-from evidence.kinds.listing import Listing
+from evidence.kinds.listing import CONTAINING, Listing
 from evidence.model import Absent, Dossier, Observed, Record
 from publish.left_out import without_private_answers
 from publish.overview import all_lines
@@ -63,7 +63,6 @@ any token opens, that of `package` addresses of the operator's index, and that o
 depend on the operator's token."""
 
 UNSANDBOXED: Final = "none"
-NETWORKED: Final = "bubblewrap, network"
 
 PRIVATE_FAMILIES: Final = frozenset({"safety", "secrets"})
 """Families of rules whose findings are our own scans': their vendor hears of them before anybody else."""
@@ -143,9 +142,9 @@ def _why_withheld(content: Observed | Absent) -> str:
         sandbox = Listing.parse(content.body).sandbox
     except NotJson:
         return "its listing cannot be read back, so nothing says whether it was sandboxed"
-    if sandbox == NETWORKED:
-        return "it had a way to the network, at its user's own request"
-    return "it ran without a sandbox, at its user's own request" if sandbox == UNSANDBOXED else ""
+    if sandbox == UNSANDBOXED:
+        return "it ran without a sandbox, at its user's own request"
+    return "" if not sandbox or sandbox in CONTAINING else f"{sandbox} does not contain a server"
 
 
 def public_form(card: Scorecard, reviewed: Reviewed = NOBODY_LOOKED) -> Scorecard:

@@ -12,12 +12,13 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from crawler.engine_variables import ENGINE_VARIABLES
 from workers.dataset_settings import DatasetSettings
 from workers.fleet_settings import FleetSettings
 from workers.layer_settings import LayerSettings
 from workers.night_settings import Duration
 from workers.people_settings import PeopleSettings
-from workers.runtime_settings import ENGINE_VARIABLES, RuntimeSettings
+from workers.runtime_settings import RuntimeSettings
 from workers.visit_settings import VisitSettings
 from workers.web_settings import WebSettings
 

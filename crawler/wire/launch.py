@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from evidence.canonical import Json
 from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Target
-
-# The runtimes that give a server neither a network nor a file system that stays.
-CONTAINING: Final = frozenset({"bubblewrap", "gvisor", "podman", "docker"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +24,7 @@ class Launched(Protocol):
 
     @property
     def runtime(self) -> str:
-        """What contains it, one of CONTAINING, or `none` for a command the user asked to run as is."""
+        """One of `evidence.kinds.listing.CONTAINING`, or `none` for a command that the user asked to run as is."""
         ...
 
     @property

@@ -4,7 +4,7 @@ Body, schema 1 (UTF-8 JSON; every `RESULT` and `ERROR` is spliced in byte for by
 
     {"target": {"type": TARGET_TYPE, "identifier": STRING, "version": STRING | null},
      "transport": "streamable-http" | "sse" | "stdio", "era": "legacy" | "modern", "protocolVersion": STRING | null,
-     "sandbox": STRING,            "none" for an unsandboxed command, "" for a remote
+     "sandbox": STRING,            what contained it, one of CONTAINING; "" for a remote, "none" or another for the rest
      "opening": RESULT,            of `initialize` (legacy) or `server/discover` (modern)
      "lists": {"tools" | "resources" | "resourceTemplates" | "prompts":
          {"declared": BOOL, "end": END, "error": ERROR | STRING | null, "pages": [RESULT, ...]}}}
@@ -25,6 +25,9 @@ from evidence.members import array, mapping, text
 
 KIND: Final = "listing"
 SCHEMA: Final = 1
+
+CONTAINING: Final = frozenset({"bubblewrap", "gvisor", "podman", "docker"})
+"""The runtimes that give a server neither a network nor a file system that stays."""
 
 LISTS: Final = ("tools", "resources", "resourceTemplates", "prompts")
 

@@ -194,7 +194,7 @@ def scan(
             "error" if "log_level" not in settings.model_fields_set else settings.log_level, settings.log_format
         )
         doors = _doors(network or (), allow_private=allow_private)
-        if doors != CLOSED and (no_sandbox or source is not None):
+        if doors != CLOSED and (no_sandbox or source is not None or "://" in (target or "")):
             fail("--network opens the sandbox; without one there is nothing to open", Exit.USAGE)
         dossier = _dossier(settings, target, command, source, doors, no_sandbox=no_sandbox, anyway=anyway)
         if keep is not None:

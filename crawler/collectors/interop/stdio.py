@@ -15,11 +15,12 @@ from crawler.collectors.protocol.starting import MORE
 from crawler.collectors.protocol.verdict import cut_off, exited
 from crawler.configuring import configure, still_missing
 from crawler.wire.failures import Unreachable
-from crawler.wire.launch import CONTAINING, Launched, Launcher
+from crawler.wire.launch import Launched, Launcher
 from crawler.wire.transcript import Exchange, Reply
 from evidence.canonical import Json, canonical_json, parse_json
 from evidence.inputs import Input
 from evidence.kinds.interop import Interop
+from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Observed, Reason, Target
 
 # What the SDK says when the other side has ended.

@@ -15,10 +15,10 @@ from enum import StrEnum
 from typing import Final
 
 from crawler.collectors.protocol import dummies
-from crawler.wire.launch import CONTAINING
 from evidence import authority
 from evidence.authority import PLAIN_DEEDS, Authority, Basis, Classification
 from evidence.canonical import Json
+from evidence.kinds.listing import CONTAINING
 
 # SEP-986: the characters of a tool's name.
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")

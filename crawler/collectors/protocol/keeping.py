@@ -12,9 +12,9 @@ from crawler.collectors.protocol.caution import Policy
 from crawler.collectors.protocol.probe import Finding
 from crawler.collectors.protocol.processes import is_same
 from crawler.collectors.protocol.trials import NO_TIME
-from crawler.wire.launch import CONTAINING
 from evidence.canonical import Json, NotJson, sha256
 from evidence.kinds import listing, trials
+from evidence.kinds.listing import CONTAINING
 from evidence.kinds.trials import Outcome, Trials, WhyNot
 from evidence.model import Absent, Dossier, Observed, Target
 

@@ -14,12 +14,12 @@ from crawler.collectors.protocol.probe import Manner, Means, Probed
 from crawler.collectors.protocol.process import StdioProbe
 from crawler.collectors.protocol.verdict import box_blamed, credentials_asked, cut_off
 from crawler.configuring import Configured, configure, still_missing
-from crawler.wire.launch import CONTAINING, Launcher
+from crawler.wire.launch import Launcher
 from crawler.wire.scrub import mask
 from evidence.canonical import Json
 from evidence.inputs import Input
 from evidence.kinds import listing
-from evidence.kinds.listing import LISTS, End, Listing
+from evidence.kinds.listing import CONTAINING, LISTS, End, Listing
 from evidence.members import mapping, mappings
 from evidence.model import Absent, Dossier, Observed, Reason, Target
 

@@ -16,28 +16,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from crawler.engine_variables import ENGINE_VARIABLES
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.process import family
 
 LONGEST_ANSWER = 4 << 20
 PATIENCE = 60.0
 POLL = 0.2
-# What a client needs to find its engine and the logins of image registries; nothing of it reaches a container.
-NEEDED = (
-    "HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DOCKER_HOST",
-    "DOCKER_CONFIG",
-    "DOCKER_CONTEXT",
-    "CONTAINER_HOST",
-    "CONTAINERS_CONF",
-    "CONTAINERS_STORAGE_CONF",
-    "CONTAINERS_REGISTRIES_CONF",
-    "REGISTRY_AUTH_FILE",
-)
+# What a client needs besides; nothing of it reaches a container.
+NEEDED = ("HOME", "XDG_CONFIG_HOME", *sorted(ENGINE_VARIABLES))
 
 
 class Flavour(StrEnum):

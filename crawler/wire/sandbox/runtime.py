@@ -18,7 +18,7 @@ class Runtime(Protocol):
 
     @property
     def name(self) -> str:
-        """What the evidence calls it; one of `crawler.wire.launch.CONTAINING`."""
+        """What the evidence calls it; one of `evidence.kinds.listing.CONTAINING`."""
         ...
 
     async def start(

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from crawler.collectors.protocol.caution import Policy, policy_for
-from crawler.wire.launch import CONTAINING
 from crawler.wire.sandbox.door import OpenBubblewrap
 from crawler.wire.sandbox.indexes import Endpoint
 from crawler.wire.sandbox.relay import Doors
 from evidence.canonical import Json
+from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox import census
 from tests.crawler.sandbox.driving import read_all, sandbox

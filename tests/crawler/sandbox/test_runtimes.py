@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.launch import CONTAINING
 from crawler.wire.sandbox import open_sandbox
 from crawler.wire.sandbox.availability import Availability
 from crawler.wire.sandbox.engine import NEEDED
 from crawler.wire.sandbox.runtimes import RUNTIMES, look, pick, pick_for_images, survey
+from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.driving import NOON
 from workers.settings import tool_environment

@@ -83,6 +83,7 @@ def test_what_is_no_target_says_what_is(text: str) -> None:
         ["npm:x", "--network", "allow:a.example:99999"],
         ["--network", "allow:a.example", "--no-sandbox", "--", "cmd"],
         ["--network", "allow:a.example", "--from", "x"],
+        ["https://a.example", "--network", "allow:a.example"],
         ["nothing"],
         ["npm:x", "--rubric", "nope"],
         ["npm:x", "--rubric", "lint@99"],
