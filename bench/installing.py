@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.sandbox import opened
-from crawler.wire.sandbox import Sandbox, host
+from crawler.wire.sandbox import Sandbox
+from crawler.wire.sandbox.provisioning import host
 from evidence.model import Absent, Target, TargetType
 
 PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")

@@ -9,7 +9,7 @@ import statistics
 import time
 
 from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.process import family
+from crawler.wire.sandbox.boxes.process import family
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE
 

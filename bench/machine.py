@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from crawler.wire.sandbox.process import family
+from crawler.wire.sandbox.boxes.process import family
 
 TICK = os.sysconf("SC_CLK_TCK")
 

@@ -24,9 +24,10 @@ from pathlib import Path
 from bench.killing import kills
 from bench.machine import Machine, Meter, proportional_memory
 from crawler.wire.launch import Launched, Launcher
-from crawler.wire.sandbox import Sandbox, UnsandboxedLauncher, host, open_sandbox
-from crawler.wire.sandbox.box import BASE_ENVIRONMENT
+from crawler.wire.sandbox import Sandbox, UnsandboxedLauncher, open_sandbox
+from crawler.wire.sandbox.boxes.box import BASE_ENVIRONMENT
 from crawler.wire.sandbox.launcher import RUN_ENVIRONMENT
+from crawler.wire.sandbox.provisioning import host
 from evidence.model import Absent, Target, TargetType
 
 TIME = Target(type=TargetType.PYPI, identifier="mcp-server-time", arguments=("--local-timezone", "UTC"))

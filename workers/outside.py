@@ -33,7 +33,7 @@ from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from crawler.wire.launch import Launched, Launcher
 from crawler.wire.sandbox import InstalledTree, Sandbox, open_sandbox
-from crawler.wire.sandbox.relay import CLOSED, Doors
+from crawler.wire.sandbox.boxes.relay import CLOSED, Doors
 from crawler.wire.sandbox.room import places
 from evidence.model import Absent, Reason, Target
 from workers.budgets import request_budgets

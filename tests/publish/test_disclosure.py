@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.wire.sandbox.door import OpenBubblewrap
-from crawler.wire.sandbox.relay import CLOSED
+from crawler.wire.sandbox.boxes.door import OpenBubblewrap
+from crawler.wire.sandbox.boxes.relay import CLOSED
 from evidence.kinds import access, listing
 from evidence.kinds.access import ACCEPTED
 from evidence.model import Observed, Reason

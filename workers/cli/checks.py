@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.tables import MirrorUnreadable
 from crawler.wire import sandbox
-from crawler.wire.sandbox import bun, host, indexes
+from crawler.wire.sandbox.provisioning import bun, host, indexes
 from evidence.store import NotMigrated, StoreError, open_store
 from workers.cli.registry import KNOWN
 from workers.settings import RegistrySetting, Settings, tool_environment

@@ -16,8 +16,8 @@ from typer.core import TyperCommand
 
 from crawler.wire.launch import Launcher
 from crawler.wire.sandbox import UnsandboxedLauncher
-from crawler.wire.sandbox.indexes import endpoint
-from crawler.wire.sandbox.relay import CLOSED, Doors
+from crawler.wire.sandbox.boxes.relay import CLOSED, Doors
+from crawler.wire.sandbox.provisioning.indexes import endpoint
 from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
 from evidence.kinds.capture import NotACapture

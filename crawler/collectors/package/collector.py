@@ -26,7 +26,7 @@ from crawler.collectors.package.sharing import Shared
 from crawler.collectors.package.sources import Indexes, index_transport
 from crawler.wire.http import Engine
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.indexes import NpmIndex
+from crawler.wire.sandbox.provisioning.indexes import NpmIndex
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.package import KIND, NPM, PYPI, SCHEMA
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType

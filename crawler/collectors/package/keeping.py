@@ -10,7 +10,7 @@ from typing import Final, Literal
 from crawler.collectors.package.archives import KINDS, Archive
 from crawler.collectors.package.looking import Source, sources
 from crawler.collectors.package.reading import members, web_address, whole
-from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex, endpoint
+from crawler.wire.sandbox.provisioning.indexes import NpmIndex, PythonIndex, endpoint
 from evidence.canonical import Json, NotJson
 from evidence.kinds.package import SCHEMA, Package
 from evidence.model import Absent, Observed, Reason, Record

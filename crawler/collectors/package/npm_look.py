@@ -10,7 +10,7 @@ from crawler.collectors.package.asking import Missing
 from crawler.collectors.package.looking import Found, Look
 from crawler.collectors.package.provenance import nothing_attested, npm_provenance, npm_says
 from crawler.collectors.package.reading import Members
-from crawler.wire.sandbox.indexes import NpmIndex
+from crawler.wire.sandbox.provisioning.indexes import NpmIndex
 from evidence.canonical import Json
 from evidence.kinds.package import NPM
 from evidence.model import Absent, Reason

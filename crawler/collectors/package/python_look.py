@@ -13,7 +13,7 @@ from crawler.collectors.package.looking import Found, Look
 from crawler.collectors.package.npm_look import missing
 from crawler.collectors.package.provenance import nothing_attested, python_provenance
 from crawler.collectors.package.reading import Members, members
-from crawler.wire.sandbox.indexes import PythonIndex
+from crawler.wire.sandbox.provisioning.indexes import PythonIndex
 from evidence.canonical import Json
 from evidence.kinds.package import PYPI
 from evidence.model import Absent, Reason

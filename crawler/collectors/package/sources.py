@@ -12,7 +12,7 @@ from crawler.wire.failures import WireFailure
 from crawler.wire.guard import Guard, classify
 from crawler.wire.http import Engine
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex, endpoint, npm_index, python_index
+from crawler.wire.sandbox.provisioning.indexes import NpmIndex, PythonIndex, endpoint, npm_index, python_index
 
 Given = TypeVar("Given", NpmIndex, PythonIndex)
 

@@ -8,7 +8,7 @@ from crawler.collectors.repository.ports import BillOfMaterials, Part
 from crawler.collectors.source.locks import sorted_rows
 from crawler.collectors.source.origin import GITHUB, Origin, package_of
 from crawler.collectors.source.ports import Installs
-from crawler.wire.sandbox.installed_tree import InstalledTree
+from crawler.wire.sandbox.provisioning.installed_tree import InstalledTree
 from evidence.canonical import Json
 from evidence.kinds.dependencies import INSTALLED, MAX_DEPENDENCIES, SBOM
 from evidence.model import Absent, Dossier, Reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import BinaryIO, Protocol
 
 from crawler.collectors.source.task import Reading, Task
-from crawler.wire.sandbox.installed_tree import InstalledTree
+from crawler.wire.sandbox.provisioning.installed_tree import InstalledTree
 from evidence.model import Absent, Target
 
 

@@ -3,12 +3,12 @@
 from crawler.wire.sandbox.availability import Availability, available
 from crawler.wire.sandbox.bare import UnsandboxedLauncher
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.eviction import Evicted, Keep, evict
 from crawler.wire.sandbox.failure import start_failure
-from crawler.wire.sandbox.installed_tree import InstalledPackage, InstalledTree
+from crawler.wire.sandbox.kernel.limits import Limits
 from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
-from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.rootfs import PARTS, Rootfs, build
+from crawler.wire.sandbox.layers.eviction import Evicted, Keep, evict
+from crawler.wire.sandbox.provisioning.installed_tree import InstalledPackage, InstalledTree
+from crawler.wire.sandbox.provisioning.rootfs import PARTS, Rootfs, build
 from crawler.wire.sandbox.runtimes import look, manner, pick, pick_for_images, survey
 
 __all__ = [

@@ -11,8 +11,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.wire.sandbox import syscalls
-from crawler.wire.sandbox.identity import INSTALLER_UID
+from crawler.wire.sandbox.kernel import syscalls
+from crawler.wire.sandbox.kernel.identity import INSTALLER_UID
 
 PATHS = "/usr/bin:/bin:/usr/local/bin"
 OLDEST = (0, 8)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.wire.launch import Launched
-from crawler.wire.sandbox.limits import RUN, Limits
-from crawler.wire.sandbox.process import Contained
+from crawler.wire.sandbox.boxes.process import Contained
+from crawler.wire.sandbox.kernel.limits import RUN, Limits
 from evidence.model import Absent, Reason, Target, TargetType
 
 

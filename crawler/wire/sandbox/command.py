@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from crawler.wire.sandbox.box import Bind
-from crawler.wire.sandbox.entrypoints import NODE, PYTHON, interpreter_for
+from crawler.wire.sandbox.boxes.box import Bind
+from crawler.wire.sandbox.provisioning.entrypoints import NODE, PYTHON, interpreter_for
 from evidence.model import Absent, Reason, Target
 
 PROJECT = "/project"

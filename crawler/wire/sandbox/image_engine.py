@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from crawler.wire.sandbox.containers import Containers
-from crawler.wire.sandbox.images import Images
+from crawler.wire.sandbox.engines.containers import Containers
+from crawler.wire.sandbox.engines.images import Images
 from crawler.wire.sandbox.runtime import Runtime
 from crawler.wire.sandbox.runtimes import engine_runtime, look, pick_for_images
 from evidence.model import Absent, Reason

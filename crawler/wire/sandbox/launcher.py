@@ -15,20 +15,22 @@ import httpx
 
 from crawler.patience import queueing
 from crawler.wire.launch import Launched
-from crawler.wire.sandbox import answers, command, entrypoints, host, identity, indexes, rootfs, spec
-from crawler.wire.sandbox.box import Bind, Box
-from crawler.wire.sandbox.custody import claim
-from crawler.wire.sandbox.door import OpenBubblewrap
+from crawler.wire.sandbox import command, spec
+from crawler.wire.sandbox.boxes.box import Bind, Box
+from crawler.wire.sandbox.boxes.door import OpenBubblewrap
+from crawler.wire.sandbox.boxes.process import Contained
+from crawler.wire.sandbox.boxes.relay import CLOSED, Doors
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.eviction import sweep
 from crawler.wire.sandbox.image_engine import ImageEngine
-from crawler.wire.sandbox.install import Installer, Result
-from crawler.wire.sandbox.installed_tree import InstalledTree, read_tree
-from crawler.wire.sandbox.layers import Layers
-from crawler.wire.sandbox.limits import RUN, Limits
-from crawler.wire.sandbox.process import Contained
-from crawler.wire.sandbox.relay import CLOSED, Doors
-from crawler.wire.sandbox.resolved import Installed, Resolutions
+from crawler.wire.sandbox.kernel import identity
+from crawler.wire.sandbox.kernel.limits import RUN, Limits
+from crawler.wire.sandbox.layers.custody import claim
+from crawler.wire.sandbox.layers.eviction import sweep
+from crawler.wire.sandbox.layers.layers import Layers
+from crawler.wire.sandbox.provisioning import answers, entrypoints, host, indexes, rootfs
+from crawler.wire.sandbox.provisioning.install import Installer, Result
+from crawler.wire.sandbox.provisioning.installed_tree import InstalledTree, read_tree
+from crawler.wire.sandbox.provisioning.resolved import Installed, Resolutions
 from crawler.wire.sandbox.room import Room
 from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
 from crawler.wire.sandbox.runtimes import AUTO, look, opened, pick

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
 
-from crawler.wire.sandbox import identity
-from crawler.wire.sandbox.limits import RUN
+from crawler.wire.sandbox.kernel import identity
+from crawler.wire.sandbox.kernel.limits import RUN
 
 _SHARE: Final = 0.75  # of the memory; the rest is for us and for what else runs here
 _CGROUP_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from crawler.wire.sandbox import bubblewrap
-from crawler.wire.sandbox.box import Box
-from crawler.wire.sandbox.identity import Identity
-from crawler.wire.sandbox.process import Contained
+from crawler.wire.sandbox.boxes import bubblewrap
+from crawler.wire.sandbox.boxes.box import Box
+from crawler.wire.sandbox.boxes.process import Contained
+from crawler.wire.sandbox.kernel.identity import Identity
 from evidence.canonical import Json
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from crawler.wire.sandbox.availability import PATHS, Availability, available
-from crawler.wire.sandbox.box import Box
-from crawler.wire.sandbox.containers import Containers, containers_of
-from crawler.wire.sandbox.engine import NEEDED, Engine, Flavour
+from crawler.wire.sandbox.boxes.box import Box
+from crawler.wire.sandbox.boxes.gvisor import Gvisor
+from crawler.wire.sandbox.engines.containers import Containers, containers_of
+from crawler.wire.sandbox.engines.engine import NEEDED, Engine, Flavour
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.gvisor import Gvisor
-from crawler.wire.sandbox.identity import slot
-from crawler.wire.sandbox.limits import RUN
+from crawler.wire.sandbox.kernel.identity import slot
+from crawler.wire.sandbox.kernel.limits import RUN
 from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
 
 AUTO: Final = "auto"

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from crawler.wire.sandbox.process import family
+from crawler.wire.sandbox.boxes.process import family
 
 PR_SET_CHILD_SUBREAPER = 36
-# The host user ids that belong to the sandbox when it is run as root (crawler/wire/sandbox/identity.py).
+# The host user ids that belong to the sandbox when it is run as root (crawler/wire/sandbox/kernel/identity.py).
 FIRST_UID, LAST_UID = 64100, 64199
 STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
 # Grows by design, with what is installed or up to the number of user ids; a census compares everything else.

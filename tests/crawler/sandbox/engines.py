@@ -10,12 +10,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.wire.sandbox.box import Box
-from crawler.wire.sandbox.containers import Containers, containers_of
-from crawler.wire.sandbox.engine import Engine, Flavour
-from crawler.wire.sandbox.identity import Identity
-from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.process import Contained
+from crawler.wire.sandbox.boxes.box import Box
+from crawler.wire.sandbox.boxes.process import Contained
+from crawler.wire.sandbox.engines.containers import Containers, containers_of
+from crawler.wire.sandbox.engines.engine import Engine, Flavour
+from crawler.wire.sandbox.kernel.identity import Identity
+from crawler.wire.sandbox.kernel.limits import Limits
 from evidence.canonical import Json
 
 SOURCE = Path(__file__).with_name("engine_stand_in.py")

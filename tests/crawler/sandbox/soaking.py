@@ -26,7 +26,7 @@ from pathlib import Path
 
 from crawler.wire.launch import Launched
 from crawler.wire.sandbox import Limits, Sandbox
-from crawler.wire.sandbox.limits import MIB
+from crawler.wire.sandbox.kernel.limits import MIB
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox import census
 from tests.crawler.sandbox.driving import HOSTILE, greet, read_all, sandbox

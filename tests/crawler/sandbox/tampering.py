@@ -7,11 +7,11 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.wire.sandbox import trees
-from crawler.wire.sandbox.custody import claim
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.eviction import Keep, evict
-from crawler.wire.sandbox.layers import Layers
+from crawler.wire.sandbox.layers import trees
+from crawler.wire.sandbox.layers.custody import claim
+from crawler.wire.sandbox.layers.eviction import Keep, evict
+from crawler.wire.sandbox.layers.layers import Layers
 from evidence.model import TargetType
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

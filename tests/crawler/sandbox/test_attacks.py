@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Limits, bubblewrap, identity
-from crawler.wire.sandbox.process import family
+from crawler.wire.sandbox import Limits
+from crawler.wire.sandbox.boxes import bubblewrap
+from crawler.wire.sandbox.boxes.process import family
+from crawler.wire.sandbox.kernel import identity
 from evidence.model import Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
 

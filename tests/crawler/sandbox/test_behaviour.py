@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from crawler.wire.launch import Exit
-from crawler.wire.sandbox import holding, seccomp, watching
-from crawler.wire.sandbox.watching import Tripwire, Watch
+from crawler.wire.sandbox.kernel import holding, seccomp
+from crawler.wire.sandbox.watched import watching
+from crawler.wire.sandbox.watched.watching import Tripwire, Watch
 from evidence.kinds.behaviour import Behaviour, Contact, Decoy
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, read_all, sandbox

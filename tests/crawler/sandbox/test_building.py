@@ -16,8 +16,9 @@ from pathlib import Path
 import certifi
 import pytest
 
-from crawler.wire.sandbox import Rootfs, SandboxError, answers, availability, bun, host, indexes, rootfs
-from crawler.wire.sandbox.indexes import Endpoint, NpmIndex, PythonIndex
+from crawler.wire.sandbox import Rootfs, SandboxError, availability
+from crawler.wire.sandbox.provisioning import answers, bun, host, indexes, rootfs
+from crawler.wire.sandbox.provisioning.indexes import Endpoint, NpmIndex, PythonIndex
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.index_server import IndexServer, make_tarball
 

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Limits, cgroup, process
-from crawler.wire.sandbox.process import family
+from crawler.wire.sandbox import Limits
+from crawler.wire.sandbox.boxes import process
+from crawler.wire.sandbox.boxes.process import family
+from crawler.wire.sandbox.kernel import cgroup
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Limits, cgroup
+from crawler.wire.sandbox import Limits
+from crawler.wire.sandbox.kernel import cgroup
 
 LIMITS = Limits(processes=9, memory=100 << 20, scratch=0, shared_memory=0, cpus=1.5)
 

@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from crawler.wire.sandbox import seccomp, syscalls
-from crawler.wire.sandbox.box import Bind
-from crawler.wire.sandbox.container import Container, creation
-from crawler.wire.sandbox.containers import containers_of
-from crawler.wire.sandbox.engine import NEEDED, Flavour
+from crawler.wire.sandbox.boxes.box import Bind
+from crawler.wire.sandbox.engines.container import Container, creation
+from crawler.wire.sandbox.engines.containers import containers_of
+from crawler.wire.sandbox.engines.engine import NEEDED, Flavour
+from crawler.wire.sandbox.engines.keeper import claim
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.keeper import claim
-from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.profile import profile
+from crawler.wire.sandbox.kernel import seccomp, syscalls
+from crawler.wire.sandbox.kernel.limits import Limits
+from crawler.wire.sandbox.kernel.profile import profile
 from tests.crawler.sandbox.engines import StandIn, said_by, stand_in, until
 
 GREET = "import sys; print('hello', sys.stdin.readline().strip(), flush=True); sys.stdin.read()"
@@ -34,7 +34,7 @@ DIE = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from tests.crawler.sandbox.engines import StandIn
-from crawler.wire.sandbox.engine import Engine, Flavour
+from crawler.wire.sandbox.engines.engine import Engine, Flavour
 async def main(home, cache, root, program):
     engine = Engine(Flavour(Path(program).name), Path(program), {"HOME": home})
     started = await StandIn(Path(home), Path(cache), Path(root), engine).start("import time; time.sleep(600)")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Rootfs, SandboxError, open_sandbox, rootfs
-from crawler.wire.sandbox.custody import claim
+from crawler.wire.sandbox import Rootfs, SandboxError, open_sandbox
+from crawler.wire.sandbox.layers.custody import claim
+from crawler.wire.sandbox.provisioning import rootfs
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.conftest import NOON
 

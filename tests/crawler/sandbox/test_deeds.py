@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from crawler.wire.sandbox.deeds import Deeds, clean, question
+from crawler.wire.sandbox.watched.deeds import Deeds, clean, question
 from evidence.kinds.behaviour import LONGEST, MOST, Contact
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from crawler.collectors.protocol.caution import Policy, policy_for
-from crawler.wire.sandbox.door import OpenBubblewrap
-from crawler.wire.sandbox.indexes import Endpoint
-from crawler.wire.sandbox.relay import Doors
+from crawler.wire.sandbox.boxes.door import OpenBubblewrap
+from crawler.wire.sandbox.boxes.relay import Doors
+from crawler.wire.sandbox.provisioning.indexes import Endpoint
 from evidence.canonical import Json
 from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Target, TargetType

@@ -14,10 +14,10 @@ import pytest
 
 from crawler.wire.launch import Exit
 from crawler.wire.sandbox import Limits, Rootfs
-from crawler.wire.sandbox.box import Bind, Box
+from crawler.wire.sandbox.boxes.box import Bind, Box
+from crawler.wire.sandbox.boxes.gvisor import Gvisor, outer, specification
 from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.gvisor import Gvisor, outer, specification
-from crawler.wire.sandbox.identity import slot
+from crawler.wire.sandbox.kernel.identity import slot
 from crawler.wire.sandbox.runtimes import tried
 from tests.crawler.sandbox import census
 from tests.crawler.sandbox.engines import said_by

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from crawler.wire.sandbox import identity
+from crawler.wire.sandbox.kernel import identity
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start processes of other users")

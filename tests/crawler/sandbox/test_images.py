@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from crawler.wire.sandbox import Rootfs
-from crawler.wire.sandbox.engine import Flavour
+from crawler.wire.sandbox.boxes.process import Contained
+from crawler.wire.sandbox.engines.engine import Flavour
+from crawler.wire.sandbox.engines.images import LARGEST, Images, described, fitting, reference_of, refusal, weight
 from crawler.wire.sandbox.image_engine import ImageEngine
-from crawler.wire.sandbox.images import LARGEST, Images, described, fitting, reference_of, refusal, weight
-from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.process import Contained
+from crawler.wire.sandbox.kernel.limits import Limits
 from crawler.wire.sandbox.runtime import Bubblewrap
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, sandbox
@@ -108,8 +108,8 @@ def test_an_image_that_is_too_large_is_never_pulled(engine: StandIn) -> None:
 
 
 def test_a_pull_that_fills_the_disk_is_cut(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.wire.sandbox.images.LARGEST", 1 << 20)
-    monkeypatch.setattr("crawler.wire.sandbox.images.LARGEST_UNPACKED", 8 << 20)
+    monkeypatch.setattr("crawler.wire.sandbox.engines.images.LARGEST", 1 << 20)
+    monkeypatch.setattr("crawler.wire.sandbox.engines.images.LARGEST_UNPACKED", 8 << 20)
     offered(engine, f"{REPOSITORY}:latest")
     engine.behave(floods="yes")
     if not writes_are_counted(engine.home / "probe"):

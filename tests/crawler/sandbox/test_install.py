@@ -15,7 +15,7 @@ import pytest
 
 from crawler.wire.launch import Launched
 from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.install import Caps
+from crawler.wire.sandbox.provisioning.install import Caps
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, greet, sandbox

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Sandbox, install, launcher, layers, trees
-from crawler.wire.sandbox.eviction import Evicted, Keep, evict
-from crawler.wire.sandbox.install import Caps
+from crawler.wire.sandbox import Sandbox, launcher
+from crawler.wire.sandbox.layers import layers, trees
+from crawler.wire.sandbox.layers.eviction import Evicted, Keep, evict
+from crawler.wire.sandbox.provisioning import install
+from crawler.wire.sandbox.provisioning.install import Caps
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, greet, sandbox

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawler.wire.sandbox import InstalledTree
-from crawler.wire.sandbox.installed_tree import TreeLimits, read_tree
+from crawler.wire.sandbox.provisioning.installed_tree import TreeLimits, read_tree
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import sandbox
 from tests.crawler.sandbox.index_server import IndexServer

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import trees
-from crawler.wire.sandbox.eviction import Evicted, Keep, evict, sweep
-from crawler.wire.sandbox.identity import take
-from crawler.wire.sandbox.layers import Layers, seal_path
+from crawler.wire.sandbox.kernel.identity import take
+from crawler.wire.sandbox.layers import trees
+from crawler.wire.sandbox.layers.eviction import Evicted, Keep, evict, sweep
+from crawler.wire.sandbox.layers.layers import Layers, seal_path
 from evidence.model import TargetType
 from tests.crawler.sandbox import ordinary
 from tests.crawler.sandbox.driving import NOON

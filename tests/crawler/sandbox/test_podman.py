@@ -19,14 +19,14 @@ import pytest
 
 from crawler.wire.launch import Exit
 from crawler.wire.sandbox import Rootfs
-from crawler.wire.sandbox.box import Bind, Box
-from crawler.wire.sandbox.containers import Containers, containers_of
-from crawler.wire.sandbox.engine import Engine
-from crawler.wire.sandbox.identity import slot
-from crawler.wire.sandbox.images import ARCHITECTURES, Images
-from crawler.wire.sandbox.keeper import names
-from crawler.wire.sandbox.limits import Limits
-from crawler.wire.sandbox.process import Contained
+from crawler.wire.sandbox.boxes.box import Bind, Box
+from crawler.wire.sandbox.boxes.process import Contained
+from crawler.wire.sandbox.engines.containers import Containers, containers_of
+from crawler.wire.sandbox.engines.engine import Engine
+from crawler.wire.sandbox.engines.images import ARCHITECTURES, Images
+from crawler.wire.sandbox.engines.keeper import names
+from crawler.wire.sandbox.kernel.identity import slot
+from crawler.wire.sandbox.kernel.limits import Limits
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON
 from tests.crawler.sandbox.engines import real_podman, said_by, until
@@ -56,11 +56,11 @@ print(json.dumps({
 DIE = """
 import asyncio, json, os, signal, sys
 from pathlib import Path
-from crawler.wire.sandbox.box import Box
-from crawler.wire.sandbox.containers import containers_of
-from crawler.wire.sandbox.engine import Engine, Flavour
-from crawler.wire.sandbox.identity import Identity
-from crawler.wire.sandbox.limits import Limits
+from crawler.wire.sandbox.boxes.box import Box
+from crawler.wire.sandbox.engines.containers import containers_of
+from crawler.wire.sandbox.engines.engine import Engine, Flavour
+from crawler.wire.sandbox.kernel.identity import Identity
+from crawler.wire.sandbox.kernel.limits import Limits
 async def main(binary, environment, cache, root):
     runtime = await containers_of(Engine(Flavour.PODMAN, Path(binary), json.loads(environment)), Path(cache))
     box = Box(root=Path(root), binds=(), limits=Limits())

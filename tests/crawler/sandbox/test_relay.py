@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import pytest
 
-from crawler.wire.sandbox.indexes import Endpoint
-from crawler.wire.sandbox.relay import Doors, Relay, server_name
+from crawler.wire.sandbox.boxes.relay import Doors, Relay, server_name
+from crawler.wire.sandbox.provisioning.indexes import Endpoint
 
 NAME = "registry.npm.example"
 INDEX = Endpoint("https", "pypi.example", 443)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox.limits import MIB, RUN
+from crawler.wire.sandbox.kernel.limits import MIB, RUN
 from crawler.wire.sandbox.room import Room, places
 
 # Takes every place there is, says so, and waits to be killed.

@@ -12,7 +12,7 @@ import pytest
 
 from crawler.wire.sandbox import open_sandbox
 from crawler.wire.sandbox.availability import Availability
-from crawler.wire.sandbox.engine import NEEDED
+from crawler.wire.sandbox.engines.engine import NEEDED
 from crawler.wire.sandbox.runtimes import RUNTIMES, look, pick, pick_for_images, survey
 from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Reason

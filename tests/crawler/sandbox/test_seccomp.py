@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from crawler.wire.sandbox import seccomp, syscalls
-from crawler.wire.sandbox.seccomp import ALLOW, ERRNO, KILL_PROCESS
+from crawler.wire.sandbox.kernel import seccomp, syscalls
+from crawler.wire.sandbox.kernel.seccomp import ALLOW, ERRNO, KILL_PROCESS
 
 MACHINES = ("x86_64", "aarch64")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from crawler.wire.sandbox import Rootfs
-from crawler.wire.sandbox.process import family
+from crawler.wire.sandbox.boxes.process import family
 from tests.crawler.sandbox import census, ordinary
 from tests.crawler.sandbox.driving import sandbox
 

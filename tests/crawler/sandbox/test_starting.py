@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from crawler.wire.launch import Exit
-from crawler.wire.sandbox import Limits, UnsandboxedLauncher, command, entrypoints, start_failure
+from crawler.wire.sandbox import Limits, UnsandboxedLauncher, command, start_failure
 from crawler.wire.sandbox.availability import available
 from crawler.wire.sandbox.failure import install_failure, last_words
+from crawler.wire.sandbox.provisioning import entrypoints
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import read_all, sandbox
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import trees
+from crawler.wire.sandbox.layers import trees
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox.layers import Layers
+from crawler.wire.sandbox.layers.layers import Layers
 from tests.workers.cli.conftest import Hallmark
 
 

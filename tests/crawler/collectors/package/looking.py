@@ -15,7 +15,7 @@ from crawler.collectors.package import Archive, PackageCollector, PackageLimits
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine, tls_context
 from crawler.wire.resolve import SystemResolver
-from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex
+from crawler.wire.sandbox.provisioning.indexes import NpmIndex, PythonIndex
 from evidence.canonical import Json, parse_json
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
 from tests.servers.indexes import PackageIndex

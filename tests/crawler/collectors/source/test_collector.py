@@ -22,8 +22,8 @@ from crawler.collectors.source.task import NoFolder, Reading, Task, Unreadable
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from crawler.wire.resolve import SystemResolver
-from crawler.wire.sandbox.indexes import NpmIndex, PythonIndex
-from crawler.wire.sandbox.installed_tree import InstalledPackage, InstalledTree
+from crawler.wire.sandbox.provisioning.indexes import NpmIndex, PythonIndex
+from crawler.wire.sandbox.provisioning.installed_tree import InstalledPackage, InstalledTree
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.source import Source

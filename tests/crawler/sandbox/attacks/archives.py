@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.install import Caps
+from crawler.wire.sandbox.provisioning.install import Caps
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.attacks.arena import Arena
 from tests.crawler.sandbox.attacks.outcome import Outcome

@@ -1,0 +1,1 @@
+"""One box: its mounts, its way in and out, its processes and their end."""

@@ -1,0 +1,108 @@
+"""One container as data, and the engine's options for it: everything that it may not do is said here."""
+
+from __future__ import annotations
+
+import csv
+import io
+import resource
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crawler.wire.sandbox.boxes.box import WORK, Bind
+from crawler.wire.sandbox.engines.engine import Flavour
+from crawler.wire.sandbox.kernel.limits import Limits
+
+ULIMITS = {
+    resource.RLIMIT_CPU: "cpu",
+    resource.RLIMIT_DATA: "data",
+    resource.RLIMIT_FSIZE: "fsize",
+    resource.RLIMIT_NOFILE: "nofile",
+    resource.RLIMIT_CORE: "core",
+    resource.RLIMIT_MEMLOCK: "memlock",
+    resource.RLIMIT_MSGQUEUE: "msgqueue",
+    resource.RLIMIT_SIGPENDING: "sigpending",
+    resource.RLIMIT_NPROC: "nproc",
+}
+SCRATCH = "/tmp"  # noqa: S108
+SHARED = 64  # containers that may run as one user
+LEAVING = 30  # seconds that the engine itself waits longer than we do
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """Everything that decides what a command sees and may use.
+
+    `image` is an identifier of the engine's, or `root` a folder of ours to be the file system (Podman only). `user` is
+    None where the image names an ordinary one itself, `alone` if nothing else runs as that user, `folder` None for the
+    image's own. `profile` lists the allowed system calls; `names` is the resolv.conf inside, where an engine would put
+    the host's.
+    """
+
+    name: str
+    label: str
+    image: str = ""
+    root: Path | None = None
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    binds: tuple[Bind, ...] = ()
+    memory_places: tuple[str, ...] = ()
+    folder: str | None = None
+    user: str | None = None
+    alone: bool = False
+    profile: Path
+    names: Path
+    limits: Limits
+
+
+def creation(flavour: Flavour, wanted: Container) -> list[str]:
+    """The arguments that create a container: nothing in it runs yet."""
+    found = ["create", "--name", wanted.name, "--label", wanted.label, "--interactive", "--hostname", "sandbox"]
+    found += [*_containment(flavour), "--security-opt", f"seccomp={wanted.profile}"]
+    found += _limits(flavour, wanted.limits, alone=wanted.alone)
+    for place in (SCRATCH, WORK, *wanted.memory_places):
+        found += _memory(flavour, place, wanted.limits.scratch, wanted.limits.scratch_inodes)
+    for bind in (Bind(wanted.names, "/etc/resolv.conf"), *wanted.binds):
+        found += ["--mount", _bind(bind)]
+    for name, value in wanted.environment.items():
+        found += ["--env", f"{name}={value}"]
+    found += ["--workdir", wanted.folder] if wanted.folder else []
+    found += ["--user", wanted.user] if wanted.user else []
+    found += ["--rootfs", str(wanted.root)] if wanted.root else [wanted.image]
+    return [*found, *wanted.command]
+
+
+def _containment(flavour: Flavour) -> list[str]:
+    found = ["--network", "none", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
+    found += ["--security-opt", "label=disable", "--ipc", "private", "--cgroupns", "private", "--no-healthcheck"]
+    # A log driver would copy a flood of output to the host's disk.
+    found += ["--log-driver", "none", "--pull", "never", "--restart", "no"]
+    if flavour is Flavour.DOCKER:
+        return found
+    found += ["--no-hosts", "--http-proxy=false", "--read-only-tmpfs=false"]
+    return [*found, "--image-volume", "ignore", "--systemd", "false"]
+
+
+def _limits(flavour: Flavour, limits: Limits, *, alone: bool) -> list[str]:
+    found = ["--pids-limit", str(limits.processes), "--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
+    found += ["--cpus", f"{limits.cpus:g}", "--shm-size", str(limits.shared_memory)]
+    # The kernel counts a user's processes in all containers together; --pids-limit is the cap of this one.
+    processes = limits.processes if alone else SHARED * limits.processes
+    for number, most in (*limits.resources(), (resource.RLIMIT_NPROC, processes)):
+        if number in ULIMITS:
+            found += ["--ulimit", f"{ULIMITS[number]}={most}:{most}"]
+    # Podman ends a container by itself, which holds where we are no longer there to do it.
+    return [*found, "--timeout", str(round(limits.seconds) + LEAVING)] if flavour is Flavour.PODMAN else found
+
+
+def _memory(flavour: Flavour, place: str, size: int, inodes: int) -> list[str]:
+    # Podman refuses nr_inodes: there, the files of a flood count as memory of the control group.
+    most = f",nr_inodes={inodes}" if flavour is Flavour.DOCKER else ",notmpcopyup"
+    return ["--tmpfs", f"{place}:rw,nosuid,nodev,noexec,mode=1777,size={size}{most}"]
+
+
+def _bind(bind: Bind) -> str:
+    text = io.StringIO()
+    fields: Sequence[str] = ("type=bind", f"source={bind.source}", f"target={bind.place}")
+    csv.writer(text, lineterminator="").writerow([*fields, *(() if bind.writable else ("readonly",))])
+    return text.getvalue()

@@ -1,0 +1,204 @@
+"""Podman or Docker as a runtime: a container is created, entered by its client, and removed whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from crawler.wire.sandbox.boxes.box import BASE_ENVIRONMENT, Box
+from crawler.wire.sandbox.boxes.process import Contained, Init
+from crawler.wire.sandbox.engines import importing
+from crawler.wire.sandbox.engines.container import Container, creation
+from crawler.wire.sandbox.engines.engine import Engine, Flavour
+from crawler.wire.sandbox.engines.keeper import Keeper, Owner, claim, sweep
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.kernel.identity import FIRST_SLOT_UID, Identity
+from crawler.wire.sandbox.kernel.limits import Limits
+from crawler.wire.sandbox.kernel.profile import profile
+from evidence.canonical import Json
+
+STARTING = 30.0  # seconds from the order to start until the engine says that it did
+POLL = 0.02
+ORDINARY = 1000  # the user inside a rootless engine, whose own user namespace makes it a stranger outside
+
+
+class InContainer(Contained):
+    """A container's client as a process tree: whoever ends the client also has the container removed."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        init: Init | None,
+        limits: Limits,
+        facts: Mapping[str, Json],
+        *,
+        runtime: str,
+        keeper: Keeper,
+    ) -> None:
+        super().__init__(process, init, limits, facts, runtime=runtime)
+        self._keeper = keeper
+        self.after_stop(keeper.finish)
+
+    def kill(self, why: str | None = None) -> None:
+        """Kill the whole tree now: by its first process where we may, and by the engine in any case."""
+        super().kill(why)
+        self._keeper.release()
+
+
+@dataclass(frozen=True, slots=True)
+class Containers:
+    """Containers of one engine. Make one with `containers_of`; `profile` lists the allowed system calls."""
+
+    engine: Engine
+    owner: Owner
+    profile: Path
+
+    @property
+    def name(self) -> str:
+        """`podman` or `docker`."""
+        return self.engine.flavour.value
+
+    async def start(
+        self, box: Box, command: Sequence[str], identity: Identity, *, facts: Mapping[str, Json] | None = None
+    ) -> Contained:
+        """Start `command` in `box`; raises SandboxError when the engine cannot set it up."""
+        wanted = Container(
+            name=self.owner.next_name(),
+            label=f"hallmark.owner={self.owner.token}",
+            command=tuple(command),
+            environment={**BASE_ENVIRONMENT, **box.environment},
+            binds=box.binds,
+            folder=box.folder,
+            user=self.user(identity),
+            alone=identity.uid is not None,
+            profile=self.profile,
+            names=box.root / "etc/resolv.conf",
+            limits=box.limits,
+        )
+        if self.engine.flavour is Flavour.PODMAN:
+            return await self.enter(replace(wanted, root=box.root), facts)
+        return await self.enter(replace(wanted, image=await importing.image(self.engine, box.root)), facts)
+
+    def user(self, identity: Identity) -> str:
+        """Who a server is inside, as USER:GROUP; never root, and alone with that id where the engine is root."""
+        if self.engine.flavour is Flavour.PODMAN and identity.uid is None:
+            return f"{ORDINARY}:{ORDINARY}"
+        uid = identity.uid or FIRST_SLOT_UID
+        return f"{uid}:{uid}"
+
+    async def enter(self, wanted: Container, facts: Mapping[str, Json] | None) -> Contained:
+        """Create and start a container; raises SandboxError, and leaves none behind, when it cannot be started."""
+        keeper = Keeper(self.engine, wanted.name)
+        async with contextlib.AsyncExitStack() as undo:
+            undo.push_async_callback(keeper.finish)
+            await self.engine.demand(*creation(self.engine.flavour, wanted))
+            process = self._client(wanted.name)
+            undo.callback(_abandon, process)
+            init = await self._started(wanted.name, process)
+            undo.pop_all()
+        return InContainer(process, init, wanted.limits, facts or {}, runtime=self.name, keeper=keeper)
+
+    def _client(self, name: str) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(  # noqa: S603
+                [self.engine.binary, "start", "--attach", "--interactive", name],
+                env=self.engine.client_environment,
+                cwd="/",
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SandboxError(f"{self.name} cannot be started ({type(error).__name__})") from error
+
+    async def _started(self, name: str, process: subprocess.Popen[bytes]) -> Init | None:
+        """The container's first process once it runs, None when it ended already or is not ours to see."""
+        try:
+            async with asyncio.timeout(STARTING):
+                while not (found := await self._state(name)).begun:
+                    if process.poll() is not None and not (await self._state(name)).begun:
+                        raise SandboxError(f"{self.name} could not start the container: {_complaint(process)}")
+                    await asyncio.sleep(POLL)
+        except TimeoutError as error:
+            raise SandboxError(f"{self.name} did not start the container in {STARTING:g} seconds") from error
+        return _init(found)
+
+    async def _state(self, name: str) -> State:
+        said = await self.engine.demand("container", "inspect", name)
+        try:
+            table = json.loads(said)[0]
+            state = table["State"]
+            begun = not str(state["StartedAt"]).startswith("0001-")
+            return State(begun=begun, pid=int(state["Pid"]), container=str(table["Id"]))
+        except (ValueError, TypeError, LookupError) as error:
+            raise SandboxError(f"{self.name} does not say what became of a container") from error
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the engine says of a container: whether it was ever started, and its first process (0: none)."""
+
+    begun: bool
+    pid: int
+    container: str
+
+
+async def containers_of(engine: Engine, cache_dir: Path) -> Containers:
+    """The engine as a runtime, without what dead processes left in it; raises SandboxError."""
+    await sweep(engine, cache_dir)
+    return Containers(engine, claim(cache_dir), await asyncio.to_thread(_written, cache_dir / "tools"))
+
+
+def _written(folder: Path) -> Path:
+    text = json.dumps(profile(platform.machine()), sort_keys=True)
+    place = folder / f"seccomp-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    new = place.with_suffix(f".{os.getpid()}")
+    new.write_text(text, "utf-8")
+    new.replace(place)
+    return place
+
+
+def _init(found: State) -> Init | None:
+    """A handle on the first process, when /proc agrees that it belongs to this very container.
+
+    The engine may number processes differently, as one in a virtual machine does.
+    """
+    if found.pid <= 1 or len(found.container) < 32:
+        return None
+    try:
+        handle = os.pidfd_open(found.pid)
+    except OSError:
+        return None
+    try:
+        known = "".join(
+            Path(f"/proc/{found.pid}/{part}").read_text("utf-8", "replace") for part in ("cgroup", "mountinfo")
+        )
+    except OSError:
+        known = ""
+    if found.container in known:
+        return Init(found.pid, handle)
+    os.close(handle)
+    return None
+
+
+def _abandon(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def _complaint(process: subprocess.Popen[bytes]) -> str:
+    said = process.stderr.read(65536).decode("utf-8", "replace").strip() if process.stderr else ""
+    return said.splitlines()[-1][-300:] if said else f"exit code {process.returncode}"

@@ -1,0 +1,132 @@
+"""A container engine of this machine, driven by its command line: Podman or Docker.
+
+Options are those that both document (https://docs.docker.com/reference/cli/docker/container/create/ and
+https://docs.podman.io/en/latest/markdown/podman-create.1.html) but for what a `Flavour` says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from crawler.engine_variables import ENGINE_VARIABLES
+from crawler.wire.sandbox.boxes.process import family
+from crawler.wire.sandbox.errors import SandboxError
+
+LONGEST_ANSWER = 4 << 20
+PATIENCE = 60.0
+POLL = 0.2
+# What a client needs besides; nothing of it reaches a container.
+NEEDED = ("HOME", "XDG_CONFIG_HOME", *sorted(ENGINE_VARIABLES))
+
+
+class Flavour(StrEnum):
+    """Whose command line it is."""
+
+    PODMAN = "podman"
+    DOCKER = "docker"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one command of the engine said; `cut` when it was killed for what it wrote to the disk."""
+
+    code: int
+    out: str
+    err: str
+    cut: bool = False
+
+    @property
+    def last_words(self) -> str:
+        """The last line it complained with."""
+        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
+        return lines[-1][:200] if lines else f"exit code {self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A client program and the environment it gets."""
+
+    flavour: Flavour
+    binary: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def client_environment(self) -> dict[str, str]:
+        """The environment of every client that is started."""
+        return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin", "LANG": "C.UTF-8", **self.environment}
+
+    async def ask(self, *arguments: str, seconds: float = PATIENCE, most_written: int | None = None) -> Answer:
+        """Run one command to its end; raises SandboxError when it takes longer or says too much.
+
+        With `most_written` it is killed when it, not a daemon for it, wrote more bytes to the disk.
+        """
+        process = await self._spawn(arguments)
+        watch = asyncio.create_task(_cut(process, most_written))
+        try:
+            async with asyncio.timeout(seconds):
+                out, err = await process.communicate()
+        except TimeoutError as error:
+            raise SandboxError(f"{self.flavour} {arguments[0]} took more than {seconds:g} seconds") from error
+        finally:
+            watch.cancel()
+            if process.returncode is None:
+                _kill(process)
+                await process.wait()
+        if len(out) > LONGEST_ANSWER:
+            raise SandboxError(f"{self.flavour} {arguments[0]} said more than {LONGEST_ANSWER} bytes")
+        cut = watch.done() and not watch.cancelled() and most_written is not None
+        return Answer(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), cut)
+
+    async def demand(self, *arguments: str, seconds: float = PATIENCE) -> str:
+        """What a command says that has to succeed; raises SandboxError with its last words."""
+        answer = await self.ask(*arguments, seconds=seconds)
+        if answer.code:
+            raise SandboxError(f"{self.flavour} {arguments[0]} failed: {answer.last_words}")
+        return answer.out
+
+    async def _spawn(self, arguments: tuple[str, ...]) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                self.binary,
+                *arguments,
+                env=self.client_environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"{self.flavour} cannot be started ({type(error).__name__})") from error
+
+
+async def _cut(process: asyncio.subprocess.Process, most: int | None) -> None:
+    """Kill a client and all it started once they wrote more than `most` bytes; returns when that was done."""
+    written: dict[int, int] = {}
+    while most is None or sum(written.values()) <= most:
+        await asyncio.sleep(POLL)
+        for pid in family(process.pid) if most is not None else ():
+            written[pid] = max(written.get(pid, 0), _written(pid))
+    _kill(process)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _written(pid: int) -> int:
+    """Bytes that a process had written to storage; 0 when it is gone or not ours to ask."""
+    try:
+        lines = Path(f"/proc/{pid}/io").read_text("ascii").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes:"))
+    except (OSError, ValueError, StopIteration):
+        return 0
