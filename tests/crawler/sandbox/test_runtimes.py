@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -17,7 +18,7 @@ from crawler.wire.sandbox.runtimes import RUNTIMES, look, pick, pick_for_images,
 from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.driving import NOON
-from workers.settings import tool_environment
+from workers.settings import Settings, tool_environment
 
 
 def having(*names: str) -> Callable[[str], Availability]:
@@ -106,3 +107,9 @@ def test_the_environment_handed_on_is_what_engines_need(monkeypatch: pytest.Monk
     for name in NEEDED:
         monkeypatch.setenv(name, os.environ.get(name, "x"))
     assert set(NEEDED) <= tool_environment().keys()
+
+
+def test_whoever_names_the_runtimes_names_the_same_ones() -> None:
+    choice = Settings.model_fields["sandbox_runtime"].annotation
+    assert set(get_args(choice)) == {"auto", *RUNTIMES}
+    assert set(RUNTIMES) == CONTAINING
