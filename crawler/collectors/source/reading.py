@@ -13,7 +13,7 @@ from crawler.collectors.source.task import NoFolder, Reading, Task, Unreadable
 from crawler.collectors.source.tree import Tree
 from evidence.canonical import Json, canonical_json
 from evidence.derive.secrets import Scanner, scan_files
-from evidence.derive.source import places, python_tools, script_tools
+from evidence.derive.source import places, python_schema, python_tools, script_tools, zod
 from evidence.derive.source.python_module import Project
 from evidence.derive.source.script import Scripts
 from evidence.derive.source.tool import MAX_TOOLS, Tool
@@ -98,7 +98,7 @@ def _conventions(tree: Tree, paths: list[str]) -> dict[str, Json]:
 
 def tools_of(tree: Tree) -> list[Tool]:
     """The tools of the tree, each name once: sources before what is built of them."""
-    project, scripts = Project(tree.python), Scripts(tree.scripts)
+    project, scripts = Project(tree.python, python_schema.schema_of), Scripts(tree.scripts, zod.schema_of)
     found: dict[str, Tool] = {}
     of_python = chain.from_iterable(python_tools.tools_of(path, project) for path in _ordered(tree.python))
     of_scripts = chain.from_iterable(script_tools.tools_of(path, scripts) for path in _ordered(tree.scripts))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from evidence.derive.source.tool import MAX_STEPS, Budget
+from evidence.derive.source.tool import MAX_STEPS, Budget, Value
 
 MAX_BYTES: Final = 512 * 1024
 """Of one file. The parser needs up to a kilobyte of memory for a byte that is made for it."""
@@ -74,9 +74,13 @@ Named: TypeAlias = ast.expr | ast.ClassDef | ast.FunctionDef | ast.AsyncFunction
 
 @dataclass(frozen=True)
 class Project:
-    """The Python files of one server by path, parsed when they are asked for."""
+    """The Python files of one server by path, parsed when they are asked for.
+
+    `schema_of` reads a schema from an annotation: schemas need values and values need schemas.
+    """
 
     texts: Mapping[str, str]
+    schema_of: Callable[[ast.expr, Module, int], Value]
     budget: Budget = field(default_factory=Budget)
     _modules: dict[str, Module | None] = field(default_factory=dict)
 

@@ -110,10 +110,7 @@ def _call(node: ast.Call, module: Module, steps: int) -> Value:
     name = last_name(node)
     method = node.func if isinstance(node.func, ast.Attribute) else None
     if name in _SCHEMA_METHODS and method is not None and not node.args:
-        # Looked up late: schemas need values and values need schemas.
-        from evidence.derive.source.python_schema import schema_of  # noqa: PLC0415
-
-        return schema_of(method.value, module, steps)
+        return module.project.schema_of(method.value, module, steps)
     if name == "dict" and not node.args and all(word.arg for word in node.keywords):
         return keywords_of(node, module, steps)
     if name == "join" and method is not None and len(node.args) == 1:

@@ -5,7 +5,7 @@ Trees are walked by a cursor, in linear time; queries take quadratic time on tre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
@@ -14,7 +14,7 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser, Tree
 
-from evidence.derive.source.tool import MAX_STEPS, Budget
+from evidence.derive.source.tool import MAX_STEPS, Budget, Value
 
 MAX_BYTES: Final = 2 * 1024 * 1024
 """Of one file: a bundle of a whole server is smaller; text made against the parser takes ten seconds a megabyte."""
@@ -139,9 +139,13 @@ class Script:
 
 @dataclass(frozen=True)
 class Scripts:
-    """The scripts of one server by path, parsed when they are asked for."""
+    """The scripts of one server by path, parsed when they are asked for.
+
+    `schema_of` reads a schema from an expression: schemas need values and values need schemas.
+    """
 
     sources: Mapping[str, bytes]
+    schema_of: Callable[[Node | None, Script, int], Value]
     budget: Budget = field(default_factory=Budget)
     _scripts: dict[str, Script | None] = field(default_factory=dict)
 

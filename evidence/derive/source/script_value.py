@@ -271,10 +271,7 @@ def _call(node: Node, script: Script, steps: int) -> Value:  # noqa: PLR0911 - o
     given = [child for child in arguments.named_children if child.type != "comment"]
     subject = called.child_by_field_name("object")
     if name in _SCHEMAS and given:
-        # Looked up late: schemas need values and values need schemas.
-        from evidence.derive.source.zod import schema_of  # noqa: PLC0415
-
-        return schema_of(given[0], script, steps)
+        return script.project.schema_of(given[0], script, steps)
     if (frozen := _frozen(node, script)) is not None:
         return value_of(frozen, script, steps)
     if name in _CLEAN and subject is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evidence.derive.source.python_module import MAX_BYTES, Project, parse
+from evidence.derive.source.python_schema import schema_of
 from evidence.derive.source.python_tools import tools_of
 from evidence.derive.source.tool import Tool
 
@@ -16,7 +17,7 @@ HEAD = "from mcp.server.fastmcp import FastMCP, Context\nmcp = FastMCP('x')\n"
 
 def read(text: str, **others: str) -> dict[str, Tool]:
     files = {"src/app/server.py": text} | {f"src/app/{name}.py": other for name, other in others.items()}
-    project = Project(files)
+    project = Project(files, schema_of)
     return {tool.name: tool for path in files for tool in tools_of(path, project)}
 
 

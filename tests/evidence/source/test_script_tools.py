@@ -10,11 +10,12 @@ import pytest
 from evidence.derive.source.script import MAX_BYTES, Scripts
 from evidence.derive.source.script_tools import tools_of
 from evidence.derive.source.tool import Tool
+from evidence.derive.source.zod import schema_of
 
 
 def read(text: str, path: str = "src/index.ts", **others: str) -> dict[str, Tool]:
     files = {path: text.encode()} | {f"src/{name}.ts": other.encode() for name, other in others.items()}
-    project = Scripts(files)
+    project = Scripts(files, schema_of)
     return {tool.name: tool for path in files for tool in tools_of(path, project)}
 
 
