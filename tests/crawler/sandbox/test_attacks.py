@@ -79,9 +79,17 @@ def test_unix_sockets_of_the_host_are_out_of_reach(cache_of: Path, tmp_path: Pat
 def test_exotic_socket_families_are_refused(cache_of: Path) -> None:
     found, _ = attack(cache_of, "families")
     assert {name for name, answer in found.items() if answer == ["refused", "EAFNOSUPPORT"]} == {
-        "NETLINK", "PACKET", "ALG", "VSOCK", "BLUETOOTH", "XDP",
+        "PACKET", "ALG", "VSOCK", "BLUETOOTH", "XDP",
     }  # fmt: skip
     assert found["INET"][0] == found["UNIX"][0] == "ok"
+
+
+def test_routes_may_be_read_and_nothing_of_them_changed(cache_of: Path) -> None:
+    found, _ = attack(cache_of, "routes")
+    assert found["interfaces"] == found["with_addresses"] == ["lo"]
+    changes = [found[each] for each in ("set", "new", "address", "route", "to_another", "membership")]
+    assert changes == [["refused", "EPERM"]] * 6
+    assert found["protocols"] == ["EPROTONOSUPPORT"]
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64")

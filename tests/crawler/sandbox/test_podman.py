@@ -46,7 +46,7 @@ print(json.dumps({
     "files": [tried(lambda p=p: open(p + "/x", "w")) for p in ("", "/usr", "/app", "/dev", "/run", "/sys", "/etc")],
     "work": [tried(lambda p=p: open(p + "/x", "w")) for p in ("/tmp", "/tmp/work", "/dev/shm")],
     "network": [tried(lambda a=a: socket.create_connection((a, 80), 2)) for a in ("127.0.0.1", "169.254.169.254")],
-    "sockets": [tried(lambda f=f: socket.socket(f, 3)) for f in (16, 17, 38, 40)],
+    "sockets": [tried(lambda f=f: socket.socket(f, 3, p)) for f, p in ((16, 12), (17, 0), (38, 0), (40, 0))],
     "namespaces": [libc.unshare(flag) for flag in (0x10000000, 0x20000, 0x40000000)],
     "capabilities": [status[name].strip("0") for name in ("CapEff", "CapPrm", "CapBnd", "CapInh", "CapAmb")],
     "privileges": status["NoNewPrivs"], "seccomp": status["Seccomp"], "user": os.getuid(),

@@ -119,10 +119,22 @@ def test_calls_with_arguments_in_memory_fall_back_to_their_elders(machine: str, 
 def test_only_local_and_internet_sockets(machine: str, call: syscalls.Syscall) -> None:
     number = number_of(call, machine)
     assert [family for family in range(64) if verdict(machine, number, family, 1) == ALLOW] == [1, 2, 10]
+    assert verdict(machine, number, 17, 3) == refused(errno.EAFNOSUPPORT)
     assert verdict(machine, number, 40, 1) == refused(errno.EAFNOSUPPORT)
     assert [kind for kind in range(16) if verdict(machine, number, 2, kind) == ALLOW] == [1, 2, 5]
     assert verdict(machine, number, 2, 1 | 0o2000000 | 0o4000) == ALLOW  # close-on-exec, without blocking
     assert [protocol for protocol in range(300) if verdict(machine, number, 2, 1, protocol) == ALLOW] == [0, 6, 17]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_of_netlink_only_the_table_of_routes_may_be_asked(machine: str) -> None:
+    number, pair = number_of(syscalls.SOCKET, machine), number_of(syscalls.SOCKETPAIR, machine)
+    assert [kind for kind in range(16) if verdict(machine, number, 16, kind) == ALLOW] == [2, 3]
+    assert verdict(machine, number, 16, 3 | 0o2000000 | 0o4000) == ALLOW
+    for kind in (2, 3):
+        others = {verdict(machine, number, 16, kind, protocol) for protocol in (*range(1, 300), 2**31, 2**32 - 1)}
+        assert others == {refused(errno.EPROTONOSUPPORT)}
+    assert verdict(machine, pair, 16, 3) == refused(errno.EAFNOSUPPORT)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -46,8 +46,10 @@ def _judged() -> Iterator[tuple[syscalls.Syscall, list[Json]]]:
         yield syscalls.IOCTL, [_equal(1, command)]
     for command in seccomp.PRCTLS:
         yield syscalls.PRCTL, [_equal(0, command)]
-    for call in (syscalls.SOCKET, syscalls.SOCKETPAIR):
-        for family, kind, protocol in product(seccomp.FAMILIES, seccomp.SOCKET_TYPES, seccomp.PROTOCOLS):
+    known = list(product(seccomp.FAMILIES, seccomp.SOCKET_TYPES, seccomp.PROTOCOLS))
+    route = list(product((seccomp.ROUTE_FAMILY,), seccomp.ROUTE_TYPES, seccomp.ROUTE_PROTOCOLS))
+    for call, sockets in ((syscalls.SOCKET, [*known, *route]), (syscalls.SOCKETPAIR, known)):
+        for family, kind, protocol in sockets:
             yield call, [_equal(0, family), _masked(1, seccomp.SOCKET_TYPE_MASK, kind), _equal(2, protocol)]
     for level in seccomp.SOCKET_LEVELS:
         yield syscalls.SETSOCKOPT, [_equal(1, level)]

@@ -34,6 +34,9 @@ FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
 SOCKET_TYPES = (1, 2, 5)  # SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET
 SOCKET_TYPE_MASK = 0xF  # the rest are SOCK_NONBLOCK and SOCK_CLOEXEC
 PROTOCOLS = (0, 6, 17)  # the default, TCP and UDP: neither SCTP, DCCP, MPTCP nor ICMP
+# How libraries ask which interfaces there are (getifaddrs, Node at its start): AF_NETLINK, SOCK_DGRAM or SOCK_RAW, and
+# NETLINK_ROUTE alone. Decision 0323.
+ROUTE_FAMILY, ROUTE_TYPES, ROUTE_PROTOCOLS = 16, (2, 3), (0,)
 # Terminals as libc and libuv ask for them, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, FIOASYNC, and reading (never setting)
 # what the network interfaces are: SIOCGIFNAME, -CONF, -FLAGS, -ADDR, -BRDADDR, -NETMASK, -MTU, -HWADDR, -INDEX.
 IOCTLS = (
@@ -126,11 +129,17 @@ def _judged() -> Iterator[tuple[syscalls.Syscall, list[Instruction]]]:
     yield syscalls.PRCTL, [*_none_of(0, PRCTLS, denied), ALLOWED]
     yield syscalls.SETRLIMIT, [*_one_of(0, (CORE,), denied), ALLOWED]
     yield syscalls.PRLIMIT, [*_one_of(1, (CORE,), denied), ALLOWED]
-    for call in (syscalls.SOCKET, syscalls.SOCKETPAIR):
-        family = _none_of(0, FAMILIES, refuse(errno.EAFNOSUPPORT))
-        kind = _none_of(1, SOCKET_TYPES, denied, mask=SOCKET_TYPE_MASK)
-        yield call, [*family, *kind, *_none_of(2, PROTOCOLS, refuse(errno.EPROTONOSUPPORT)), ALLOWED]
+    known = [*_none_of(0, FAMILIES, refuse(errno.EAFNOSUPPORT)), *_kinds(SOCKET_TYPES, PROTOCOLS)]
+    route = _kinds(ROUTE_TYPES, ROUTE_PROTOCOLS)
+    yield syscalls.SOCKET, [_argument(0), Instruction(JUMP_EQUAL, ROUTE_FAMILY, if_false=len(route)), *route, *known]
+    yield syscalls.SOCKETPAIR, known
     yield syscalls.SETSOCKOPT, _options()
+
+
+def _kinds(types: tuple[int, ...], protocols: tuple[int, ...]) -> list[Instruction]:
+    """socket(family, type, protocol): these types and protocols of one family, whatever the flags in the type."""
+    kind = _none_of(1, types, refuse(errno.EPERM), mask=SOCKET_TYPE_MASK)
+    return [*kind, *_none_of(2, protocols, refuse(errno.EPROTONOSUPPORT)), ALLOWED]
 
 
 def _options() -> list[Instruction]:

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from crawler.engine_variables import ENGINE_VARIABLES
 from crawler.wire.launch import Launched
 from crawler.wire.sandbox import Limits, Sandbox
+from crawler.wire.sandbox.runtimes import AUTO
 from evidence.canonical import Json
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox import driving
@@ -34,11 +36,13 @@ class Arena:
     index: IndexServer
     aims: Mapping[str, Json]
     listener: socket.socket
+    runtime: str = AUTO
 
     async def sandbox(self, limits: Limits | None = None) -> Sandbox:
         """A sandbox for a user whose tools are configured for the index."""
-        environ = self.index.environ(str(self.home))
-        return await driving.sandbox(self.cache, environ, limits=limits or Limits())
+        engine = {name: os.environ[name] for name in ENGINE_VARIABLES if name in os.environ}
+        environ = self.index.environ(str(self.home)) | engine
+        return await driving.sandbox(self.cache, environ, limits=limits or Limits(), runtime=self.runtime)
 
     def target(self, ecosystem: str, package: str, *arguments: str) -> Target:
         """A package of the index, told what to go for."""
@@ -56,8 +60,8 @@ class Arena:
 
 
 @contextlib.contextmanager
-def arena(cache: Path, home: Path) -> Iterator[Arena]:
-    """An arena on a cache that has the root file system."""
+def arena(cache: Path, home: Path, runtime: str = AUTO) -> Iterator[Arena]:
+    """An arena on a cache that has the root file system, whose boxes are those of `runtime`."""
     os.environ["HALLMARK_ATTACK_CANARY"] = CANARY
     name = f"attacked-{os.getpid()}"
     with contextlib.ExitStack() as held:
@@ -85,7 +89,7 @@ def arena(cache: Path, home: Path) -> Iterator[Arena]:
             "canary": CANARY[::-1],
             "cache": str(cache)[::-1],
         }
-        yield Arena(cache=cache, home=home, index=index, aims=aims, listener=listener)
+        yield Arena(cache=cache, home=home, index=index, aims=aims, listener=listener, runtime=runtime)
 
 
 def _own_address() -> str:

@@ -17,6 +17,7 @@ from crawler.courtesy import Courtesy
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from crawler.wire.sandbox import Sandbox
+from crawler.wire.sandbox.runtimes import AUTO, RUNTIMES
 from evidence.canonical import Json
 from evidence.kinds.listing import KIND, Listing
 from evidence.model import Absent, Dossier, Server, Target
@@ -32,10 +33,10 @@ KEPT = ("index", "layers", "locks", "seals", "uses")
 Attack = Callable[[Sandbox], Awaitable[Outcome]]
 
 
-def run(cache: Path, home: Path, *, thorough: bool = False) -> dict[str, Outcome]:
+def run(cache: Path, home: Path, *, thorough: bool = False, runtime: str = AUTO) -> dict[str, Outcome]:
     """Every attack, by name. `thorough`: each is installed from its own package and gets a box of its own."""
     census.adopt_orphans()
-    with arena(cache, home) as place:
+    with arena(cache, home, runtime) as place:
         return asyncio.run(_run(place, thorough=thorough))
 
 
@@ -163,4 +164,5 @@ def _told(tool: Json) -> dict[str, str]:
 
 if __name__ == "__main__":
     where, home, into, *rest = sys.argv[1:]
-    outcome.save(run(Path(where), Path(home), thorough="thorough" in rest), Path(into))
+    contained_by = next((name for name in RUNTIMES if name in rest), AUTO)
+    outcome.save(run(Path(where), Path(home), thorough="thorough" in rest, runtime=contained_by), Path(into))

@@ -70,13 +70,49 @@ def unix(abstract, path):
 
 
 def families():
-    numbers = {"NETLINK": 16, "PACKET": 17, "ALG": 38, "VSOCK": 40, "BLUETOOTH": 31, "XDP": 44, "INET": 2, "UNIX": 1}
+    numbers = {"PACKET": 17, "ALG": 38, "VSOCK": 40, "BLUETOOTH": 31, "XDP": 44, "INET": 2, "UNIX": 1}
 
     def one(number):
         kind = socket.SOCK_STREAM if number in {1, 2, 40, 31} else socket.SOCK_RAW if number != 38 else 5
         socket.socket(number, kind, 0).close()
 
     return {name: attempt(lambda n=number: one(n)) for name, number in numbers.items()}
+
+
+def routes():
+    """What a socket of NETLINK_ROUTE tells, what it may change, and what else there is of netlink."""
+
+    def ask(kind, flags, body, to=0):
+        held = socket.socket(16, socket.SOCK_RAW, 0)
+        sent = struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body
+        held.sendto(sent, (to, 0))
+        answer, at = held.recv(65536), 0
+        error = struct.unpack_from("<i", answer, 16)[0] if struct.unpack_from("<H", answer, 4)[0] == 2 else 0
+        if error:
+            raise OSError(-error, "")
+        found = []
+        while at < len(answer):
+            length, answered = struct.unpack_from("<IH", answer, at)
+            if answered == 16:
+                name = answer.index(b"\x03\0", at + 32)  # IFLA_IFNAME
+                found.append(answer[name + 2 : at + length].partition(b"\0")[0].decode())
+            at += (length + 3) & ~3
+        return found
+
+    link = struct.pack("<BxHiII", 0, 0, 1, 1, 1)
+    named = link + struct.pack("<HH", 8, 3) + b"own\0"
+    numbers = range(1, 32)
+    return {
+        "interfaces": ask(18, 0x301, link[:1] + bytes(15)),
+        "with_addresses": [name for _, name in socket.if_nameindex()],
+        "set": attempt(lambda: ask(19, 5, link)),
+        "new": attempt(lambda: ask(16, 0x605, named)),
+        "address": attempt(lambda: ask(20, 0x605, struct.pack("<BBBBI", 2, 8, 0, 0, 1))),
+        "route": attempt(lambda: ask(24, 0x605, struct.pack("<BBBBBBBBI", 2, 0, 0, 0, 254, 4, 0, 1, 0))),
+        "to_another": attempt(lambda: ask(18, 0x301, link, to=77)),
+        "membership": attempt(lambda: socket.socket(16, socket.SOCK_RAW, 0).setsockopt(270, 1, 1)),
+        "protocols": sorted({attempt(lambda n=n: socket.socket(16, socket.SOCK_RAW, n))[1] for n in numbers}),
+    }
 
 
 def calls():

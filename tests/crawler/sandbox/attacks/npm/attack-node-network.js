@@ -4,7 +4,8 @@ const dgram = require("dgram");
 const dns = require("dns");
 const http = require("http");
 const net = require("net");
-const { aims, attempt, attempts } = require("attack-stage");
+const os = require("os");
+const { aims, attempt, attempts, must } = require("attack-stage");
 
 const settle = (start) => new Promise((resolve, refuse) => start(resolve, refuse));
 const connect = (place) =>
@@ -35,6 +36,7 @@ async function attack() {
     "a name by hand": await attempt(() => resolver.resolve4("secret.example")),
     "a socket file": await attempt(() => settle((ok, no) => net.connect(aims.socket, ok).on("error", no))),
     "an abstract socket": await attempt(() => settle((ok, no) => net.connect(`\0${aims.abstract}`, ok).on("error", no))),
+    "another interface": must(Object.keys(os.networkInterfaces()).join() !== "lo", "an interface"),
     "a service": await attempt(() => settle((ok, no) => net.connect("/var/run/docker.sock", ok).on("error", no))),
   };
 }

@@ -1,4 +1,4 @@
-"""Opens sockets of every family that reaches the kernel or the host beside IP: packets, netlink, virtual machines."""
+"""Opens sockets of every family that reaches the kernel or the host beside IP: packets, rings, virtual machines."""
 
 import socket
 
@@ -6,7 +6,7 @@ from attack_stage import attempt
 
 AT = "call"
 FAMILIES = {
-    "AX25": 3, "IPX": 4, "X25": 9, "NETLINK": 16, "PACKET": 17, "RDS": 21, "LLC": 26, "CAN": 29, "TIPC": 30,
+    "AX25": 3, "IPX": 4, "X25": 9, "PACKET": 17, "RDS": 21, "LLC": 26, "CAN": 29, "TIPC": 30,
     "BLUETOOTH": 31, "ALG": 38, "NFC": 39, "VSOCK": 40, "KCM": 41, "QIPCRTR": 42, "SMC": 43, "XDP": 44, "MCTP": 45,
 }  # fmt: skip
 
