@@ -189,3 +189,21 @@ def test_malformed_client_hello_has_no_server_name(cut: str) -> None:
     }
     with pytest.raises(ValueError, match="malformed"):
         server_name(data[cut])
+
+
+def test_ending_what_hangs_is_no_error() -> None:
+    told: list[object] = []
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        relay, listener = Relay(Doors(frozenset())), socket.create_server(("127.0.0.1", 0))
+        await relay.serve(listener)
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        while not relay._handling:
+            await asyncio.sleep(0)
+        await relay.close()
+        await asyncio.sleep(0)
+        writer.close()
+
+    asyncio.run(run())
+    assert told == []

@@ -89,8 +89,8 @@ class Relay:
             self.refused.append(str(error))
             with contextlib.suppress(OSError):
                 writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        except (OSError, EOFError, TimeoutError, ValueError, asyncio.LimitOverrunError):
-            pass
+        except (OSError, EOFError, TimeoutError, ValueError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass  # cancelled by `close`: streams of Python 3.11 log a connection's task that ends so as an error
         finally:
             writer.close()
             with contextlib.suppress(OSError):
