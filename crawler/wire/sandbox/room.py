@@ -52,9 +52,13 @@ def places(slots: int = 0, memory: int = 0) -> int:
     0 slots: as many as there are processors for us, two at least, since a server waits half of the time. 0 bytes: three
     quarters of what this machine or container has.
     """
-    wanted = slots or max(2, len(os.sched_getaffinity(0)))
+    wanted = slots or max(2, _processors())
     bearable = (memory or int(_memory() * _SHARE)) // RUN.memory
     return max(1, min(wanted, bearable))
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> int:

@@ -30,19 +30,8 @@ STATE = "/run/runsc"
 FLAGS = ("--root", STATE, "--rootless", "--network=none", "--ignore-cgroups", "--overlay2=none")
 INSIDE = 1000
 STEP = 1 << 30  # with less, runsc does not start
-RESOURCES = {
-    resource.RLIMIT_CPU: "RLIMIT_CPU",
-    resource.RLIMIT_DATA: "RLIMIT_DATA",
-    resource.RLIMIT_FSIZE: "RLIMIT_FSIZE",
-    resource.RLIMIT_NOFILE: "RLIMIT_NOFILE",
-    resource.RLIMIT_CORE: "RLIMIT_CORE",
-    resource.RLIMIT_MEMLOCK: "RLIMIT_MEMLOCK",
-    resource.RLIMIT_MSGQUEUE: "RLIMIT_MSGQUEUE",
-    resource.RLIMIT_SIGPENDING: "RLIMIT_SIGPENDING",
-    resource.RLIMIT_NICE: "RLIMIT_NICE",
-    resource.RLIMIT_RTPRIO: "RLIMIT_RTPRIO",
-    resource.RLIMIT_NPROC: "RLIMIT_NPROC",
-}
+# By name: not every platform that imports this has all of them.
+RESOURCES = ("CPU", "DATA", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "SIGPENDING", "NICE", "RTPRIO", "NPROC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +99,7 @@ def specification(box: Box, command: Sequence[str]) -> dict[str, Json]:
     """The bundle's config.json for `command` in `box` (OCI runtime specification 1.0.2)."""
     environment = {**BASE_ENVIRONMENT, **box.environment}
     limits = (*box.limits.resources(), (resource.RLIMIT_NPROC, box.limits.processes))
+    names = {getattr(resource, f"RLIMIT_{name}"): f"RLIMIT_{name}" for name in RESOURCES}
     binds = [
         _mount(bind.place, "bind", _source(number), "rbind", "rw" if bind.writable else "ro")
         for number, bind in enumerate(box.binds)
@@ -123,7 +113,7 @@ def specification(box: Box, command: Sequence[str]) -> dict[str, Json]:
             "env": [f"{name}={value}" for name, value in environment.items()],
             "cwd": box.folder,
             "capabilities": {},
-            "rlimits": [{"type": RESOURCES[number], "soft": most, "hard": most} for number, most in limits],
+            "rlimits": [{"type": names[number], "soft": most, "hard": most} for number, most in limits],
             "noNewPrivileges": True,
         },
         "root": {"path": ROOT, "readonly": True},

@@ -267,6 +267,9 @@ def _kill(process: subprocess.Popen[bytes], init: Init | None) -> None:
 
 
 async def _exited(process: subprocess.Popen[bytes]) -> None:
+    if not hasattr(os, "pidfd_open"):  # macOS, where commands run without a sandbox
+        while process.poll() is None:  # noqa: ASYNC110 (there is no event to wait for)
+            await asyncio.sleep(POLL)
     if process.poll() is not None:
         return
     try:

@@ -13,17 +13,8 @@ from crawler.wire.sandbox.boxes.box import WORK, Bind
 from crawler.wire.sandbox.engines.engine import Flavour
 from crawler.wire.sandbox.kernel.limits import Limits
 
-ULIMITS = {
-    resource.RLIMIT_CPU: "cpu",
-    resource.RLIMIT_DATA: "data",
-    resource.RLIMIT_FSIZE: "fsize",
-    resource.RLIMIT_NOFILE: "nofile",
-    resource.RLIMIT_CORE: "core",
-    resource.RLIMIT_MEMLOCK: "memlock",
-    resource.RLIMIT_MSGQUEUE: "msgqueue",
-    resource.RLIMIT_SIGPENDING: "sigpending",
-    resource.RLIMIT_NPROC: "nproc",
-}
+# By name: not every platform that imports this has all of them.
+ULIMITS = ("CPU", "DATA", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "SIGPENDING", "NPROC")
 SCRATCH = "/tmp"  # noqa: S108
 SHARED = 64  # containers that may run as one user
 LEAVING = 30  # seconds that the engine itself waits longer than we do
@@ -88,9 +79,10 @@ def _limits(flavour: Flavour, limits: Limits, *, alone: bool) -> list[str]:
     found += ["--cpus", f"{limits.cpus:g}", "--shm-size", str(limits.shared_memory)]
     # The kernel counts a user's processes in all containers together; --pids-limit is the cap of this one.
     processes = limits.processes if alone else SHARED * limits.processes
+    names = {getattr(resource, f"RLIMIT_{name}"): name.lower() for name in ULIMITS}
     for number, most in (*limits.resources(), (resource.RLIMIT_NPROC, processes)):
-        if number in ULIMITS:
-            found += ["--ulimit", f"{ULIMITS[number]}={most}:{most}"]
+        if number in names:
+            found += ["--ulimit", f"{names[number]}={most}:{most}"]
     # Podman ends a container by itself, which holds where we are no longer there to do it.
     return [*found, "--timeout", str(round(limits.seconds) + LEAVING)] if flavour is Flavour.PODMAN else found
 
