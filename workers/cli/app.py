@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -125,7 +126,17 @@ class _Root(TyperGroup):
 
 def load(module: str) -> Any:
     """The real command of a subcommand's module."""
-    return typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
+    command = typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
+    _flow(command)
+    return command
+
+
+def _flow(command: Any) -> None:
+    """Let the screen decide where lines of a help text end: Typer does so for the first paragraph only."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in paragraphs)
+    for each in getattr(command, "commands", {}).values():
+        _flow(each)
 
 
 def _complete(ctx: Any, option: str, shell: str) -> None:

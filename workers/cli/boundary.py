@@ -29,8 +29,8 @@ def explained() -> Iterator[None]:
         fail(f"the database did not answer: {error}. `hallmark doctor` checks it")
     except StoreError as error:
         fail(str(error))
-    except (BrokenPipeError, typer.Exit):
-        raise  # whoever reads our output had enough, and Typer ends quietly; or a command has ended as it wanted
+    except (BrokenPipeError, KeyboardInterrupt, typer.Abort, typer.Exit):
+        raise  # whoever reads our output had enough, and Typer ends quietly; or somebody wanted the end
     except OSError as error:
         fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
     except _wrong_usage() as error:

@@ -45,7 +45,7 @@ def build(as_json: AsJson = False) -> None:
         if as_json:
             emit(row)
         else:
-            show(facts((name, str(value)) for name, value in row.items()))
+            show(facts((name, _spelled(value)) for name, value in row.items()))
 
 
 @app.command()
@@ -63,10 +63,9 @@ def status(as_json: AsJson = False) -> None:
             "manner": box.manner(),
             "why": "" if isinstance(chosen, str) else chosen.why,
             "fix": "" if isinstance(chosen, str) else chosen.fix,
-            "images": engine if isinstance(engine, str) else f"none: {engine.why}; {engine.fix}",
-            "runtimes": {
-                name: state.detail if state.ok else f"{state.why}; {state.fix}" for name, state in found.items()
-            },
+            "pythons": box.pythons(tool_environment(), settings.sandbox_pythons).told(),
+            "images": engine if isinstance(engine, str) else f"none: {_told(engine)}",
+            "runtimes": {name: _told(state) for name, state in found.items()},
             "cache": str(settings.cache),
             "bytes": size,
             "files": files,
@@ -74,9 +73,9 @@ def status(as_json: AsJson = False) -> None:
         if as_json:
             emit(row)
         else:
-            others = row.pop("runtimes")
-            shown = {**row, **others} if isinstance(others, dict) else row
-            show(facts((name, str(value)) for name, value in shown.items() if value != ""))
+            runtimes = {f"runtime {name}": _told(state) for name, state in found.items()}
+            del row["runtimes"]
+            show(facts((name, _spelled(value)) for name, value in {**row, **runtimes}.items() if value != ""))
         raise typer.Exit(Exit.OK if named else Exit.NOTHING)
 
 
@@ -105,6 +104,16 @@ def clean(
             _make_writable(part)
             shutil.rmtree(part)
         note(f"removed {files} files ({size / 1e6:.0f} MB) in {cache}")
+
+
+def _spelled(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)
 
 
 def _told(state: box.Availability) -> str:

@@ -136,7 +136,7 @@ def scan(
     full: Annotated[
         bool,
         typer.Option(
-            "--full/--core", help="Ask every question (at most 60 requests), or only those of every night (7)."
+            "--full/--core", help="Ask every question (at most 65 requests), or only those of every night (7)."
         ),
     ] = True,
     keep: Annotated[

@@ -27,8 +27,7 @@ def web(
     """Serve the site, the API and the badges of what was published, until Ctrl-C.
 
     It reads the database of the settings: after `hallmark run` that is all it takes. Pages change by themselves when
-    another run is published. Nobody is contacted; re-tests that visitors ask for wait for a fleet, or for
-    `hallmark retest`.
+    another run is published. Nobody is contacted; what visitors ask for waits for a fleet, or for `hallmark attend`.
 
     Before others reach it, set HALLMARK_WEB_URL to its public address, from which links are made (by default that
     which it listens at), and put a proxy with TLS before it, named in HALLMARK_WEB_PROXIES. The guide is

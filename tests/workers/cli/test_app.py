@@ -54,6 +54,13 @@ def test_the_overview_says_what_the_command_says_of_itself(name: str) -> None:
     assert (command.help or "").startswith(SUBCOMMANDS[name].help.removesuffix(".").split(",")[0].split(":")[0])
 
 
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_the_screen_decides_where_lines_of_a_help_end(name: str) -> None:
+    command = load(SUBCOMMANDS[name].module)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        assert "\n" not in each.help.replace("\n\n", "")
+
+
 def test_the_version_is_one_line(hallmark: Hallmark) -> None:
     result = hallmark("--version")
     assert (result.code, result.out) == (0, f"hallmark {code_version()}\n")
