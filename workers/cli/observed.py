@@ -1,4 +1,4 @@
-"""What was observed beside the lists, on a terminal: access, calls, connecting over time, the project behind it."""
+"""What was observed beside the lists, on a terminal: access, calls, connecting, behaviour, the project behind it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from evidence.kinds.samples import Samples
 from evidence.kinds.trials import Outcome, Trials, Tried
 from evidence.model import Absent, Dossier, Reason, Record
 from publish.advisories_view import AdvisoryView, advisories_of
+from publish.behaviour_view import behaviour_of
 from publish.observed_view import Part
 from publish.project_view import dependencies_of, package_of, repository_of, source_of
 from workers.cli.console import facts, join, plain, show, table
@@ -39,6 +40,8 @@ def show_observed(dossier: Dossier) -> None:
             for part in view(content.body, record.observation):
                 show(part)
         show("")
+    if tried := behaviour_of(dossier):
+        _show_part("Behaviour in the sandbox", tried)
 
 
 def show_project(dossier: Dossier) -> None:
@@ -121,9 +124,10 @@ def _answer(trial: Tried) -> str:
 def _samples(body: bytes, observation: Mapping[str, Json]) -> Iterator[RenderableType]:
     seen = Samples.parse(body)
     known = samples.read_samples(observation)
-    failures = ", ".join(f"{count} {name}" for name, count in sorted(seen.failures.items()))
+    failures = [f"{count} {name.replace('_', ' ')}" for name, count in sorted(seen.failures.items())]
+    days = f"{seen.days} day{'s' * (seen.days != 1)}"
     rows = [
-        ("connected", f"{seen.successes} of {seen.samples} times on {seen.days} days {failures}".strip()),
+        ("connected", ", ".join([f"{seen.successes} of {seen.samples} times on {days}", *failures])),
         *(
             (f"{name} answer", f"median {found.p50:.0f} ms, 95 % within {found.p95:.0f} ms, {found.samples} samples")
             for name, found in (("first", samples.cold(known)), ("later", samples.warm(known)))

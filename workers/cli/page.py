@@ -24,8 +24,9 @@ def show_server(
     """Print everything a maintainer needs to understand the scores, private findings and evidence included."""
     server = dossier.server
     show(plain(server.name or server.ref, "bold"))
-    show(facts([("server", server.id), ("reference", server.ref), ("registries", ", ".join(server.seen_in) or "none")]))
-    show(facts([("as of", dossier.as_of.isoformat(sep=" ", timespec="seconds"))]))
+    registries = ", ".join(server.seen_in) or "none"
+    as_of = dossier.as_of.isoformat(sep=" ", timespec="seconds")
+    show(facts([("server", server.id), ("reference", server.ref), ("registries", registries), ("as of", as_of)]))
     show("")
     content = dossier.read(listing.KIND)
     if isinstance(content, Absent):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar
 
@@ -16,11 +17,12 @@ from scoring.scorecard import DimensionScore, Line, Scorecard
 from workers.cli.console import FULL_TABLE, out, plain, table
 
 _WORDS = {"not_testable": "not testable"}
+_ID = re.compile(r"[A-Z]+-?[0-9]+")
 
 
 def receipt_of(card: Scorecard) -> RenderableType:
     """The whole receipt of one rubric."""
-    parts: list[RenderableType] = [_heading(card), *(plain(f"  {caveat}", "yellow") for caveat in card.caveats)]
+    parts: list[RenderableType] = [_heading(card), *(plain(f"  {one}", "yellow") for one in _told_once(card.caveats))]
     if card.dimensions and not isinstance(card.score, NotMeasured):
         parts += ["", _dimensions(card.dimensions)]
     groups = list(_groups(card))
@@ -82,6 +84,22 @@ def _heading(card: Scorecard) -> Text:
     if card.floor != card.ceiling:
         heading.append(f", between {number(card.floor)} and {number(card.ceiling)}", style="dim")
     return heading
+
+
+def _told_once(caveats: Sequence[str]) -> list[str]:
+    """The caveats, those as one that say the same of several criteria, whose ids they begin with."""
+    ids: dict[str, list[str]] = {}
+    for caveat in caveats:
+        subject, _, words = caveat.partition(" ")
+        if _ID.fullmatch(subject):
+            ids.setdefault(words, []).append(subject)
+        else:
+            ids[caveat] = []
+    return [_joined(found, words) for words, found in ids.items()]
+
+
+def _joined(ids: Sequence[str], words: str) -> str:
+    return f"{', '.join(ids)}: each {words}" if len(ids) > 1 else " ".join((*ids, words))
 
 
 def _dimensions(parts: Sequence[DimensionScore]) -> RenderableType:

@@ -98,7 +98,8 @@ def _pace(status: Status) -> str:
     if status.rate is None:
         return ""
     left = "" if status.eta is None or status.eta < 1 else f", {_duration(status.eta)} left"
-    return f"  {status.rate:.1f}/s{left}"
+    rate = f"{status.rate:.1f}/s" if status.rate >= 1 else f"{60 * status.rate:.1f}/min"
+    return f"  {rate}{left}"
 
 
 def _reasons(status: Status) -> str:

@@ -43,7 +43,7 @@ def read_target(text: str) -> Subject:
         return _image(text.removeprefix("oci:"))
     if Path(text).is_file():
         return _document(Path(text))
-    raise NotATarget(f"expected {EXPECTED}; found {text!r}")
+    raise NotATarget(f"expected {EXPECTED}; found {text!r}{_why_not(text)}")
 
 
 def read_command(words: Sequence[str], folder: Path) -> Subject:
@@ -52,6 +52,14 @@ def read_command(words: Sequence[str], folder: Path) -> Subject:
         raise NotATarget("expected a command after --, found nothing. Example: hallmark scan -- python server.py")
     target = Target(type=TargetType.COMMAND, identifier=str(folder), arguments=tuple(words))
     return Subject(Server(ref=f"command:{shlex.join(words)}", name=words[0], targets=(target,)))
+
+
+def _why_not(text: str) -> str:
+    if Path(text).is_dir():
+        return f", which is a folder: `hallmark run --registry {text}` takes many servers"
+    if "/" in text or text.endswith(".json"):
+        return ", and there is no such file"
+    return f". A package is npm:{text} or pypi:{text}" if text.replace("-", "").replace("_", "").isalnum() else ""
 
 
 def _remote(url: str) -> Subject:

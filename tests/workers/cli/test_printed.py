@@ -1,0 +1,68 @@
+"""What a person reads: pace, behaviour, caveats of many criteria, and what a target that is none may have meant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from evidence.kinds import behaviour
+from evidence.kinds.behaviour import Contact, Decoy
+from evidence.model import Record
+from tests.publish import samples
+from workers.cli.console import show
+from workers.cli.observed import show_observed
+from workers.cli.receipts import receipt_of
+from workers.cli.run_display import Display
+from workers.cli.scan_target import NotATarget, read_target
+from workers.progress import Status
+
+
+@pytest.mark.parametrize(("rate", "told"), [(12.34, "12.3/s"), (1.0, "1.0/s"), (0.02, "1.2/min")])
+def test_a_slow_pace_is_told_by_the_minute(rate: float, told: str) -> None:
+    said = StringIO()
+    Display(Console(file=said)).show(Status(stage="collect", done=5, planned=24, rate=rate))
+    assert said.getvalue() == f"Collecting: 5 of 24  {told}\n"
+
+
+def test_what_a_package_tried_is_shown_with_what_was_observed(capsys: pytest.CaptureFixture[str]) -> None:
+    dossier = samples.dossiers(1)[0]
+    seen = behaviour.behaviour(
+        contacts=[Contact("192.0.2.1", 443)], names=["api.example.com"], decoys=[Decoy(".netrc")]
+    )
+    record = Record(
+        server=dossier.server.id,
+        kind=behaviour.KIND,
+        schema=behaviour.SCHEMA,
+        collector="protocol",
+        collector_version=1,
+        observed_at=dossier.as_of,
+        content=seen.observed(),
+    )
+    show_observed(replace(dossier, records={behaviour.KIND: record}))
+    printed = capsys.readouterr().out
+    assert "Behaviour in the sandbox" in printed
+    assert all(word in printed for word in ("api.example.com", "192.0.2.1:443", ".netrc (opened)"))
+
+
+def test_criteria_of_which_the_same_is_said_share_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    card = samples.cards(samples.dossiers(1)[0])[0]
+    said = ("A1 is unknown.", "S1 is unknown.", "S2 is not.", "It is thin.", "It is not.")
+    show(receipt_of(replace(card, caveats=said)))
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:5] == ["  A1, S1: each is unknown.", "  S2 is not.", "  It is thin.", "  It is not."]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("left-pad", "npm:left-pad or pypi:left-pad"), ("a/server.json", "no such file"), (".", "run --registry .")],
+)
+def test_a_target_that_is_none_is_told_what_it_may_have_meant(
+    text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotATarget, match=told):
+        read_target(text)
