@@ -232,6 +232,7 @@ class _Packages:
             now=self._clock.wall,
             slots=places(self._settings.sandbox_slots, self._settings.sandbox_memory),
             runtime=self._settings.sandbox_runtime,
+            python=self._settings.sandbox_pythons,
             doors=self._doors,
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )

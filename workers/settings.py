@@ -29,6 +29,7 @@ DISTRIBUTION: Final = "mcp-hallmark"
 _TOOL_PREFIXES = ("pip_", "uv_", "npm_config_", "bun_config_")
 _TOOL_NAMES = frozenset(
     {"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", *ENGINE_VARIABLES}
+    | {"PYENV_ROOT", "XDG_DATA_HOME"}  # where Pythons lie
 )
 
 

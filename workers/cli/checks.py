@@ -114,6 +114,8 @@ def _sandbox(settings: Settings) -> Iterator[Check]:
         yield Check("sandbox", Verdict.OK, f"{chosen} ({found[chosen].detail}), {sandbox.manner()}", needed_for)
     else:
         yield Check("sandbox", Verdict.MISSING, chosen.why, needed_for, chosen.fix)
+    pythons = sandbox.pythons(tool_environment(), settings.sandbox_pythons)
+    yield Check("pythons", Verdict.OK, pythons.told(), "PyPI servers, each the first that it allows")
     engine = sandbox.pick_for_images(settings.sandbox_runtime, found.__getitem__)
     needed_for = "servers that are images; without it they are recorded as runtime_unsupported"
     if isinstance(engine, str):

@@ -8,6 +8,7 @@ from crawler.wire.sandbox.kernel.limits import Limits
 from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
 from crawler.wire.sandbox.layers.eviction import Evicted, Keep, evict
 from crawler.wire.sandbox.provisioning.installed_tree import InstalledPackage, InstalledTree
+from crawler.wire.sandbox.provisioning.pythons import installed as pythons
 from crawler.wire.sandbox.provisioning.rootfs import PARTS, Rootfs, build
 from crawler.wire.sandbox.runtimes import look, manner, pick, pick_for_images, survey
 
@@ -31,6 +32,7 @@ __all__ = [
     "open_sandbox",
     "pick",
     "pick_for_images",
+    "pythons",
     "start_failure",
     "survey",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import platform
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -27,9 +26,10 @@ from crawler.wire.sandbox.kernel.limits import RUN, Limits
 from crawler.wire.sandbox.layers.custody import claim
 from crawler.wire.sandbox.layers.eviction import sweep
 from crawler.wire.sandbox.layers.layers import Layers
-from crawler.wire.sandbox.provisioning import answers, entrypoints, host, indexes, rootfs
+from crawler.wire.sandbox.provisioning import answers, entrypoints, host, indexes, pythons, rootfs
 from crawler.wire.sandbox.provisioning.install import Installer, Result
 from crawler.wire.sandbox.provisioning.installed_tree import InstalledTree, read_tree
+from crawler.wire.sandbox.provisioning.installers import Installers, abi
 from crawler.wire.sandbox.provisioning.resolved import Installed, Resolutions
 from crawler.wire.sandbox.room import Room
 from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
@@ -72,6 +72,7 @@ class Sandbox:
     slots: int = 2
     contained_by: Runtime = field(default_factory=Bubblewrap)
     engine: ImageEngine | None = None
+    others: Installers = field(default_factory=Installers)
     _room: Room = field(init=False)
     _indexes: dict[TargetType, indexes.NpmIndex | indexes.PythonIndex] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -128,7 +129,7 @@ class Sandbox:
         """An installed package whose layer was looked at, and which `held` keeps."""
         for _ in range(INSTALLATIONS):
             found = await self._held(target, held)
-            if isinstance(found, Absent) or await self._repaired(found.layer) is None:
+            if isinstance(found, Absent) or await self._repaired(found) is None:
                 return found
         return _RESTLESS
 
@@ -143,12 +144,13 @@ class Sandbox:
             if store.has(found.layer):  # else it was evicted before we held it
                 return found
 
-    async def _repaired(self, layer: str) -> str | None:
+    async def _repaired(self, found: Installed) -> str | None:
         """Remove a layer that must not be used, and say why; None for one that is sound, or was just now."""
-        moment = asyncio.get_running_loop().time()
+        layer, moment = found.layer, asyncio.get_running_loop().time()
         if moment < self._sound_until.get(layer, moment):
             return None
-        flaw = await asyncio.to_thread(self.installer.store.repair, layer, self.now())
+        store = (await self._installer(found)).store
+        flaw = await asyncio.to_thread(store.repair, layer, self.now())
         if flaw is None:
             self._sound_until = {each: until for each, until in self._sound_until.items() if moment < until}
             self._sound_until[layer] = moment + SOUND
@@ -167,7 +169,7 @@ class Sandbox:
             return known.touch(wanted, replace(same, newest=answer.newest), now)
         if refused := known.refused(wanted, answer.newest, now):
             return refused
-        result = await self.installer.install(wanted, answer.newest, index, _doors(index, answer), now)
+        result = await self.others.install(self.installer, wanted, answer, index, doors=_doors(index, answer), now=now)
         if isinstance(result, Absent):
             known.refuse(wanted, answer.newest, result, now)
             return result
@@ -175,6 +177,9 @@ class Sandbox:
         for request in {wanted, wanted.at(installed.version)}:
             known.put(request, installed)
         return installed
+
+    async def _installer(self, found: Installed) -> Installer:
+        return await self.others.of(found.python, self.installer)
 
     async def _index(self, ecosystem: TargetType) -> indexes.NpmIndex | indexes.PythonIndex:
         async with self._asking:
@@ -202,7 +207,7 @@ class Sandbox:
                 started = await self._start_installed(target, found, {"reinstalled": flaw} if flaw else {}, mine)
                 # Looked at while the box is made: the server takes longer to read its first file, and what a changed
                 # one did until it is stopped, it did in the box.
-                flaw = await _stopping_unless_done(started, self._repaired(found.layer))
+                flaw = await _stopping_unless_done(started, self._repaired(found))
                 if flaw is None:
                     await held.enter_async_context(mine.pop_all())
                     return started
@@ -223,10 +228,12 @@ class Sandbox:
             "command": chosen.name,
             "install_scripts_blocked": list(found.blocked_scripts),
             "engines": found.engines,
+            **({"python": found.python or self.others.pythons.own.version} if target.type is TargetType.PYPI else {}),
             **notes,
         }
-        binds = (Bind(self.installer.store.tree(found.layer), "/app"),)
-        return await self._start(held, chosen.argv, binds, dict(target.environment), facts)
+        installer = await self._installer(found)
+        binds = (Bind(installer.store.tree(found.layer), "/app"),)
+        return await self._start(held, chosen.argv, binds, dict(target.environment), facts, root=installer.rootfs.root)
 
     async def _launch_image(
         self, target: Target, held: contextlib.AsyncExitStack, engine: ImageEngine
@@ -253,12 +260,14 @@ class Sandbox:
         binds: tuple[Bind, ...],
         environment: Mapping[str, str],
         facts: Mapping[str, Json],
+        *,
+        root: Path | None = None,
     ) -> Contained | Absent:
         folder = command.PROJECT if any(bind.place == command.PROJECT for bind in binds) else "/tmp"  # noqa: S108
         if not _passable(argv, environment):
             return _IMPASSABLE
         box = Box(
-            root=self.rootfs.root,
+            root=root or self.rootfs.root,
             binds=binds,
             environment={**RUN_ENVIRONMENT, **environment},
             folder=folder,
@@ -278,6 +287,7 @@ async def open_sandbox(
     limits: Limits = RUN,
     slots: int = 2,
     runtime: str = AUTO,
+    python: str = pythons.ALL,
     doors: Doors = CLOSED,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sandbox | Absent:
@@ -285,8 +295,9 @@ async def open_sandbox(
 
     `environ` is asked for the user's package indexes and certificates and never passed inside; at most `slots`
     targets are installed or running at the same time on this cache, whichever process started them. `runtime` is one of
-    `runtimes.RUNTIMES`, or `auto`. `doors` are what servers may reach over the network: nothing, unless a person says
-    so.
+    `runtimes.RUNTIMES`, or `auto`. `python` says which Pythons packages may get beside the one that runs us: all that
+    `environ` leads to, `own` for none, or versions separated by commas. `doors` are what servers may reach over the
+    network: nothing, unless a person says so.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     chosen = await asyncio.to_thread(pick, runtime, partial(look, environ=environ))
@@ -304,11 +315,22 @@ async def open_sandbox(
     except SandboxError as error:
         return Absent(Reason.SANDBOX_RESTRICTED, str(error))
     await asyncio.to_thread(sweep, cache_dir, now())
-    store = Layers(cache_dir, _abi())
+    others = Installers(cache_dir, environ, progress, await asyncio.to_thread(pythons.installed, environ, python))
+    store = Layers(cache_dir, abi(others.pythons.own))
     installer = Installer(rootfs=root, store=store, bundle=bundle)
     engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl)
     return Sandbox(
-        cache_dir, root, environ, now, installer, Resolutions(store, ttl), limits, slots, contained_by, engine
+        cache_dir,
+        root,
+        environ,
+        now,
+        installer,
+        Resolutions(store, ttl, others.pythons.names),
+        limits,
+        slots,
+        contained_by,
+        engine,
+        others,
     )
 
 
@@ -327,10 +349,6 @@ def _passable(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     return not any("\0" in text for text in (*argv, *environment, *environment.values())) and all(
         name and "=" not in name for name in environment
     )
-
-
-def _abi() -> str:
-    return f"{host.interpreter().name}-{platform.machine()}"
 
 
 async def _ask(
@@ -356,4 +374,5 @@ def _installed(wanted: spec.Spec, answer: answers.Answer, found: Result, now: da
         blocked_scripts=found.blocked_scripts,
         engines=found.engines,
         checked_at=now.isoformat(),
+        python=found.python,
     )

@@ -51,7 +51,7 @@ def built(tmp_path: Path) -> Rootfs:
     for name in ("root/usr/bin/node", "root/etc/passwd", "tools/bun"):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text(name)
-    facts = rootfs._facts(path, "key")
+    facts = rootfs._facts(path, "key", "3.11.7")
     (path / rootfs.OWN_FACTS).write_text(json.dumps(facts))
     found = rootfs.load(tmp_path, "key")
     assert found
@@ -76,7 +76,7 @@ def _planted(path: Path) -> None:
 def test_a_root_file_system_that_was_changed_is_built_anew(
     built: Rootfs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], sealed: bool
 ) -> None:
-    monkeypatch.setattr(rootfs, "inputs_key", lambda: "key")
+    monkeypatch.setattr(rootfs, "inputs_key", lambda _: "key")
     monkeypatch.setattr(rootfs, "_build", lambda *_: built)
     monkeypatch.setattr(rootfs.indexes, "npm_index", lambda _environ: None)
     monkeypatch.setattr(rootfs.bun, "fetch", _bun)
@@ -100,7 +100,7 @@ def test_a_root_file_system_that_cannot_be_read_is_left_where_it_is(
     def fail(_tree: Path) -> str:
         raise OSError("too many open files")
 
-    monkeypatch.setattr(rootfs, "inputs_key", lambda: "key")
+    monkeypatch.setattr(rootfs, "inputs_key", lambda _: "key")
     monkeypatch.setattr(rootfs.trees, "stamp", fail)
     with pytest.raises(SandboxError, match="too many open files"):
         asyncio.run(rootfs.build(tmp_path, environ={}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,22 +31,27 @@ _UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A package as its index knows it: the version an unpinned request gets, and the hosts of its files."""
+    """A package as its index knows it: the version an unpinned request gets, and the hosts of its files.
+
+    `requires_python` is what the version that was asked for says of interpreters (PEP 345), None where it says nothing.
+    """
 
     newest: str
     endpoints: tuple[Endpoint, ...]
     tarball: str | None = None
+    requires_python: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
     """Where a file of a Python package lies, whether the index gives a digest by which uv checks it, and whether it was
-    withdrawn (yanked, PEP 592): then only who asks for its very version gets it.
+    withdrawn (yanked, PEP 592): then only who asks for its very version gets it. `python`: which Pythons it is for.
     """
 
     url: str
     checked: bool
     withdrawn: bool
+    python: str | None = None
 
 
 def client(bundle: Path) -> httpx.AsyncClient:
@@ -83,7 +88,8 @@ async def pypi(index: PythonIndex, name: str, version: str | None, http: httpx.A
             failure = found if found.reason is not Reason.NO_PACKAGE else failure
             continue
         known = {filename: v for filename in found if (v := _version_of(filename)) is not None}
-        if version and not any(v == Version(version) or v.public == version for v in known.values()):
+        asked = [v for v in known.values() if version and (v == Version(version) or v.public == version)]
+        if version and not asked:
             return Absent(Reason.NO_PACKAGE, _missing("Python", name, version))
         standing = sorted({v for filename, v in known.items() if not found[filename].withdrawn})
         if not version and not standing:
@@ -92,12 +98,23 @@ async def pypi(index: PythonIndex, name: str, version: str | None, http: httpx.A
         newest = str(final[-1]) if final else ""
         if not any(file.checked for file in found.values()):
             return Absent(Reason.INSTALL_FAILED, f"the Python index gives no digest by which to check {name}")
-        return Answer(newest, _endpoints([*index.urls, *(urljoin(page, file.url) for file in found.values())]))
+        chosen = max(asked) if asked else final[-1]
+        return Answer(
+            newest,
+            _endpoints([*index.urls, *(urljoin(page, file.url) for file in found.values())]),
+            requires_python=_requirement(found[filename] for filename, v in sorted(known.items()) if v == chosen),
+        )
     return failure or Absent(Reason.NO_PACKAGE, _missing("Python", name, None))
 
 
 def _missing(index: str, name: str, version: str | None) -> str:
     return f"the {index} index has no {name}{f' {version}' if version else ''}"
+
+
+def _requirement(files: Iterable[_File]) -> str | None:
+    """What the files of one version say of Pythons; a wheel, which alone is installed, before a source archive."""
+    ordered = sorted(files, key=lambda file: not file.url.partition("#")[0].endswith(".whl"))
+    return next((file.python for file in ordered if file.python), None)
 
 
 def _endpoints(urls: list[str]) -> tuple[Endpoint, ...]:
@@ -113,35 +130,40 @@ async def _simple(http: httpx.AsyncClient, page: str) -> dict[str, _File] | Abse
     if "json" not in kind:
         return dict(_links(body.decode("utf-8", "replace")))
     try:
-        files = json.loads(body).get("files", [])
-        return {
-            file["filename"]: _File(file["url"], bool(file.get("hashes")), bool(file.get("yanked"))) for file in files
-        }
+        return {file["filename"]: _file(file) for file in json.loads(body).get("files", [])}
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         return Absent(Reason.INSTALL_FAILED, "the Python index gave an answer that is not a simple-API page")
+
+
+def _file(row: Mapping[str, object]) -> _File:
+    python = row.get("requires-python")
+    url = row["url"]
+    if not isinstance(url, str):
+        raise TypeError("a file has no address")
+    return _File(url, bool(row.get("hashes")), bool(row.get("yanked")), python if isinstance(python, str) else None)
 
 
 def _links(page: str) -> Iterator[tuple[str, _File]]:
     parser = _Anchors()
     parser.feed(page)
-    for href, withdrawn in parser.found:
+    for href, withdrawn, python in parser.found:
         address, _, fragment = href.partition("#")
-        yield address.rsplit("/", 1)[-1], _File(href, "=" in fragment, withdrawn)
+        yield address.rsplit("/", 1)[-1], _File(href, "=" in fragment, withdrawn, python)
 
 
 class _Anchors(HTMLParser):
-    """Collects the href of every link, and whether it is yanked (PEP 592)."""
+    """Collects the href of every link, whether it is yanked (PEP 592), and for which Pythons it is (PEP 503)."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[str, bool]] = []
+        self.found: list[tuple[str, bool, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep a link's address."""
         values = dict(attrs)
         href = values.get("href")
         if tag == "a" and href:
-            self.found.append((href, "data-yanked" in values))
+            self.found.append((href, "data-yanked" in values, values.get("data-requires-python")))
 
 
 def _version_of(filename: str) -> Version | None:

@@ -1,4 +1,4 @@
-"""What the sandbox takes from the host: shared libraries, the interpreter that runs us, Node, uv, certificates."""
+"""What the sandbox takes from the host: shared libraries, Python interpreters, Node, uv, certificates."""
 
 from __future__ import annotations
 
@@ -50,13 +50,14 @@ _LDD_LINE = re.compile(r"^\s*(?:(?P<name>\S+) => )?(?P<path>/\S+) \(0x[0-9a-f]+\
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """The CPython that runs us: its binary, its standard library, and where that lies below its prefix."""
+    """A CPython: its binary, its standard library, where that lies below its prefix, and its version (`3.11`)."""
 
     binary: Path
     stdlib: Path
     extensions: Path
     library_dir: str
     version: str
+    release: str
 
     @property
     def name(self) -> str:
@@ -70,7 +71,8 @@ def interpreter() -> Interpreter:
     names = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
     stdlib = Path(sysconfig.get_path("stdlib", vars=names))
     extensions = Path(sysconfig.get_path("platstdlib", vars=names)) / "lib-dynload"
-    return Interpreter(Path(sys.executable).resolve(), stdlib, extensions, sys.platlibdir, version)
+    binary = Path(sys.executable).resolve()
+    return Interpreter(binary, stdlib, extensions, sys.platlibdir, version, platform.python_version())
 
 
 def node_home() -> Path:

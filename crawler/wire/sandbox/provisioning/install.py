@@ -60,13 +60,14 @@ class Caps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A settled layer and what its top package offers."""
+    """A settled layer and what its top package offers. `python`: for which interpreter; empty: the one that runs us."""
 
     version: str
     layer: str
     commands: dict[str, list[str]]
     blocked_scripts: list[str]
     engines: str | None
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

