@@ -125,16 +125,22 @@ def _samples(body: bytes, observation: Mapping[str, Json]) -> Iterator[Renderabl
     seen = Samples.parse(body)
     known = samples.read_samples(observation)
     failures = [f"{count} {name.replace('_', ' ')}" for name, count in sorted(seen.failures.items())]
-    days = f"{seen.days} day{'s' * (seen.days != 1)}"
     rows = [
-        ("connected", ", ".join([f"{seen.successes} of {seen.samples} times on {days}", *failures])),
+        ("connected", ", ".join([f"{seen.successes} of {seen.samples} times on {_many(seen.days, 'day')}", *failures])),
         *(
-            (f"{name} answer", f"median {found.p50:.0f} ms, 95 % within {found.p95:.0f} ms, {found.samples} samples")
+            (
+                f"{name} answer",
+                f"median {found.p50:,.0f} ms, 95 % within {found.p95:,.0f} ms, {_many(found.samples, 'sample')}",
+            )
             for name, found in (("first", samples.cold(known)), ("later", samples.warm(known)))
             if found
         ),
     ]
     yield facts(rows)
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _interop(body: bytes, observation: Mapping[str, Json]) -> Iterator[RenderableType]:

@@ -92,7 +92,8 @@ def clean(
         cache = Settings().cache
         if older_than is not None:
             gone = box.evict(cache, box.Keep(unused=timedelta(days=older_than)), SystemClock().wall())
-            note(f"removed {gone.layers} installed packages ({gone.size / 1e6:.0f} MB) in {cache}")
+            packages = f"{gone.layers} installed package{'s' * (gone.layers != 1)}"
+            note(f"removed {packages} ({gone.size / 1e6:.0f} MB) in {cache}")
             return
         size, files = _usage(cache)
         if not files:

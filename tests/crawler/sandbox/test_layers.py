@@ -188,6 +188,15 @@ def test_root_file_systems_and_locks_that_nobody_used_for_long_go_too(tmp_path: 
     assert [path.name for path in (tmp_path / "locks").iterdir()] == ["young"]
 
 
+def test_a_root_file_system_that_somebody_may_be_starting_from_stays(tmp_path: Path) -> None:
+    (tmp_path / "rootfs" / "busy").mkdir(parents=True)
+    seal = tmp_path / "rootfs" / "busy.seal"
+    seal.touch()
+    os.utime(seal, ((NOON - timedelta(hours=2)).timestamp(),) * 2)
+    evict(tmp_path, Keep(unused=timedelta()), NOON)
+    assert sorted(path.name for path in (tmp_path / "rootfs").iterdir()) == ["busy", "busy.seal"]
+
+
 def test_workshops_of_killed_installations_and_shared_downloads_are_swept(tmp_path: Path) -> None:
     for name in ("work/dead/out", "work/alive/out", "downloads/bun/evil@1.0.0"):
         (tmp_path / name).mkdir(parents=True)

@@ -19,6 +19,9 @@ from crawler.wire.sandbox.layers.layers import seal_path, set_aside, use_path
 ABANDONED = timedelta(hours=1)
 """No installation takes so long: whose workshop is older was killed."""
 
+OPENED = timedelta(days=1)
+"""No process starts servers for so long in a root file system that it opened once."""
+
 LOCK = "lock"
 """The file of a workshop that is locked by whoever works in it."""
 
@@ -72,6 +75,7 @@ def evict(cache_dir: Path, keep: Keep, now: datetime) -> Evicted:
     _forget(cache_dir, now)
     if keep.unused is not None:
         _forget_requests(cache_dir, now - keep.unused)
+        _forget_roots(cache_dir, now - max(keep.unused, OPENED))
     return gone
 
 
@@ -127,12 +131,16 @@ def _forget(cache_dir: Path, now: datetime) -> None:
 
 
 def _forget_requests(cache_dir: Path, since: datetime) -> None:
-    """Remove the locks of packages that nobody asked for, and root file systems that nobody opened, for long."""
+    """Remove the locks of packages that nobody asked for."""
     for path in (cache_dir / "locks").glob("*"):
         with contextlib.suppress(OSError):
             if _time(path) < since and (handle := take(path)) is not None:
                 path.unlink()
                 os.close(handle)
+
+
+def _forget_roots(cache_dir: Path, since: datetime) -> None:
+    """Remove the root file systems that nobody opened."""
     for seal in (cache_dir / "rootfs").glob("*.seal"):
         with contextlib.suppress(OSError):
             if _time(seal) < since:
