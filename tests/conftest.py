@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import socket
 from collections.abc import Iterator
@@ -25,6 +26,15 @@ def _refuse_other_hosts(address: Any) -> None:
         raise RuntimeError(
             f"a test tried to reach {host}: tests talk to loopback only (mark it `live`, or write a server)"
         )
+
+
+def pytest_configure() -> None:
+    gc.disable()  # until everything is collected, which makes a million objects that all stay
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what was collected stays as long as the session: no later look has to go through it
+    gc.enable()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
