@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -30,6 +30,8 @@ from workers.cli.selection import Rubrics, chosen
 from workers.cli.session import find_run, find_server, reading
 
 app = typer.Typer(add_completion=False)
+
+_ELSE: Final = ". Nor is it a rule, a published id or a rubric: `hallmark explain` lists the rules and rubrics"
 
 
 @app.command()
@@ -86,7 +88,7 @@ def _known(subject: str) -> list[Explanation]:
 def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, as_json: bool) -> None:
     with reading() as store:
         run_id = find_run(store, run).run.id
-        server = find_server(store, subject)
+        server = find_server(store, subject, otherwise=_ELSE)
         dossier = store.dossiers(run_id, [server.id])[0]
         cards = chosen([receipt.decode(card.body) for card in store.scorecards(run_id, servers=[server.id])], names)
     for card in cards if names else newest_only(cards):
@@ -131,8 +133,9 @@ def _print(explanations: Sequence[Explanation], *, as_json: bool) -> None:
 
 def _show(explanation: Explanation) -> None:
     show(plain(explanation.title, "bold", limit=1000))
-    show("")
-    show(plain(explanation.summary, limit=5000))
+    for paragraph in explanation.summary.split("\n\n"):
+        show("")
+        show(plain(" ".join(paragraph.split("\n")), limit=5000))
     for section in explanation.sections:
         show("")
         show(plain(section.heading, "bold", limit=1000))

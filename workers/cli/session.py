@@ -52,14 +52,15 @@ def find_run(store: Store, name: str | None) -> RunRow:
     return matching[0]
 
 
-def find_server(store: Store, text: str) -> Server:
-    """The one server that is meant by an id, a reference, a name or an unmistakable part of one."""
+def find_server(store: Store, text: str, *, otherwise: str = "") -> Server:
+    """The one server that is meant by an id, a reference, a name or an unmistakable part of one.
+
+    `otherwise`: what to say beside it when there is none, where the text may name something else.
+    """
     found = store.find(text)
     if not found:
-        fail(
-            f"no server matches {text!r}. `hallmark list` shows them; give an id, reference, name or part of one",
-            Exit.NOTHING,
-        )
+        known = "`hallmark list` shows them; give an id, reference, name or part of one"
+        fail(f"no server matches {text!r}. {known}{otherwise}", Exit.NOTHING)
     if len(found) > 1:
         names = "\n".join(f"  {server.id}  {server.ref}" for server in found[:10])
         fail(f"{text!r} matches {len(found)} servers, expected one:\n{names}", Exit.USAGE)

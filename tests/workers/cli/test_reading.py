@@ -180,7 +180,15 @@ def test_explain_knows_rules_rubrics_and_servers(hallmark: Hallmark, stored: Seq
     assert "Charged by" in hallmark("explain", "TOOL-NO-DESCRIPTION").out
     assert "lint@1: " in hallmark("explain", stored[0]).out
     assert hallmark("explain", "lint@99").code == 2
-    assert hallmark("explain", "no-such-thing-anywhere").code == 3
+    nothing = hallmark("explain", "no-such-thing-anywhere")
+    assert nothing.code == 3
+    assert "`hallmark explain` lists the rules" in nothing.err
+
+
+def test_paragraphs_of_an_explanation_stay_apart(hallmark: Hallmark) -> None:
+    lines = hallmark("explain", "param-path-unchecked").out.splitlines()
+    assert lines[1] == lines[3] == ""
+    assert lines[4].startswith("`literal` looks only")
 
 
 def test_explaining_a_server_says_what_to_change_and_what_it_brings(hallmark: Hallmark, stored: Sequence[str]) -> None:
@@ -230,9 +238,9 @@ def test_a_run_is_found_by_the_beginning_of_its_id(hallmark: Hallmark, stored: S
     assert list(row) == ["run", "as_of", "trigger", "state", "note", "planned", "collected", "scored", "pins"]
 
 
-def test_output_to_a_pipe_has_no_escape_codes(process: Hallmark, stored: Sequence[str]) -> None:
-    for words in (["list"], ["show", stored[0]], ["settings"], ["doctor"]):
-        result = process(*words)
+def test_output_to_a_pipe_has_no_escape_codes(process: Hallmark, hallmark: Hallmark, stored: Sequence[str]) -> None:
+    said = [process("list"), *(hallmark(*words) for words in (["show", stored[0]], ["settings"], ["doctor"]))]
+    for result in said:
         assert "\x1b" not in result.out + result.err
         assert all(line == line.rstrip() for line in result.out.splitlines())
 
@@ -244,9 +252,9 @@ def test_no_color_is_honoured_where_colour_is_forced(process: Hallmark, stored: 
     assert not re.search("\x1b\\[[0-9;]*3[0-9]", plain.out)
 
 
-def test_json_of_the_console_script_is_json(process: Hallmark, stored: Sequence[str]) -> None:
+def test_json_of_the_console_script_is_json(process: Hallmark, hallmark: Hallmark, stored: Sequence[str]) -> None:
     assert len(process("list", "--json").rows) == len(stored)
-    assert json.loads(process("version", "--json").out)["rubric.lint@1"]
+    assert json.loads(hallmark("version", "--json").out)["rubric.lint@1"]
 
 
 def test_a_rubric_that_scored_no_server_has_no_column() -> None:
