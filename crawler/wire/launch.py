@@ -24,7 +24,7 @@ class Launched(Protocol):
 
     @property
     def runtime(self) -> str:
-        """One of `evidence.kinds.listing.CONTAINING`, or `none` for a command that the user asked to run as is."""
+        """One of `evidence.kinds.listing.CONTAINING`, or what does not contain: `none`, or a box with a network."""
         ...
 
     @property

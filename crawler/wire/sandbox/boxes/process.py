@@ -75,7 +75,7 @@ class Contained:
 
     @property
     def runtime(self) -> str:
-        """`bubblewrap`, or `none` for a bare command."""
+        """What contains it; `none` for a bare command."""
         return self._runtime
 
     @property
