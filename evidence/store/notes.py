@@ -36,7 +36,7 @@ def write_notes(as_of: datetime, notes: Sequence[Note]) -> bytes:
     for note in notes:
         if note.at.tzinfo is None:
             raise ValueError(f"{note.at!r} has no time zone")
-        member: list[Json] = [(note.at - last) // _MICROSECOND, note.observation]
+        member: list[Json] = [(note.at - last) // _MICROSECOND, dict(note.observation)]
         if note.attempts is not None:
             member.append([number for part in note.attempts for number in part])
         members.append(member)

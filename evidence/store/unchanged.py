@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy import Connection, Select, select
 
-from evidence.model import ServerId
-from evidence.store.bulk import BATCH, batches
+from evidence.model import ServerId, Trigger
+from evidence.store.bulk import batches
 from evidence.store.keys import run_key
 from evidence.store.models import RUN, RUN_ITEM, SERVER
 from evidence.store.rows import Change, Stage
 from evidence.store.visits import Contents, read_contents
 
+_LOOKED_AT: Final = 500
+"""So many runs back a server that was not scored lately is looked for."""
+
 
 def read_changes(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, Change]:
     """For each server that an earlier run with the same pins scored, what is new since the newest of them."""
     run = run_key(connection, run_id)
-    alike = _pinned_alike(connection, run, run_id)
+    earlier_ones = _pinned_alike(connection, run, run_id)
+    alike = dict(connection.execute(earlier_ones.limit(_LOOKED_AT)).all())
     found: dict[ServerId, Change] = {}
     for batch in batches(ids) if alike else ():
         by_run: dict[int, dict[int, ServerId]] = {}
-        for server, key, earlier in connection.execute(_newest_scored(list(alike), batch)):
+        since = earlier_ones.where(RUN.c.id >= min(alike.values()))
+        for server, key, earlier in connection.execute(_newest_scored(since, batch)):
             if earlier is not None:
                 by_run.setdefault(earlier, {})[key] = server
         here = read_contents(connection, run, [key for servers in by_run.values() for key in servers])
@@ -42,21 +48,23 @@ def _differing(here: Contents | None, there: Contents | None) -> frozenset[str]:
     return frozenset(kind for kind in one.keys() | other.keys() if one.get(kind) != other.get(kind))
 
 
-def _pinned_alike(connection: Connection, run: int, run_id: str) -> dict[int, str]:
-    """The newest earlier runs with the same pins, id by key; so many that one statement can name them."""
-    pins = select(RUN.c.pins).where(RUN.c.key == run).scalar_subquery()
-    query = select(RUN.c.key, RUN.c.id).where(RUN.c.pins == pins, RUN.c.id < run_id)
-    return dict(connection.execute(query.order_by(RUN.c.id.desc()).limit(BATCH)).all())
+def _pinned_alike(connection: Connection, run: int, run_id: str) -> Select[int, str]:
+    """The earlier runs with the same pins, the newest first. A re-test is none of them (docs/decisions/0220)."""
+    pins = connection.scalar(select(RUN.c.pins).where(RUN.c.key == run))
+    alike = (RUN.c.pins == pins, RUN.c.id < run_id, RUN.c.trigger != Trigger.RETEST.value)
+    return select(RUN.c.key, RUN.c.id).where(*alike).order_by(RUN.c.id.desc())
 
 
-def _newest_scored(runs: Sequence[int], ids: Sequence[ServerId]) -> Select[str, int, int | None]:
-    """Per server the newest of some runs in which it was scored: a few probes of primary keys."""
+def _newest_scored(runs: Select[int, str], ids: Sequence[ServerId]) -> Select[str, int, int | None]:
+    """Per server the newest of some runs in which it was scored: probes of a primary key, from the newest run on.
+
+    Named by their keys, all of these runs would be looked at for every server.
+    """
     scored = select(RUN_ITEM.c.stage).where(
         RUN_ITEM.c.run_key == RUN.c.key,
         RUN_ITEM.c.stage == Stage.SCORE.value,
         RUN_ITEM.c.server_key == SERVER.c.key,
         RUN_ITEM.c.done_at.is_not(None),
     )
-    newest = select(RUN.c.key).where(RUN.c.key.in_(runs), scored.correlate(RUN, SERVER).exists())
-    key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
-    return select(SERVER.c.id, SERVER.c.key, key).where(SERVER.c.id.in_(ids))
+    newest = runs.with_only_columns(RUN.c.key).where(scored.correlate(RUN, SERVER).exists()).limit(1)
+    return select(SERVER.c.id, SERVER.c.key, newest.correlate(SERVER).scalar_subquery()).where(SERVER.c.id.in_(ids))

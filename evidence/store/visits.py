@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Row, select
 
 from evidence.kinds import samples
-from evidence.kinds.samples import write_samples
+from evidence.kinds.samples import read_samples
 from evidence.model import Observed, Record, Server, ServerId
 from evidence.store import attempts
 from evidence.store.blobs import find_digests, find_gone, read_blobs
@@ -137,7 +137,8 @@ def check_visits(connection: Connection, run: int, as_of: datetime, servers: Seq
         ]
         try:
             visit = _entries_of(as_of, row, shapes)
-            _taken(connection, {row.server_key: visit})
+            for note in _taken(connection, {row.server_key: visit}).values():
+                read_samples(note.observation)
             Contents(shapes.get(row.shape_key, ()), tuple(unpack_numbers(row.blobs))).digests(known)
         except CorruptBlob as error:
             problems.append(f"visit of server {row.server_key} in run {run}: {error}")
@@ -217,7 +218,7 @@ def _taken(connection: Connection, visits: Mapping[int, Mapping[str, Entry]]) ->
         if samples.KIND in visit and (note := visit[samples.KIND].note).attempts is not None
     }
     found = attempts.read(connection, {server: note.attempts or () for server, note in noted.items()})
-    return {server: replace(note, observation=write_samples(found[server])) for server, note in noted.items()}
+    return {server: replace(note, observation=found[server]) for server, note in noted.items()}
 
 
 def _record(server: ServerId, entry: Entry, instead: Note | None, bodies: Mapping[int, Observed]) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.derive.scrubbing import are_clean, scrub_body, scrub_text, scrubbed
+from evidence.kinds.samples import Sample, write_samples
 from evidence.model import Absent, Observed, Reason, Record, ServerId
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write
@@ -106,3 +108,12 @@ def _shape(value: object) -> object:
     if isinstance(value, list):
         return [_shape(one) for one in value]
     return "text" if isinstance(value, str) else value
+
+
+def test_the_times_of_attempts_are_not_looked_through() -> None:
+    """There are up to 400 for every server and night, and none of them is anybody's word."""
+    taken = write_samples([Sample(datetime(2026, 1, 1, tzinfo=UTC), "", 1.5)])
+    kept = replace(record(Observed(b"{}"), "samples"), observation=taken)
+    assert scrubbed(kept) is kept
+    loose = scrubbed(replace(kept, observation={**taken, "more": TOKEN}))
+    assert loose.observation == {"samples": [["2026-01-01T00:00:00Z", "", 1.5, None]], "more": "[secret]"}

@@ -67,7 +67,7 @@ def test_a_sample_that_was_carried_and_is_told_again_counts_once() -> None:
 
 def test_an_observation_is_read_as_it_was_written() -> None:
     taken = (Sample(at=NOW, cold_ms=12.3, warm_ms=4.0), Sample(at=NOW + timedelta(seconds=5), failure="tls_error"))
-    assert read_samples(json.loads(json.dumps(write_samples(taken)))) == taken
+    assert read_samples(json.loads(json.dumps(dict(write_samples(taken))))) == taken
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 
 from evidence.kinds.samples import FAILURES, Sample, write_samples
 from evidence.store import CorruptBlob
-from evidence.store.attempts import attempts_of, pack, unpack
+from evidence.store.attempt_pages import pack, unpack
+from evidence.store.attempts import attempts_of
 from evidence.store.holes import Filling, cut, fill
 from evidence.store.notes import Note, read_notes, write_notes
 from evidence.store.packing import pack_numbers, pack_text, runs_of, unpack_numbers, unpack_text, unzigzag, zigzag
@@ -89,7 +90,7 @@ def test_attempts_come_back() -> None:
         )
         for _ in range(500)
     ]
-    assert unpack(pack(attempts)) == attempts
+    assert unpack(pack(attempts)) == tuple(attempts)
     assert attempts_of(write_samples(attempts)) == tuple(attempts)
     assert len(pack(attempts)) < 10 * len(attempts)
 

@@ -12,8 +12,11 @@ import pytest
 from evidence.kinds import samples
 from evidence.kinds.samples import Sample, write_samples
 from evidence.model import Absent, Reason, Record, ServerId
-from evidence.store import Store, StoredCard, open_store
+from evidence.store import CorruptBlob, Store, StoredCard, open_store
+from evidence.store import attempts as attempt_rows
+from evidence.store.attempt_pages import PER_PAGE
 from evidence.store.database import Database
+from evidence.store.keys import known_server_keys
 from evidence.store.mapping import to_json
 from tests.evidence.store.build import AS_OF, body, card, planned, record, run, server
 
@@ -145,6 +148,38 @@ def test_windows_that_part_ways_keep_their_own_attempts(store: Store) -> None:
         (dossier,) = store.dossiers(run_id, [one])
         assert dossier.records[samples.KIND].observation == write_samples(taken)
     assert store.verify() == []
+
+
+def test_a_night_looks_at_no_attempts_before_the_window(store: Store, url: str) -> None:
+    """However long the history is: it would else grow by a page a month."""
+    (one,) = (each.id for each in planned(store, 1))
+    run_id, _ = night(store, 1, [one])
+    store.put_records(run_id, [sampled(one, attempts(400))], at=AS_OF)
+    database = Database(url)
+    with database.reading() as connection:
+        (key,) = known_server_keys(connection, [one]).values()
+        for back in (0, 17):
+            tonight = attempts(31, 370 - back)
+            (newest,) = attempt_rows.newest(connection, {key: tonight}).values()
+            assert newest.end == 400
+            assert set(newest.attempts).issuperset(set(tonight) & set(attempts(400)))
+            assert len(newest.attempts) <= 3 * PER_PAGE
+        (further,) = attempt_rows.newest(connection, {key: attempts(31, 100)}).values()
+        assert set(further.attempts) > set(attempts(31, 100)), "an older window is looked for as far back as it is"
+    database.close()
+
+
+def test_a_damaged_page_of_attempts_is_told_when_it_is_read(store: Store, url: str) -> None:
+    (one,) = (each.id for each in planned(store, 1))
+    store.put_records(FIRST, [sampled(one, attempts(40))], at=AS_OF)
+    database = Database(url)
+    for damage in ("substr(attempts, 1, length(attempts) - 1)", "substr(attempts, 2)", "substr(attempts, 1, 0)"):
+        with database.writing() as connection:
+            connection.exec_driver_sql(f"UPDATE evidence_attempts SET attempts = {damage} WHERE page = 1")
+        with pytest.raises(CorruptBlob, match="attempts of a server"):
+            store.dossiers(FIRST, [one])
+        assert any("attempts" in problem for problem in store.verify())
+    database.close()
 
 
 def test_a_body_with_another_date_is_kept_whole(store: Store) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
-from evidence.model import Absent, Reason, Record, ServerId
+from evidence.model import Absent, Reason, Record, ServerId, Trigger
 from evidence.store import Change, Stage, Store
+from evidence.store.database import Database
 from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run
 
 FIRST, TONIGHT = "20261121-1", "20261122-1"
@@ -113,3 +117,36 @@ def test_each_server_has_its_own_newest_night(store: Store) -> None:
     changed = [replace(each, schema=9) for each in _records(ids[0])]
     _night(store, "20261123-1", ids, [*changed, *(each for one in ids[1:] for each in _records(one))], [])
     assert store.unchanged("20261123-1", ids) == {ids[1]: TONIGHT, ids[2]: FIRST, ids[3]: FIRST}
+
+
+def test_a_re_test_is_no_night_to_compare_with(store: Store) -> None:
+    one = _two_nights(store)
+    between = f"{FIRST}-retest"
+    store.add_run(replace(run(between), trigger=Trigger.RETEST))
+    store.plan(between, [one], AS_OF)
+    store.put_records(between, _records(one), done=[one], at=AS_OF)
+    store.put_scorecards(between, [card(one)], done=[one], at=AS_OF)
+    assert store.unchanged(TONIGHT, [one]) == {one: FIRST}
+
+
+def test_not_every_night_is_looked_at_for_every_server(url: str) -> None:
+    """The newest ones are enough for nearly all; all of them would cost more with every night that there is."""
+    asked: list[tuple[str, Any]] = []
+    with closing(Database(url)) as database, closing(Store(database)) as store:
+        one = _two_nights(store)
+
+        def keep(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+            asked.append((statement, parameters))
+
+        event.listen(Engine, "before_cursor_execute", keep)
+        try:
+            store.changes(TONIGHT, [one])
+        finally:
+            event.remove(Engine, "before_cursor_execute", keep)
+        (plan,) = (query for query in asked if "run_item" in query[0])
+        with database.reading() as connection:
+            if connection.dialect.name != "sqlite":
+                pytest.skip("PostgreSQL sorts the few runs of a test")
+            steps = str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {plan[0]}", plan[1]).all())
+    assert "(id>? AND id<?)" in steps, steps
+    assert "TEMP B-TREE" not in steps, steps
