@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from publish.datasets.files import GROUP_ROWS, Block, csv_head
+from publish.datasets.files import Block, csv_head
 from publish.datasets.problems import Fault, Problem, shown
-from publish.datasets.reading import Opened, Unreadable, open_plain, unpacked
-from publish.datasets.tables import CSV, PARQUET, TABLES, Table, file_name
-
-GROUP_LIMIT: Final = 2**30
-"""Bytes that a row group may say it unpacks to."""
-
-_THRIFT: Final = 64 * 2**20
-_ROWS: Final = 2_000
+from publish.datasets.proving import ParquetRows
+from publish.datasets.reading import Opened, Unreadable, unpacked
+from publish.datasets.tables import BY_NAME, CSV, PARQUET, TABLES, Table, file_name
 
 
 class Forms:
     """The Parquet and CSV files of a snapshot, read in step with the rows of its JSON Lines.
 
-    After its first difference, or when it cannot be read, a file is not read further.
+    After its first difference, or when it cannot be read, a file is not read further. `unproven` says of which tables
+    the Parquet file is not to be read at all, and why.
     """
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: Opened, unproven: Mapping[str, str]) -> None:
         self._parquet: dict[str, _Parquet] = {}
         self._csv: dict[str, _Csv] = {}
-        self._early: list[Problem] = []
+        self._early = [_unreadable(file_name(BY_NAME[name], PARQUET), why) for name, why in unproven.items()]
         for table in TABLES:
-            self._open(table, opened)
+            if table.name not in unproven:
+                self._open_parquet(table, opened)
+            if CSV in table.formats:
+                self._csv[table.name] = _Csv(table, opened)
 
     def __enter__(self) -> Self:
         return self
@@ -61,41 +59,33 @@ class Forms:
                 if (wrong := reader.more()) is not None:
                     yield wrong
 
-    def _open(self, table: Table, opened: Opened) -> None:
+    def _open_parquet(self, table: Table, opened: Opened) -> None:
         try:
-            self._parquet[table.name] = _Parquet(table, opened)
-            if CSV in table.formats:
-                self._csv[table.name] = _Csv(table, opened)
-        except (Unreadable, FileNotFoundError):
+            rows = ParquetRows(opened.folder, table, comparable=opened.manifest.comparable)
+        except FileNotFoundError:
             pass  # named with the files
-        except (pa.ArrowException, OSError, ValueError) as error:
-            self._early.append(_problem(Fault.UNREADABLE, file_name(table, PARQUET), "a Parquet file", error))
+        except Unreadable as error:
+            self._early.append(_unreadable(error.name, error.why))
+        else:
+            self._parquet[table.name] = _Parquet(rows)
 
 
 class _Parquet:
-    def __init__(self, table: Table, opened: Opened) -> None:
-        self.name = file_name(table, PARQUET)
-        self._stream = open_plain(opened.folder, self.name)
-        self._file = pq.ParquetFile(
-            self._stream, thrift_string_size_limit=_THRIFT, thrift_container_size_limit=1_000_000
-        )
-        groups = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
-        if any(group.total_byte_size > GROUP_LIMIT or group.num_rows > 2 * GROUP_ROWS for group in groups):
-            self._stream.close()
-            raise ValueError(f"row groups of at most {GROUP_LIMIT} bytes and {2 * GROUP_ROWS} rows expected")
-        self._batches = self._file.iter_batches(batch_size=_ROWS)
-        self._schema = table.arrow(comparable=opened.manifest.comparable)
+    def __init__(self, rows: ParquetRows) -> None:
+        self.name = rows.name
+        self._source = rows
+        self._batches = iter(rows)
         self._held: list[pa.RecordBatch] = []
         self._rows = self._done = 0
 
     def differs(self, block: Block) -> Problem | None:
-        try:
-            found = self._take(block.rows)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error)
-        expected = pa.Table.from_batches([block.batch])
-        if not self._file.schema_arrow.equals(self._schema):
+        if not self._source.is_of_table:
             return _problem(Fault.FORMS, self.name, "the columns of its table", "others")
+        try:
+            found = self._take(block.rows, 2 * block.batch.nbytes + self._source.limit)
+        except Unreadable as error:
+            return _unreadable(self.name, error.why)
+        expected = pa.Table.from_batches([block.batch])
         if found.num_rows == block.rows and found.equals(expected):
             self._done += block.rows
             return None
@@ -112,23 +102,22 @@ class _Parquet:
 
     def more(self) -> Problem | None:
         try:
-            more = self._take(1).num_rows
-        except (pa.ArrowException, OSError, ValueError) as error:
-            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error)
+            more = self._take(1, self._source.limit).num_rows
+        except Unreadable as error:
+            return _unreadable(self.name, error.why)
         return _problem(Fault.FORMS, self.name, f"{self._done} rows", "more") if more else None
 
     def close(self) -> None:
-        self._stream.close()
+        self._source.close()
 
-    def _take(self, count: int) -> pa.Table:
-        """The next rows, fewer at the end."""
-        while self._rows < count:
-            batch = next(self._batches, None)
-            if batch is None:
-                break
+    def _take(self, count: int, most: int) -> pa.Table:
+        """The next rows, fewer at the end, and fewer where they hold more bytes than that."""
+        size = 0
+        while self._rows < count and size <= most and (batch := next(self._batches, None)) is not None:
             self._held.append(batch)
             self._rows += batch.num_rows
-        held = pa.Table.from_batches(self._held, self._file.schema_arrow)
+            size += batch.nbytes
+        held = pa.Table.from_batches(self._held, self._source.schema)
         rest = held.slice(count)
         self._held, self._rows = rest.to_batches(), rest.num_rows
         return held.slice(0, count)
@@ -148,7 +137,7 @@ class _Csv:
             expected = head + block.csv
             found = self._take(len(expected))
         except Unreadable as error:
-            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error.why)
+            return _unreadable(self.name, error.why)
         if found == expected:
             self._done += block.rows
             return None
@@ -161,7 +150,7 @@ class _Csv:
         try:
             more = self._take(len(self._head) + 1)[len(self._head) :]
         except Unreadable as error:
-            return _problem(Fault.UNREADABLE, self.name, "rows that can be read", error.why)
+            return _unreadable(self.name, error.why)
         return _problem(Fault.FORMS, self.name, f"{self._done} rows", "more") if more else None
 
     def _take(self, count: int) -> bytes:
@@ -176,3 +165,7 @@ class _Csv:
 
 def _problem(fault: Fault, name: str, expected: str, found: object, *, at: str = "") -> Problem:
     return Problem(fault=fault, file=name, at=at, expected=shown(expected), found=shown(found))
+
+
+def _unreadable(name: str, why: str) -> Problem:
+    return _problem(Fault.UNREADABLE, name, "rows that can be read", why)

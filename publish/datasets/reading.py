@@ -21,11 +21,13 @@ from publish.datasets.manifest import FILE_NAME, MANIFEST, Manifest, NotASnapsho
 from publish.datasets.tables import JSONL, Table, file_name
 
 MANIFEST_LIMIT: Final = 4 * 2**20
-DOCUMENT_LIMIT: Final = 32 * 2**20
-LINE_LIMIT: Final = 64 * 2**20
-"""Bytes of the longest row: the largest body, escaped."""
-SERVER_LIMIT: Final = 128 * 2**20
-"""Bytes of all rows of one server in one table."""
+DOCUMENT_LIMIT: Final = 8 * 2**20
+LINE_LIMIT: Final = 16 * 2**20
+BULKY_LINE_LIMIT: Final = 64 * 2**20
+"""Bytes of the longest row, and of that of a bulky table: the largest body, escaped."""
+SERVER_LIMIT: Final = 64 * 2**20
+BULKY_SERVER_LIMIT: Final = 128 * 2**20
+"""Bytes of all rows of one server in one table, and in a bulky one."""
 RATIO: Final = 600
 """How many times its size a file may grow to when it is unpacked. Ours grow some 60 times."""
 _ALWAYS: Final = 64 * 2**20
@@ -58,7 +60,8 @@ class Opened:
         """Each line of a table with the server that it is about, sorted by that; raise Unreadable."""
         name = file_name(table, JSONL)
         before = ""
-        for number, line in enumerate(self._lines(name), 1):
+        longest = BULKY_LINE_LIMIT if table.bulky else LINE_LIMIT
+        for number, line in enumerate(self._lines(name, longest), 1):
             server = _server_of(line)
             if server is None:
                 raise Unreadable(name, f"a row that begins with its server expected in line {number}")
@@ -95,10 +98,10 @@ class Opened:
         except orjson.JSONDecodeError as error:
             raise Unreadable(name, f"JSON expected: {error}") from error
 
-    def _lines(self, name: str) -> Iterator[bytes]:
+    def _lines(self, name: str, longest: int) -> Iterator[bytes]:
         declared = self.manifest.by_name.get(name)
         most = declared.rows if declared and declared.rows is not None else 0
-        for number, line in enumerate(unpacked_lines(self.folder, name), 1):
+        for number, line in enumerate(unpacked_lines(self.folder, name, longest), 1):
             if number > most:
                 raise Unreadable(name, f"{most} rows expected, found more")
             yield line
@@ -158,7 +161,7 @@ def unpacked(folder: Path, name: str) -> Iterator[bytes]:
         raise Unreadable(name, f"it cannot be unpacked: {error}") from error
 
 
-def unpacked_lines(folder: Path, name: str) -> Iterator[bytes]:
+def unpacked_lines(folder: Path, name: str, longest: int) -> Iterator[bytes]:
     """The lines of a file with gzip, without their ends; raise Unreadable, also on a line that is too long."""
     held: list[bytes] = []
     size = 0
@@ -166,8 +169,8 @@ def unpacked_lines(folder: Path, name: str) -> Iterator[bytes]:
         first, *others = piece.split(b"\n")
         held.append(first)
         size += len(first)
-        if size > LINE_LIMIT:
-            raise Unreadable(name, f"lines of at most {LINE_LIMIT} bytes expected")
+        if size > longest:
+            raise Unreadable(name, f"lines of at most {longest} bytes expected")
         if not others:
             continue
         yield b"".join(held)
@@ -222,11 +225,12 @@ def _server_of(line: bytes) -> str | None:
 
 
 def _grouped(table: Table, lines: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, Lines]]:
+    most = BULKY_SERVER_LIMIT if table.bulky else SERVER_LIMIT
     for server, group in groupby(lines, key=lambda pair: pair[0]):
         found, size = list[bytes](), 0
         for _, line in group:
             size += len(line)
-            if size > SERVER_LIMIT:
-                raise Unreadable(file_name(table, JSONL), f"at most {SERVER_LIMIT} bytes of rows expected of {server}")
+            if size > most:
+                raise Unreadable(file_name(table, JSONL), f"at most {most} bytes of rows expected of {server}")
             found.append(line)
         yield server, found

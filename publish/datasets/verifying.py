@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
+from publish.datasets import confined
 from publish.datasets.checking import check_files, check_methodology, check_signature
 from publish.datasets.equality import Forms
 from publish.datasets.files import Block, block_of
@@ -21,12 +21,16 @@ from publish.datasets.manifest import SCHEMA, Manifest
 from publish.datasets.methodology import is_ours
 from publish.datasets.minisign import PublicKey
 from publish.datasets.problems import Fault, Problem, shown
+from publish.datasets.proving import unproven
 from publish.datasets.reading import Lines, Opened, Unreadable, open_snapshot, parsed
 from publish.datasets.tables import BY_NAME, JSONL, TABLES, file_name
 
 CHUNK: Final = 25
 CHUNK_BYTES: Final = 32 * 2**20
 """Servers that a process judges at a time, and bytes of their rows."""
+
+HELD_BYTES: Final = 512 * 2**20
+"""Bytes of rows that wait to be judged before the next are read."""
 
 MOST_PROBLEMS: Final = 10_000
 """Problems that are kept; more are only counted."""
@@ -65,6 +69,7 @@ def verify(
     """Check a snapshot from nothing but its folder; raise NotASnapshot when there is no manifest to begin with.
 
     Every problem is in the report, also when a table cannot be read to its end. `told` hears how many servers are done.
+    What a stranger may have made is parsed by `processes` of bounded memory; 0 does it here, for what is our own.
     """
     opened = open_snapshot(folder)
     report = Report(opened.manifest)
@@ -84,7 +89,7 @@ def verify(
             "own lines; the code that made them recomputes them"
         )
     try:
-        _judge_all(opened, report, max(processes, 1), told)
+        _judge_all(opened, report, processes, told)
     except Unreadable as error:
         report.problems.append(_unreadable(error.name, error.why))
     return report
@@ -118,7 +123,7 @@ def _judge_all(opened: Opened, report: Report, processes: int, told: Callable[[i
     manifest = opened.manifest
     rows = dict.fromkeys(BY_NAME, 0)
     with ExitStack() as stack:
-        forms = stack.enter_context(Forms(opened))
+        forms = stack.enter_context(Forms(opened, _unproven(opened) if processes else {}))
         for judged, blocks in _judged(opened, processes, stack):
             _keep(report, judged)
             for name, block in blocks.items():
@@ -145,6 +150,10 @@ def _judge_all(opened: Opened, report: Report, processes: int, told: Callable[[i
         )
 
 
+def _unproven(opened: Opened) -> Mapping[str, str]:
+    return unproven(opened.folder, TABLES, comparable=opened.manifest.comparable)
+
+
 def _keep(report: Report, judged: Judged) -> None:
     room = max(0, MOST_PROBLEMS - len(report.problems))
     report.more += max(0, len(judged.problems) - room)
@@ -154,24 +163,22 @@ def _keep(report: Report, judged: Judged) -> None:
 
 def _judged(opened: Opened, processes: int, stack: ExitStack) -> Iterator[tuple[Judged, dict[str, Block]]]:
     """What came of each chunk, in their order, with few of them on the way at a time."""
-    pool = stack.enter_context(_pool(processes))
-    waiting: deque[Future[tuple[Judged, dict[str, Block]]]] = deque()
+    pool = stack.enter_context(confined.workers(processes))
+    waiting: deque[tuple[Future[tuple[Judged, dict[str, Block]]], int]] = deque()
+    held = 0
     try:
-        for chunk in _chunks(opened):
-            waiting.append(pool.submit(judge_chunk, opened.manifest, chunk))
-            if len(waiting) > 2 * processes:
-                yield _result(waiting.popleft())
+        for chunk, size in _chunks(opened):
+            waiting.append((pool.submit(judge_chunk, opened.manifest, chunk), size))
+            held += size
+            while len(waiting) > 2 * max(processes, 1) or held > HELD_BYTES:
+                future, done = waiting.popleft()
+                held -= done
+                yield _result(future)
         while waiting:
-            yield _result(waiting.popleft())
+            yield _result(waiting.popleft()[0])
     finally:
-        for future in waiting:
+        for future, _ in waiting:
             future.cancel()
-
-
-def _pool(processes: int) -> Executor:
-    if processes == 1:
-        return ThreadPoolExecutor(1, thread_name_prefix="judge")
-    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
 
 
 def _result(future: Future[tuple[Judged, dict[str, Block]]]) -> tuple[Judged, dict[str, Block]]:
@@ -184,18 +191,18 @@ def _result(future: Future[tuple[Judged, dict[str, Block]]]) -> tuple[Judged, di
     raise Unreadable("the tables", f"judging a server ended with {type(error).__name__}: {error}") from error
 
 
-def _chunks(opened: Opened) -> Iterator[Chunk]:
-    """The servers in groups that are small, in number and in bytes."""
+def _chunks(opened: Opened) -> Iterator[tuple[Chunk, int]]:
+    """The servers in groups that are small, in number and in bytes, with their bytes."""
     chunk: list[tuple[str, Mapping[str, Lines]]] = []
     size = 0
     for server, lines in opened.servers(TABLES):
         chunk.append((server, lines))
         size += sum(len(line) for some in lines.values() for line in some)
         if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
-            yield chunk
+            yield chunk, size
             chunk, size = [], 0
     if chunk:
-        yield chunk
+        yield chunk, size
 
 
 def _unreadable(name: str, why: str) -> Problem:

@@ -6,9 +6,11 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from evidence.store import Store
-from publish.datasets import reading
+from publish.datasets import confined, reading, verifying
 from publish.datasets.export import Order, export
 from publish.datasets.judging import Verdict
 from publish.datasets.manifest import MANIFEST, SUMS, NotASnapshot
 from publish.datasets.problems import Fault, Problem
 from publish.datasets.tables import BY_NAME
-from publish.datasets.verifying import Report, verify
+from publish.datasets.verifying import Report
 from tests.publish import samples
 from tests.publish.datasets import nights
+from tests.publish.datasets.bombs import dictionary_bomb
+
+verify = partial(verifying.verify, processes=0)  # to start processes takes longer than what most claims are about
 
 
 def only(report: Report, fault: Fault) -> Problem:
@@ -50,9 +55,9 @@ def test_nothing_is_wrong_with_what_we_write(written: Path) -> None:
 
 def test_several_processes_find_the_same(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("publish.datasets.verifying.CHUNK", 3)
-    alone, together = verify(written), verify(written, processes=2)
-    assert together.problems == alone.problems == []
-    assert together.judged.verdicts == alone.judged.verdicts
+    here, together = verify(written), verify(written, processes=2)
+    assert together.problems == here.problems == []
+    assert together.judged.verdicts == here.judged.verdicts
 
 
 def test_what_rests_on_private_evidence_is_named_and_the_rest_is_recomputed(written: Path) -> None:
@@ -361,6 +366,26 @@ def test_a_file_that_is_no_parquet_is_named(snapshot: Path) -> None:
     nights.write(snapshot, "servers.parquet", b"PAR1" + b"\xff" * 100 + b"PAR1")
     found = {(problem.fault, problem.file) for problem in verify(snapshot).problems}
     assert (Fault.UNREADABLE, "servers.parquet") in found
+
+
+@pytest.mark.soak
+def test_a_parquet_bomb_is_named_and_the_rest_is_still_checked(snapshot: Path) -> None:
+    nights.write(snapshot, "bodies.parquet", dictionary_bomb("bodies", 2**24, 500))
+    wrong = only(verify(snapshot, processes=1), Fault.UNREADABLE)
+    assert (wrong.file, wrong.found) == ("bodies.parquet", "reading it takes more memory than it may have")
+
+
+@pytest.mark.soak
+def test_a_row_that_takes_more_memory_than_there_may_be_is_named(
+    snapshot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confined, "MEMORY", 2**29)
+    first, *rest = gzip.decompress((snapshot / "servers.jsonl.gz").read_bytes()).splitlines(keepends=True)
+    many = ",".join(["[]"] * (reading.LINE_LIMIT // 4)).encode()
+    data = b"".join([re.sub(rb'"seen_in":\[[^]]*\]', b'"seen_in":[' + many + b"]", first), *rest])
+    nights.write(snapshot, "servers.jsonl.gz", gzip.compress(data, 1))
+    found = [problem.found for problem in verify(snapshot, processes=1).problems]
+    assert any("MemoryError" in one for one in found), found
 
 
 def test_parquet_files_hold_what_the_lines_say(written: Path) -> None:
