@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evidence.canonical import canonical_json
-from workers.cli.console import emit, plain, show, table
+from workers.cli.console import emit, plain, show_rows, table
 from workers.cli.session import reading
 
 app = typer.Typer(add_completion=False)
@@ -59,4 +59,4 @@ def audit(
                 plain(one.note),
             )
         if not as_json:
-            show(grid)
+            show_rows(grid, "no decision is recorded")

@@ -58,6 +58,14 @@ def show(renderable: RenderableType) -> None:
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
 
 
+def show_rows(grid: Table, none: str) -> None:
+    """Print a table; where it has no rows, a note that says so."""
+    if grid.row_count:
+        show(grid)
+    else:
+        note(none)
+
+
 def emit(value: Any) -> None:
     """Print one JSON value on one line, secrets masked. Non-ASCII is escaped, so nothing in it acts on a terminal."""
     sys.stdout.write(scrub_body(json.dumps(value, separators=(",", ":")).encode()).decode() + "\n")

@@ -10,7 +10,7 @@ import typer
 from evidence.store.audit import Act
 from evidence.store.claim_rows import ClaimState
 from publish.people.webhooks import end_uncontrolled
-from workers.cli.console import Exit, emit, fail, note, plain, show, table
+from workers.cli.console import Exit, emit, fail, note, plain, show_rows, table
 from workers.cli.decided import By, now, who
 from workers.cli.session import find_server, reading
 
@@ -47,7 +47,7 @@ def list_(
                     one.id, one.server, one.way.value, plain(one.place), one.state.value, seen, plain(one.note)
                 )
         if not as_json:
-            show(grid)
+            show_rows(grid, "no claim: nobody asked to control a server")
 
 
 @app.command()
@@ -89,4 +89,4 @@ def webhooks(
             grid.add_row(
                 one.id, one.server, plain(one.url), str(one.failures), plain(last), ended, plain(one.why or "")
             )
-        show(grid)
+        show_rows(grid, "no webhook")

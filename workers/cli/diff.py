@@ -17,7 +17,7 @@ from publish.datasets.of_run import OfRun
 from publish.datasets.reading import Unreadable, open_snapshot
 from publish.figures import number, signed
 from workers.cli.boundary import explained
-from workers.cli.console import Exit, emit, fail, note, plain, show
+from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.session import find_run, reading
 
 app = typer.Typer(add_completion=False)
@@ -87,14 +87,14 @@ def _document(one: Difference) -> dict[str, Any]:
 
 
 def _tell(found: Iterator[Difference], pins: Pins, limit: int) -> None:
-    table = Table("server", "rubric", "before", "after", "points", "because of")
+    grid = table("Server", "Rubric", "Before", "After", ("Points", "right"), "Because of")
     tally = Tally()
     for one in found:
         tally.add(one)
-        if isinstance(one, Moved) and (not limit or table.row_count < limit):
-            _add_row(table, one)
-    if table.row_count:
-        show(table)
+        if isinstance(one, Moved) and (not limit or grid.row_count < limit):
+            _add_row(grid, one)
+    if grid.row_count:
+        show(grid)
     for name, (was, now) in pins.changed.items():
         note(f"{name}: {was or 'none'} → {now or 'none'}")
     moved = tally.up + tally.down + tally.other
@@ -104,11 +104,11 @@ def _tell(found: Iterator[Difference], pins: Pins, limit: int) -> None:
     )
 
 
-def _add_row(table: Table, one: Moved) -> None:
+def _add_row(grid: Table, one: Moved) -> None:
     causes = " and ".join(one.causes) + (f" ({', '.join(one.kinds)})" if one.kinds else "")
     points = "" if one.points is None else signed(one.points)
     row = (one.server, one.after or "", _told(one.old_score, one.old_why, one.old_grade))
-    table.add_row(*map(plain, (*row, _told(one.new_score, one.new_why, one.new_grade), points, causes)))
+    grid.add_row(*map(plain, (*row, _told(one.new_score, one.new_why, one.new_grade), points, causes)))
 
 
 def _told(score: Decimal | None, why: str | None, grade: str | None) -> str:

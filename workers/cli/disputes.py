@@ -13,7 +13,7 @@ from publish.display import visible
 from publish.people import disputing
 from publish.people.disputing import Decider, NotDecided, Verdict
 from publish.people.example_stub import example_of
-from workers.cli.console import Exit, emit, facts, fail, note, out, plain, show, table
+from workers.cli.console import Exit, emit, facts, fail, note, out, plain, show_rows, table
 from workers.cli.decided import By, now, who
 from workers.cli.session import find_server, reading
 
@@ -62,7 +62,7 @@ def list_(
                 one.state.value + ("" if one.is_shown or one.state is not DisputeState.OPEN else ", unread"),
                 plain(one.reason),
             )
-        show(grid)
+        show_rows(grid, "no dispute: nobody said that a line is wrong")
 
 
 @app.command("show")

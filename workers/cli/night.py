@@ -14,7 +14,7 @@ from evidence.store import RunAct, RunEvent, RunRow, RunState, Store
 from publish.nights import OWN_FAILURES
 from workers import closing, log, pipeline
 from workers.cli.boundary import explained
-from workers.cli.console import Exit, emit, fail, note, show
+from workers.cli.console import Exit, emit, fail, note, show, show_rows
 from workers.cli.night_page import Told, as_row, document, listed, page
 from workers.cli.session import reading
 from workers.clock import clock_at
@@ -31,6 +31,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _LOOK_BACK: Final = 400
 _NIGHTS: Final = (Trigger.NIGHTLY,)
+_NO_NIGHT: Final = "no night yet: beat starts one every day where there are workers, `hallmark night start` one now"
 
 Named = Annotated[
     str | None,
@@ -104,7 +105,7 @@ def list_nights(
             for row in nights:
                 emit(as_row(row, store.progress(row.run.id)))
         else:
-            show(listed([(row, store.progress(row.run.id)) for row in nights]))
+            show_rows(listed([(row, store.progress(row.run.id)) for row in nights]), _NO_NIGHT)
 
 
 @app.command(name="show")

@@ -11,7 +11,7 @@ from crawler.opting_out import InvalidOptOuts, Scope, entry
 from evidence.store import OptOut, OptOutScope, Store
 from workers import boards
 from workers.cli.boundary import explained
-from workers.cli.console import Exit, emit, fail, note, plain, show, table
+from workers.cli.console import Exit, emit, fail, note, plain, show_rows, table
 from workers.cli.session import reading
 from workers.clock import clock_at
 from workers.findings import operating_user
@@ -103,7 +103,7 @@ def _show(store: Store, *, everything: bool, as_json: bool) -> None:
         since = one.at.isoformat(sep=" ", timespec="seconds")
         grid.add_row(one.scope.value, plain(one.value), since, plain(one.who), ended, plain(one.note, limit=500))
     if not as_json:
-        show(grid)
+        show_rows(grid, "no entry. `hallmark opt-out add` makes one")
 
 
 def _entry(said: str) -> tuple[Scope, str]:

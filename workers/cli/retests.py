@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from workers.cli.console import emit, plain, show, table
+from workers.cli.console import emit, plain, show_rows, table
 from workers.cli.retest import retest_object
 from workers.cli.session import find_server, reading
 
@@ -43,4 +43,4 @@ def retests(
                 one.run or "",
                 plain(one.reason or ""),
             )
-        show(grid)
+        show_rows(grid, "no re-test was asked for. `hallmark retest SERVER` makes one")

@@ -12,7 +12,7 @@ import typer
 from evidence.store.audit import Act
 from evidence.store.tokens import ApiToken
 from publish.people.tokens import ADMIN, UnknownScope, checked_scopes, mint
-from workers.cli.console import Exit, emit, fail, note, plain, show, table
+from workers.cli.console import Exit, emit, fail, note, plain, show_rows, table
 from workers.cli.decided import By, now, who
 from workers.cli.session import reading
 
@@ -75,7 +75,7 @@ def list_(
             counts = "yes" if one.counts(at) else "no"
             grid.add_row(one.id, plain(one.name), plain(" ".join(one.scopes)), made, ends, used, counts)
         if not as_json:
-            show(grid)
+            show_rows(grid, "no token. `hallmark tokens new` makes one")
 
 
 @app.command()

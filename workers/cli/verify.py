@@ -17,7 +17,7 @@ from publish.datasets.reading import open_snapshot
 from publish.datasets.verifying import Report
 from publish.datasets.verifying import verify as check
 from workers.cli.boundary import explained
-from workers.cli.console import Exit, emit, fail, note, plain, show
+from workers.cli.console import Exit, emit, fail, note, plain, show, table
 from workers.cli.counting import progress
 from workers.cli.key import public_key
 
@@ -111,7 +111,7 @@ def _tell(report: Report, *, is_keyed: bool) -> None:
 
 
 def _receipts(verdicts: Counter[tuple[str, Verdict]]) -> Table:
-    table = Table("rubric", "receipts", "verdict")
+    grid = table("Rubric", ("Receipts", "right"), "Verdict")
     for (rubric, verdict), count in sorted(verdicts.items()):
-        table.add_row(plain(rubric), str(count), verdict.value)
-    return table
+        grid.add_row(plain(rubric), f"{count:,}", verdict.value)
+    return grid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -13,6 +14,7 @@ from evidence.kinds import behaviour
 from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
 from tests.publish import samples
+from tests.workers.cli.conftest import Hallmark
 from workers.cli.console import show
 from workers.cli.observed import show_observed
 from workers.cli.receipts import receipt_of
@@ -66,3 +68,22 @@ def test_a_target_that_is_none_is_told_what_it_may_have_meant(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NotATarget, match=told):
         read_target(text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "night list",
+        "disputes list",
+        "retests",
+        "tokens list",
+        "audit",
+        "opt-out list",
+        "control list",
+        "control webhooks",
+    ],
+)
+def test_a_list_of_nothing_says_so(hallmark: Hallmark, stored: Sequence[str], words: str) -> None:
+    result = hallmark(*words.split())
+    assert (result.code, result.out) == (0, "")
+    assert result.err.startswith("no ")
