@@ -27,8 +27,8 @@ VALUED = {
     "--log-driver", "--pull", "--restart", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--shm-size",
     "--ulimit", "--tmpfs", "--mount", "--env", "--workdir", "--user",
 }  # fmt: skip
-PLAIN = {"--interactive", "--read-only", "--no-healthcheck"}
-PODMAN_VALUED = {"--timeout", "--image-volume", "--systemd", "--rootfs"}
+PLAIN = {"--interactive", "--read-only", "--no-healthcheck", "--init"}
+PODMAN_VALUED = {"--timeout", "--image-volume", "--systemd", "--rootfs", "--init-path"}
 PODMAN_PLAIN = {"--no-hosts", "--http-proxy=false", "--read-only-tmpfs=false"}
 
 
@@ -47,6 +47,8 @@ def main(words: list[str]) -> int:
         case ["ps", "--all", "--filter", "name=hallmark-", "--format", "{{.Names}}"]:
             say("\n".join(sorted(path.stem for path in HOME.glob("hallmark-*.json"))))
             return 0
+        case ["manifest", "inspect", "--insecure", reference] if FLAVOUR == "docker":
+            return tell(reference, "manifest")
         case ["manifest", "inspect", reference]:
             return tell(reference, "manifest")
         case ["image", "inspect", "--format", "{{.Id}}", reference] | ["image", "inspect", reference]:
@@ -60,6 +62,9 @@ def main(words: list[str]) -> int:
             return 0
         case ["version", "--format", "{{.Server.Version}}"] if FLAVOUR == "docker":
             say("28.2.2")
+            return 0
+        case ["info", "--format", "{{.DockerRootDir}}"] if FLAVOUR == "docker":
+            say(str(HOME))
             return 0
         case ["info", "--format", "json"] if FLAVOUR == "podman":
             host = {
@@ -88,6 +93,8 @@ def create(words: list[str]) -> int:
             json.loads(Path(setting.removeprefix("seccomp=")).read_text())
     if FLAVOUR == "podman" and any("nr_inodes" in place for place in options["--tmpfs"]):
         return refuse("unknown mount option")
+    if rest[:2] == ["/dev/init", "--"]:  # a file that an option put there
+        rest = rest[2:]
     identifier = hashlib.sha256(name.encode()).hexdigest()
     made = {"Id": identifier, "image": image[0], "command": rest, "options": options, "Pid": 0, "StartedAt": NOTHING}
     keep(name, made)

@@ -58,6 +58,7 @@ class ImageServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            default_request_version = "HTTP/1.1"  # who tries TLS is answered in a way that clients understand
 
             def do_GET(self) -> None:
                 server.asked.append(self.path)
@@ -77,6 +78,7 @@ class ImageServer:
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Docker-Content-Digest", digest(content))
+                self.send_header("Docker-Distribution-API-Version", "registry/2.0")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 if self.command == "GET":

@@ -44,7 +44,10 @@ def test_every_process_of_a_box_is_in_its_group_until_it_is_gone(cache: Path) ->
 
 
 def test_killed_starters_leave_no_group_and_no_member_after_a_sweep() -> None:
-    make = "from crawler.wire.sandbox import Limits\nfrom crawler.wire.sandbox.kernel import cgroup\nprint(*cgroup.found(Limits()).folders, flush=True)\ninput()"
+    make = (
+        "from crawler.wire.sandbox import Limits\nfrom crawler.wire.sandbox.kernel import cgroup\n"
+        "print(*cgroup.found(Limits()).folders, flush=True)\ninput()"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", make], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as starter:

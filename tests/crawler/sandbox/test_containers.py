@@ -108,6 +108,32 @@ def test_processes_of_a_shared_user_are_counted_by_the_control_group(tmp_path: P
     assert words[words.index("--pids-limit") + 1] == "64"
 
 
+@pytest.mark.parametrize("flavour", list(Flavour))
+def test_a_container_sees_no_terminal_no_queue_and_of_the_machine_only_what_images_need(
+    tmp_path: Path, flavour: Flavour
+) -> None:
+    found = creation(flavour, wanted(tmp_path))
+    empty = {word.split(":")[0] for before, word in pairwise(found) if before == "--tmpfs" and ":ro," in word}
+    assert empty == {"/dev/pts", "/dev/mqueue"}
+    assert {f"type=bind,source=/dev/null,target=/dev/{name},readonly" for name in ("full", "tty", "zero")} <= set(found)
+    assert any(word.startswith("/sys:ro,") for word in creation(flavour, replace(wanted(tmp_path), blind=True)))
+
+
+def test_a_server_is_not_process_1_which_survives_its_own_signals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tini-static").write_text("")
+    (tmp_path / "tini-static").chmod(0o755)
+    monkeypatch.setattr("crawler.wire.sandbox.engines.container.FIRST_PLACES", str(tmp_path))
+    assert "--init" in creation(Flavour.DOCKER, wanted(tmp_path))
+    words = creation(Flavour.PODMAN, wanted(tmp_path))
+    assert words[words.index("--init") + 1 :][:2] == ["--init-path", f"{tmp_path}/tini-static"]
+    # Podman would write its own into a folder that all containers share.
+    words = creation(Flavour.PODMAN, replace(wanted(tmp_path), root=tmp_path))
+    assert "--init" not in words
+    assert words[-3:] == ["/dev/init", "--", "--not-an-option"]
+
+
 @pytest.mark.skipif(shutil.which("docker") is None, reason="the client of Docker is not installed")
 def test_the_client_of_docker_knows_every_option(tmp_path: Path) -> None:
     said = _refused("docker", creation(Flavour.DOCKER, wanted(tmp_path)), tmp_path)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.engine_variables import ENGINE_VARIABLES
 from crawler.wire.sandbox import Rootfs
 from tests.crawler.sandbox import ordinary
 from tests.crawler.sandbox.attacks import archives, outcome, roster
@@ -63,7 +64,8 @@ def attacked(folder: Path, shared_cache: Path, rootfs: Rootfs, *how: str, strang
         for part in ("rootfs", "tools"):
             (cache / part).symlink_to(shared_cache / part)
         command = [sys.executable, "-m", MODULE, str(cache), str(home), str(into), *how]
-        environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
+        engine = {name: os.environ[name] for name in ENGINE_VARIABLES if name in os.environ}
+        environ = {"PATH": os.environ["PATH"], **engine, "HOME": str(home)}
     done = subprocess.run(
         command, cwd=ordinary.REPOSITORY, env=environ, capture_output=True, text=True, check=False, timeout=800
     )

@@ -163,8 +163,8 @@ class Contained:
                 await asyncio.wait_for(_exited(self._process), GRACE)
         alive = self._process.poll() is None
         _kill(self._process, self._init)
-        if not alive and self._starved is not None and self._starved():
-            self._stopped_for = self._stopped_for or f"memory limit of {self._limits.memory // MIB} MiB"
+        if not alive and self._stopped_for is None and await self._has_starved():
+            self._stopped_for = f"memory limit of {self._limits.memory // MIB} MiB"
         code = None if alive or self._stopped_for else await self.wait()
         await self._all_dead()
         if self._tell is not None:
@@ -180,6 +180,9 @@ class Contained:
         while self._then:
             await self._then.pop(0)()
         return Exit(code, self._last_words())
+
+    async def _has_starved(self) -> bool:
+        return self._starved is not None and self._starved()
 
     async def _all_dead(self) -> None:
         if self._init is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import resource
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,14 @@ ULIMITS = ("CPU", "DATA", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "SIG
 SCRATCH = "/tmp"  # noqa: S108
 SHARED = 64  # containers that may run as one user
 LEAVING = 30  # seconds that the engine itself waits longer than we do
+# Terminals and queues are shared out to the whole machine, and memory mapped from /dev/zero belongs to no process.
+NOTHING_IN = ("/dev/pts", "/dev/mqueue")
+NOTHING_BEHIND = ("/dev/full", "/dev/tty", "/dev/zero")
+MACHINE = "/sys"
+# First processes that link to no library, so that they run in any image; Docker brings one of its own.
+FIRST = ("catatonit", "tini-static", "docker-init")
+FIRST_PLACES = "/usr/libexec/podman:/usr/libexec/catatonit:/usr/bin:/usr/local/bin"
+FIRST_INSIDE = "/dev/init"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +36,8 @@ class Container:
     `image` is an identifier of the engine's, or `root` a folder of ours to be the file system (Podman only). `user` is
     None where the image names an ordinary one itself, `alone` if nothing else runs as that user, `folder` None for the
     image's own. `profile` lists the allowed system calls; `names` is the resolv.conf inside, where an engine would put
-    the host's.
+    the host's. `blind` to the machine's devices in /sys, and with them to its own group's limits, which the virtual
+    machines of Java and .NET in images go by.
     """
 
     name: str
@@ -41,6 +51,7 @@ class Container:
     folder: str | None = None
     user: str | None = None
     alone: bool = False
+    blind: bool = False
     profile: Path
     names: Path
     limits: Limits
@@ -53,14 +64,19 @@ def creation(flavour: Flavour, wanted: Container) -> list[str]:
     found += _limits(flavour, wanted.limits, alone=wanted.alone)
     for place in (SCRATCH, WORK, *wanted.memory_places):
         found += _memory(flavour, place, wanted.limits.scratch, wanted.limits.scratch_inodes)
-    for bind in (Bind(wanted.names, "/etc/resolv.conf"), *wanted.binds):
+    for place in (*NOTHING_IN, *((MACHINE,) if wanted.blind else ())):
+        found += ["--tmpfs", f"{place}:ro,nosuid,nodev,noexec,mode=555,size=4096"]
+    hidden = [Bind(Path("/dev/null"), place) for place in NOTHING_BEHIND]
+    for bind in (Bind(wanted.names, "/etc/resolv.conf"), *hidden, *wanted.binds):
         found += ["--mount", _bind(bind)]
     for name, value in wanted.environment.items():
         found += ["--env", f"{name}={value}"]
     found += ["--workdir", wanted.folder] if wanted.folder else []
     found += ["--user", wanted.user] if wanted.user else []
+    options, before = _first(flavour, wanted)
+    found += options
     found += ["--rootfs", str(wanted.root)] if wanted.root else [wanted.image]
-    return [*found, *wanted.command]
+    return [*found, *before, *wanted.command]
 
 
 def _containment(flavour: Flavour) -> list[str]:
@@ -72,6 +88,19 @@ def _containment(flavour: Flavour) -> list[str]:
         return found
     found += ["--no-hosts", "--http-proxy=false", "--read-only-tmpfs=false"]
     return [*found, "--image-volume", "ignore", "--systemd", "false"]
+
+
+def _first(flavour: Flavour, wanted: Container) -> tuple[list[str], tuple[str, ...]]:
+    """Options and words before the command, by which it is not process 1: that survives its own crash and signals."""
+    if flavour is Flavour.DOCKER:
+        return ["--init"], ()
+    binary = next(filter(None, (shutil.which(name, path=FIRST_PLACES) for name in FIRST)), None)
+    if binary is None:
+        return [], ()
+    if wanted.root is None:
+        return ["--init", "--init-path", binary], ()
+    # By itself Podman would put a file into that folder, which all containers share.
+    return ["--mount", _bind(Bind(Path(binary), FIRST_INSIDE))], (FIRST_INSIDE, "--")
 
 
 def _limits(flavour: Flavour, limits: Limits, *, alone: bool) -> list[str]:

@@ -10,8 +10,9 @@ import os
 import platform
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from crawler.wire.sandbox.boxes.box import BASE_ENVIRONMENT, Box
@@ -43,15 +44,20 @@ class InContainer(Contained):
         *,
         runtime: str,
         keeper: Keeper,
+        starved: Callable[[], Awaitable[bool]],
     ) -> None:
         super().__init__(process, init, limits, facts, runtime=runtime)
         self._keeper = keeper
+        self._killed_for_memory = starved
         self.after_stop(keeper.finish)
 
     def kill(self, why: str | None = None) -> None:
         """Kill the whole tree now: by its first process where we may, and by the engine in any case."""
         super().kill(why)
         self._keeper.release()
+
+    async def _has_starved(self) -> bool:
+        return await self._killed_for_memory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,7 @@ class Containers:
             folder=box.folder,
             user=self.user(identity),
             alone=identity.uid is not None,
+            blind=True,
             profile=self.profile,
             names=box.root / "etc/resolv.conf",
             limits=box.limits,
@@ -105,7 +112,8 @@ class Containers:
             undo.callback(_abandon, process)
             init = await self._started(wanted.name, process)
             undo.pop_all()
-        return InContainer(process, init, wanted.limits, facts or {}, runtime=self.name, keeper=keeper)
+        starved = partial(self._starved, wanted.name)
+        return InContainer(process, init, wanted.limits, facts or {}, runtime=self.name, keeper=keeper, starved=starved)
 
     def _client(self, name: str) -> subprocess.Popen[bytes]:
         try:
@@ -134,13 +142,20 @@ class Containers:
             raise SandboxError(f"{self.name} did not start the container in {STARTING:g} seconds") from error
         return _init(found)
 
+    async def _starved(self, name: str) -> bool:
+        """Whether the kernel killed something in an ended container, all of which together had too much memory."""
+        try:
+            return (await self._state(name)).starved
+        except SandboxError:  # it is gone
+            return False
+
     async def _state(self, name: str) -> State:
         said = await self.engine.demand("container", "inspect", name)
         try:
             table = json.loads(said)[0]
             state = table["State"]
-            begun = not str(state["StartedAt"]).startswith("0001-")
-            return State(begun=begun, pid=int(state["Pid"]), container=str(table["Id"]))
+            begun, starved = not str(state["StartedAt"]).startswith("0001-"), state.get("OOMKilled") is True
+            return State(begun=begun, pid=int(state["Pid"]), container=str(table["Id"]), starved=starved)
         except (ValueError, TypeError, LookupError) as error:
             raise SandboxError(f"{self.name} does not say what became of a container") from error
 
@@ -152,6 +167,7 @@ class State:
     begun: bool
     pid: int
     container: str
+    starved: bool
 
 
 async def containers_of(engine: Engine, cache_dir: Path) -> Containers:

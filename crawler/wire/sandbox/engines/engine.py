@@ -63,13 +63,16 @@ class Engine:
         """The environment of every client that is started."""
         return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin", "LANG": "C.UTF-8", **self.environment}
 
-    async def ask(self, *arguments: str, seconds: float = PATIENCE, most_written: int | None = None) -> Answer:
+    async def ask(
+        self, *arguments: str, seconds: float = PATIENCE, most_written: int | None = None, store: Path | None = None
+    ) -> Answer:
         """Run one command to its end; raises SandboxError when it takes longer or says too much.
 
-        With `most_written` it is killed when it, not a daemon for it, wrote more bytes to the disk.
+        With `most_written` it is killed when it wrote more bytes to the disk, or when the file system of `store`, where
+        a daemon writes for it, got fuller by more: whoever else did that.
         """
         process = await self._spawn(arguments)
-        watch = asyncio.create_task(_cut(process, most_written))
+        watch = asyncio.create_task(_cut(process, most_written, store))
         try:
             async with asyncio.timeout(seconds):
                 out, err = await process.communicate()
@@ -108,14 +111,23 @@ class Engine:
             raise SandboxError(f"{self.flavour} cannot be started ({type(error).__name__})") from error
 
 
-async def _cut(process: asyncio.subprocess.Process, most: int | None) -> None:
-    """Kill a client and all it started once they wrote more than `most` bytes; returns when that was done."""
-    written: dict[int, int] = {}
-    while most is None or sum(written.values()) <= most:
+async def _cut(process: asyncio.subprocess.Process, most: int | None, store: Path | None) -> None:
+    """Kill a client and all it started once more than `most` bytes were written; returns when that was done."""
+    written, before = dict[int, int](), _taken(store)
+    while most is None or max(sum(written.values()), _taken(store) - before) <= most:
         await asyncio.sleep(POLL)
         for pid in family(process.pid) if most is not None else ():
             written[pid] = max(written.get(pid, 0), _written(pid))
     _kill(process)
+
+
+def _taken(store: Path | None) -> int:
+    """Bytes in use on a file system; 0 where it cannot be seen, as in a virtual machine."""
+    try:
+        found = os.statvfs(store) if store is not None else None
+    except OSError:
+        return 0
+    return (found.f_blocks - found.f_bfree) * found.f_frsize if found else 0
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:

@@ -93,13 +93,18 @@ async def _parade(place: Arena, box: Sandbox, ecosystem: str) -> dict[str, Outco
     reports: dict[str, dict[str, str]] = {}
 
     async def visit(box: Sandbox) -> Outcome:
-        launched = await started(box, place.target(ecosystem, PARADE))
-        talk = Conversation(launched)
-        opened = await talk.open()
-        for name in roster.sharing(ecosystem):
-            reports[name] = await talk.report(name)
-        end = await launched.stop()
-        assert opened, end
+        waiting = roster.sharing(ecosystem)
+        while waiting:
+            launched = await started(box, place.target(ecosystem, PARADE))
+            talk = Conversation(launched)
+            opened = await talk.open()
+            while waiting:
+                name = waiting.pop(0)
+                reports[name] = await talk.report(name)
+                if not reports[name]:  # it ended its server, and the rest get another one
+                    break
+            end = await launched.stop()
+            assert opened, end
         return Outcome(stopped=end.stderr[-300:])
 
     whole = await _watched(place, box, visit)
