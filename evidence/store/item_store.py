@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -123,10 +124,15 @@ class ItemStore:
         with self._database.reading() as connection:
             return leasing.lost(connection, run_id, stage, now, tries)
 
-    def reap(self, run_id: str, now: datetime) -> Mapping[Stage, int]:
-        """Free what is held by those who do not renew their leases; how many servers by stage."""
-        with self._database.writing() as connection:
-            return leasing.reap(connection, run_id, now)
+    def reap(self, run_id: str, now: datetime, *, most: int = 1_000) -> Mapping[Stage, int]:
+        """Free what is held by those who do not renew their leases, in short transactions; how many by stage."""
+        freed: Counter[Stage] = Counter()
+        while True:
+            with self._database.writing() as connection:
+                found = leasing.reap(connection, run_id, now, most)
+            freed.update(found)
+            if sum(found.values()) < most:
+                return dict(freed)
 
     def due(self, run_id: str, now: datetime, *, most: int = 10_000) -> Mapping[Stage, int]:
         """How many servers wait for somebody to work on them now, by stage, counted up to `most`; no entry for none."""

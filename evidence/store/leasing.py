@@ -18,7 +18,7 @@ from evidence.store.bulk import batches
 from evidence.store.giving_back import GIVEN_BACK
 from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.lifecycle import database_time
-from evidence.store.models import RUN, RUN_ITEM, SERVER
+from evidence.store.models import HANDED_OUT, RUN, RUN_ITEM, SERVER
 from evidence.store.rows import PARTS, RunState, Stage
 
 ALWAYS: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -100,7 +100,7 @@ def renew(
 
 def release(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
     """Give back every lease of a worker."""
-    held = (is_open(run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
+    held = (HANDED_OUT, is_open(run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
     connection.execute(update(RUN_ITEM).where(*held).values(GIVEN_BACK))
 
 
@@ -130,23 +130,27 @@ def put_back(
 def lost(connection: Connection, run_id: str, stage: Stage, now: datetime, tries: int) -> list[ServerId]:
     """Open servers that were handed out so often without an end and that nobody holds; sorted."""
     free = _is_free(database_time(connection, now))
-    worn = (is_open(run_key(connection, run_id), stage), free, RUN_ITEM.c.leases >= tries)
+    worn = (HANDED_OUT, is_open(run_key(connection, run_id), stage), free, RUN_ITEM.c.leases >= tries)
     query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key).where(*worn)
     return sorted(connection.scalars(query))
 
 
-def reap(connection: Connection, run_id: str, now: datetime) -> dict[Stage, int]:
-    """Free open servers whose holders did not renew their leases, still counted as handed out; how many by stage."""
-    held_too_long = (
-        RUN_ITEM.c.run_key == run_key(connection, run_id),
-        RUN_ITEM.c.done_at.is_(None),
-        RUN_ITEM.c.leased_until <= database_time(connection, now),
-    )
-    freed = update(RUN_ITEM).where(*held_too_long).values(leased_by=None, leased_until=None)
-    found: dict[Stage, int] = {}
-    for stage in connection.scalars(freed.returning(RUN_ITEM.c.stage)):
-        found[Stage(stage)] = found.get(Stage(stage), 0) + 1
-    return found
+def reap(connection: Connection, run_id: str, now: datetime, limit: int) -> dict[Stage, int]:
+    """Free open servers whose holders did not renew their leases, still counted as handed out; how many by stage.
+
+    At most `limit` of them, those first whose leases ended first. What somebody is changing just now is left to him.
+    """
+    key = run_key(connection, run_id)
+    ended = (HANDED_OUT, RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_until <= database_time(connection, now))
+    query = select(RUN_ITEM.c.stage, RUN_ITEM.c.server_key).where(*ended).order_by(RUN_ITEM.c.leased_until).limit(limit)
+    found: dict[str, list[int]] = {}
+    for stage, server in connection.execute(query.with_for_update(skip_locked=True)):
+        found.setdefault(stage, []).append(server)
+    for stage, servers in found.items():
+        for batch in batches(servers):
+            items = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.stage == stage, RUN_ITEM.c.server_key.in_(batch))
+            connection.execute(update(RUN_ITEM).where(*items).values(leased_by=None, leased_until=None))
+    return {Stage(stage): len(servers) for stage, servers in found.items()}
 
 
 def due(connection: Connection, run_id: str, now: datetime, most: int) -> dict[Stage, int]:

@@ -18,7 +18,9 @@ from sqlalchemy import (
     LargeBinary,
     SmallInteger,
     UniqueConstraint,
+    and_,
     false,
+    literal_column,
 )
 from sqlmodel import Field
 
@@ -287,3 +289,8 @@ OPT_OUT = table_of(OptOutTable)
 _OPEN = RUN_ITEM.c.done_at.is_(None)
 _FIRST = (RUN_ITEM.c.run_key, RUN_ITEM.c.stage, RUN_ITEM.c.not_before, RUN_ITEM.c.server_key)
 Index("ix_run_item_waiting", *_FIRST, sqlite_where=_OPEN, postgresql_where=_OPEN)
+
+# Whom nobody renews, or who was lost, is looked for among what was handed out: a few thousand, however many wait.
+HANDED_OUT = and_(_OPEN, RUN_ITEM.c.leases > literal_column("0"))
+_HELD = (RUN_ITEM.c.run_key, RUN_ITEM.c.leased_until)
+Index("ix_run_item_handed_out", *_HELD, sqlite_where=HANDED_OUT, postgresql_where=HANDED_OUT)

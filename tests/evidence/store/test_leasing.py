@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from sqlalchemy import Engine, event, select
 from evidence.model import ServerId
 from evidence.store import RunState, Stage, Store, open_store
 from evidence.store.database import Database
+from evidence.store.leasing import reap
 from evidence.store.models import RUN_ITEM
 from tests.evidence.store.build import AS_OF, body, planned, record
 
@@ -220,6 +222,55 @@ def test_reaping_frees_what_nobody_renews_and_nothing_else(store: Store) -> None
     assert store.reap(RUN, AS_OF) == {}
     store.release(RUN, Stage.COLLECT, "dead")
     assert len(_lease(store, "w2", tried=1)) == 3
+
+
+def test_reaping_many_takes_them_in_portions(url: str) -> None:
+    with closing(Database(url)) as database, closing(Store(database)) as store:
+        planned(store, 5)
+        assert len(_die(store, "dead", 3)) == 3
+        assert len(_die(store, "gone", 2, stage=Stage.COLLECT)) == 2
+        with database.writing() as connection:
+            assert reap(connection, RUN, AS_OF, 2) == {Stage.COLLECT: 2}
+        assert store.reap(RUN, AS_OF, most=2) == {Stage.COLLECT: 3}
+        assert store.reap(RUN, AS_OF, most=2) == {}
+        assert store.held(RUN) == 0
+
+
+def _reap(store: Store) -> None:
+    store.reap(RUN, AS_OF)
+
+
+def _find_lost(store: Store) -> None:
+    store.lost(RUN, Stage.COLLECT, AS_OF)
+
+
+def _give_back(store: Store) -> None:
+    store.release(RUN, Stage.COLLECT, "w1")
+
+
+@pytest.mark.parametrize("ask", [_reap, _find_lost, _give_back])
+def test_what_was_handed_out_is_found_without_reading_what_waits(url: str, ask: Callable[[Store], None]) -> None:
+    asked: list[tuple[str, Any]] = []
+    with closing(Database(url)) as database, closing(Store(database)) as store:
+        planned(store, 300)
+        _lease(store, "w1", 7)
+
+        def keep(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+            if "leases > 0" in statement:
+                asked.append((statement, parameters))
+
+        event.listen(Engine, "before_cursor_execute", keep)
+        try:
+            ask(store)
+        finally:
+            event.remove(Engine, "before_cursor_execute", keep)
+        (statement, parameters) = asked[0]
+        with database.reading() as connection:
+            if (is_sqlite := connection.dialect.name == "sqlite") and ask is not _reap:
+                pytest.skip("SQLite goes by the stage of the primary key: it has one process, which nobody waits for")
+            explain = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
+            steps = str(connection.exec_driver_sql(f"{explain} {statement}", parameters).all())
+    assert "ix_run_item_handed_out" in steps, steps
 
 
 def test_a_machine_with_a_wrong_clock_takes_nothing_over(store: Store) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -99,7 +101,7 @@ def test_an_observation_that_is_more_than_attempts_stays_as_it_is() -> None:
     known = write_samples([Sample(at=AT, cold_ms=16.0)])
     assert attempts_of(known) is not None
     row = ["2026-11-21T03:00:00Z", "", 16.0, None]
-    for other in (
+    others: tuple[Mapping[str, Any], ...] = (
         {},
         {"samples": []},
         {**known, "more": 1},
@@ -108,7 +110,8 @@ def test_an_observation_that_is_more_than_attempts_stays_as_it_is() -> None:
         {"samples": [[*row[:2], 16.04, None]]},
         {"samples": [[*row[:2], 1e300, None]]},
         {"samples": [["0001-01-01T00:00:00Z", *row[1:]]]},
-    ):
+    )
+    for other in others:
         found = attempts_of(other)
         assert found is None or write_samples(found) == other, other
 
