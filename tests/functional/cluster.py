@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -66,9 +66,11 @@ class Cluster:
     def start_beat(self, name: str = "beat") -> Process:
         return self._start(name, ["beat", "--schedule", str(self._folder / f"{name}-schedule"), "--pidfile="])
 
-    def start_worker(self, concurrency: int = 3, app: str = APP) -> Process:
+    def start_worker(self, concurrency: int = 3, app: str = APP, queues: Sequence[str] = ()) -> Process:
+        """A worker of these queues; of all, when none is named."""
         name = f"worker-{next(self._numbers)}"
         pool = ["--concurrency", str(concurrency), "--without-mingle", "--without-gossip"]
+        pool += ["--queues", ",".join(queues)] if queues else []
         return self._start(name, ["worker", "--hostname", f"{name}@test", *pool], app)
 
     def collected(self) -> int:
