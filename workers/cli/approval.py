@@ -11,26 +11,24 @@ from evidence.kinds import drift
 from evidence.kinds.drift import Change, Drift
 from evidence.model import Observed
 from evidence.store import Approval
+from workers.cli import decided
 from workers.cli.console import Exit, fail, note, plain, show, table
 from workers.cli.session import find_run, find_server, reading
 from workers.clock import clock_at
-from workers.findings import operating_user
 from workers.settings import Settings
 
 
 def approve(
     server: Annotated[str, typer.Argument(metavar="SERVER", help="Id, reference, name or part of one.")],
     note_: Annotated[str, typer.Option("--note", help="Why the changes are as they should be.")] = "",
-    by: Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")] = "",
+    by: decided.By = "",
 ) -> None:
     """Approve a server's listing as the newest published run saw it: changes since then are told from there.
 
     An alarming change (a tool that reads and now deletes, text that speaks to the model) stays a finding every night
     until the old listing is back or somebody approves the new one. What is approved is shown.
     """
-    who = by.strip() or operating_user()
-    if not who:
-        fail("expected --by with who decides: the account that runs this says nobody", Exit.USAGE)
+    who = decided.who(by)
     if not note_.strip():
         fail("expected --note with why the changes are as they should be", Exit.USAGE)
     with reading() as store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,13 +27,13 @@ def explained() -> Iterator[None]:
     except NotMigrated as error:
         fail(f"{error}. `hallmark run` brings the database up to date")
     except StoreUnavailable as error:
-        fail(f"the database did not answer: {error}. `hallmark doctor` checks it")
+        fail(f"{' '.join(str(error).split()).rstrip('.?')}. `hallmark doctor` checks it")
     except StoreError as error:
         fail(str(error))
     except (BrokenPipeError, KeyboardInterrupt, typer.Abort, typer.Exit):
         raise  # whoever reads our output had enough, and Typer ends quietly; or somebody wanted the end
     except OSError as error:
-        fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        fail(_failed(error))
     except _wrong_usage() as error:
         fail(str(error), Exit.USAGE)
     except _unanswered() as error:
@@ -64,6 +65,13 @@ def _in_the_way() -> tuple[type[Exception], ...]:
     from workers.pins import PinMismatch  # noqa: PLC0415
 
     return AnotherRun, PinMismatch
+
+
+def _failed(error: OSError) -> str:
+    said = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return f"{said}. Make room where it was to be written, or set HALLMARK_HOME or HALLMARK_CACHE to another folder"
+    return said
 
 
 def _settings(error: ValidationError) -> str:

@@ -20,7 +20,10 @@ def who(by: str) -> str:
     """The name that the trail keeps; ends the command where nobody can be named."""
     named = by.strip() or operating_user()
     if not named:
-        fail("expected --by with who decides: the account that runs this says nobody", Exit.USAGE)
+        fail(
+            "expected --by NAME, which says who decides: this is run by root, or by an account without a name",
+            Exit.USAGE,
+        )
     return named
 
 

@@ -17,13 +17,14 @@ from publish.findings import PREFIX
 from publish.vendor_report import vendor_report
 from scoring.rule import discover
 from workers import findings as disclosure
+from workers.cli import decided
 from workers.cli.approval import approve
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, facts, fail, note, out, plain, show, table
 from workers.cli.known import PUBLIC_KNOWN, emit_known
 from workers.cli.session import find_server, reading
 from workers.clock import Clock, clock_at
-from workers.findings import NotAllowed, deadline, operating_user
+from workers.findings import NotAllowed, deadline
 from workers.settings import Settings
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -34,7 +35,6 @@ SHORT = 8
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
 Ids: TypeAlias = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of findings, or their beginnings.")]
 Note = Annotated[str, typer.Option("--note", help="What was found out, or why; kept in the audit trail.")]
-By = Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")]
 
 Change: TypeAlias = Callable[[FindingRow, datetime, str], Disclosure]
 
@@ -125,7 +125,7 @@ def show_finding(
 
 
 @app.command()
-def triage(ids: Ids, note: Note = "", by: By = "") -> None:
+def triage(ids: Ids, note: Note = "", by: decided.By = "") -> None:
     """Note who looks at findings, or what was found out about them; they stay in private_triage."""
     _change(ids, by, lambda row, at, who: disclosure.triage(row, at=at, who=who, note=note))
 
@@ -135,7 +135,7 @@ def disclose(
     ids: Ids,
     to: Annotated[str, typer.Option("--to", help="Whom you tell: an address, a form, an advisory of the vendor's.")],
     note: Note = "",
-    by: By = "",
+    by: decided.By = "",
 ) -> None:
     """Record that the vendor is told, and print the report to send. All findings have to be of one server.
 
@@ -161,7 +161,7 @@ def publish(
     ids: Ids,
     reason: Annotated[str, typer.Option("--reason", help="Why it is published although the vendor was not told.")] = "",
     note: Note = "",
-    by: By = "",
+    by: decided.By = "",
 ) -> None:
     """Let everybody read findings: on pages, and in datasets of runs that are published from now on."""
 
@@ -172,13 +172,13 @@ def publish(
 
 
 @app.command()
-def dismiss(ids: Ids, note: Note = "", by: By = "") -> None:
+def dismiss(ids: Ids, note: Note = "", by: decided.By = "") -> None:
     """Set findings aside: false alarms, or accepted. They stay private, and count until the rule is corrected."""
     _change(ids, by, lambda row, at, who: disclosure.dismiss(row, at=at, who=who, note=note))
 
 
 @app.command()
-def reopen(ids: Ids, note: Note = "", by: By = "") -> None:
+def reopen(ids: Ids, note: Note = "", by: decided.By = "") -> None:
     """Take findings back into private_triage; those that were public are not shown any more."""
     _change(ids, by, lambda row, at, who: disclosure.reopen(row, at=at, who=who, note=note))
 
@@ -194,9 +194,7 @@ def _changing(
     ids: Sequence[str], by: str, change: Change, check: Callable[[Sequence[FindingRow]], None] = lambda _: None
 ) -> Iterator[tuple[Store, list[FindingRow]]]:
     """Change every finding that is named; nothing is changed when one name fits none or several, or may not change."""
-    who = by.strip() or operating_user()
-    if not who:
-        fail("expected --by with who decides: the account that runs this says nobody", Exit.USAGE)
+    who = decided.who(by)
     with reading() as store, explained():
         rows = list({row.finding.id: row for row in (_find(store, one) for one in ids)}.values())
         check(rows)

@@ -13,13 +13,13 @@ from evidence.model import Trigger
 from evidence.store import RunAct, RunEvent, RunRow, RunState, Store
 from publish.nights import OWN_FAILURES
 from workers import closing, log, pipeline
+from workers.cli import decided
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, show, show_rows
 from workers.cli.night_page import Told, as_row, document, listed, page
 from workers.cli.session import reading
 from workers.clock import clock_at
 from workers.context import Context, open_context
-from workers.findings import operating_user
 from workers.loop import run_loop
 from workers.options import RunOptions
 from workers.overview import EMBEDDED, is_embedded
@@ -39,7 +39,6 @@ Named = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
 Why = Annotated[str, typer.Option("--reason", help="Why; it stays in the trail of the run.")]
-Who = Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")]
 
 
 @app.callback()
@@ -80,11 +79,11 @@ def start(
         typer.Option(metavar="PATTERN", help="Only servers whose id, reference or name fits; * allowed. Repeatable."),
     ] = None,
     reason: Why = "",
-    by: Who = "",
+    by: decided.By = "",
     as_json: AsJson = False,
 ) -> None:
     """Start a night now, besides those that are due. The workers begin with it at the next sweep."""
-    who = _who(by)
+    who = decided.who(by)
     with explained():
         settings = Settings()
         if is_embedded(settings):
@@ -125,15 +124,15 @@ def show_night(run: Named = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def pause(run: Named = None, reason: Why = "", by: Who = "", as_json: AsJson = False) -> None:
+def pause(run: Named = None, reason: Why = "", by: decided.By = "", as_json: AsJson = False) -> None:
     """Pause a night: within a minute workers give back what they hold. Its deadline does not move."""
     _act(run, RunAct.PAUSED, reason, by, as_json=as_json, done="paused; `hallmark night resume` goes on")
 
 
 @app.command()
-def resume(run: Named = None, reason: Why = "", by: Who = "", as_json: AsJson = False) -> None:
+def resume(run: Named = None, reason: Why = "", by: decided.By = "", as_json: AsJson = False) -> None:
     """Go on with a paused night, or give one that was withheld its time once more: what failed is tried again."""
-    who = _who(by)
+    who = decided.who(by)
     with reading() as store:
         row = _night(store, run)
         if row.state is not RunState.WITHHELD:
@@ -147,7 +146,7 @@ def resume(run: Named = None, reason: Why = "", by: Who = "", as_json: AsJson = 
 
 
 @app.command()
-def cancel(run: Named = None, reason: Why = "", by: Who = "", as_json: AsJson = False) -> None:
+def cancel(run: Named = None, reason: Why = "", by: decided.By = "", as_json: AsJson = False) -> None:
     """End a night for good: nothing is published of it, and the evidence stays. The next one is due as ever."""
     _act(run, RunAct.CANCELLED, reason, by, as_json=as_json, done="cancelled")
 
@@ -159,11 +158,11 @@ def publish(
         bool, typer.Option("--anyway", help="Also when it is withheld, or less than 99 % is scored; needs --reason.")
     ] = False,
     reason: Why = "",
-    by: Who = "",
+    by: decided.By = "",
     as_json: AsJson = False,
 ) -> None:
     """Publish a night now. What is collected is scored first; what is not is missing, as its manifest says."""
-    who = _who(by)
+    who = decided.who(by)
     if anyway and not reason.strip():
         fail("expected --reason with why it is published in spite of what is missing", Exit.USAGE)
     with reading() as store:
@@ -214,7 +213,7 @@ def _published() -> Iterator[None]:
 
 
 def _act(run: str | None, what: RunAct, reason: str, by: str, *, as_json: bool, done: str) -> None:
-    who = _who(by)
+    who = decided.who(by)
     with reading() as store:
         row = _night(store, run)
         _tell(store.act(row.run.id, _event(what, who, reason)), as_json=as_json, done=done)
@@ -238,13 +237,6 @@ def _night(store: Store, name: str | None, *, finished: bool = False) -> RunRow:
 
 def _event(what: RunAct, who: str, reason: str) -> RunEvent:
     return RunEvent(at=clock_at(Settings().clock).wall(), who=who, what=what, note=reason.strip())
-
-
-def _who(by: str) -> str:
-    who = by.strip() or operating_user()
-    if not who:
-        fail("expected --by with who decides: the account that runs this says nobody", Exit.USAGE)
-    return who
 
 
 def _tell(row: RunRow, *, as_json: bool, done: str) -> None:

@@ -10,11 +10,11 @@ import typer
 from crawler.opting_out import InvalidOptOuts, Scope, entry
 from evidence.store import OptOut, OptOutScope, Store
 from workers import boards
+from workers.cli import decided
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, fail, note, plain, show_rows, table
 from workers.cli.session import reading
 from workers.clock import clock_at
-from workers.findings import operating_user
 from workers.opt_outs import from_file
 from workers.settings import Settings
 
@@ -29,11 +29,10 @@ app = typer.Typer(
 
 What = Annotated[str, typer.Argument(metavar="ENTRY", help="A domain, `host: NAME` or `server: NAME`.")]
 Note = Annotated[str, typer.Option("--note", help="Why, and who asked.")]
-By = Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")]
 
 
 @app.command()
-def add(entry_: What, note_: Note = "", by: By = "") -> None:
+def add(entry_: What, note_: Note = "", by: decided.By = "") -> None:
     """Look no more at a domain with everything below it, a host or a server.
 
     Examples:
@@ -43,7 +42,7 @@ def add(entry_: What, note_: Note = "", by: By = "") -> None:
     hallmark opt-out add "server: io.example/weather" --note "asked in issue 12"
     """
     scope, value = _entry(entry_)
-    who, why = _who(by), _why(note_)
+    who, why = decided.who(by), _why(note_)
     with reading() as store:
         new = OptOut(scope=OptOutScope(scope.value), value=value, at=_now(), who=who, note=why)
         if store.opt_outs.add(new):
@@ -54,13 +53,13 @@ def add(entry_: What, note_: Note = "", by: By = "") -> None:
 
 
 @app.command()
-def remove(entry_: What, note_: Note = "", by: By = "") -> None:
+def remove(entry_: What, note_: Note = "", by: decided.By = "") -> None:
     """Look again at what was on the list. The entry stays readable with who ended it and why.
 
     Example: hallmark opt-out remove example.com --note "they agreed"
     """
     scope, value = _entry(entry_)
-    who, why = _who(by), _why(note_)
+    who, why = decided.who(by), _why(note_)
     with reading() as store:
         if not store.opt_outs.revoke(OptOutScope(scope.value), value, at=_now(), who=who, note=why):
             fail(f"the {scope} {value} is not on the list. `hallmark opt-out list` shows it", Exit.NOTHING)
@@ -111,13 +110,6 @@ def _entry(said: str) -> tuple[Scope, str]:
         return entry(said)
     except InvalidOptOuts as error:
         fail(str(error), Exit.USAGE)
-
-
-def _who(by: str) -> str:
-    who = by.strip() or operating_user()
-    if not who:
-        fail("expected --by with who decides: the account that runs this says nobody", Exit.USAGE)
-    return who
 
 
 def _why(said: str) -> str:

@@ -21,7 +21,6 @@ from tests.publish.test_findings import INJECTION, cards, server
 from tests.workers.cli.conftest import Hallmark
 from workers import findings as disclosure
 from workers.approvals import approvals
-from workers.cli import findings as command
 
 TO = "security@vendor.example"
 BY = ("--by", "ana")
@@ -229,10 +228,10 @@ def test_there_is_nothing_to_approve_of_a_server_that_was_not_compared(hallmark:
 def test_who_decides_has_to_be_said_where_the_account_says_nobody(
     hallmark: Hallmark, shelf: Store, finding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "operating_user", str)
+    monkeypatch.setattr("workers.cli.decided.operating_user", str)
     told = hallmark("findings", "triage", finding)
     assert (told.code, "--by" in told.err) == (2, True)
-    monkeypatch.setattr(command, "operating_user", lambda: "bo")
+    monkeypatch.setattr("workers.cli.decided.operating_user", lambda: "bo")
     assert hallmark("findings", "triage", finding).code == 0
     assert shelf.trail([finding])[finding][0].who == "bo"
 

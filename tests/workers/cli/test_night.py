@@ -22,7 +22,7 @@ OLDER = "20261120T030000Z-nightly"
 
 @pytest.fixture(autouse=True)
 def _somebody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.cli.night.operating_user", lambda: "operator")
+    monkeypatch.setattr("workers.cli.decided.operating_user", lambda: "operator")
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def test_a_beginning_that_fits_several_nights_names_them(hallmark: Hallmark, hom
 
 def test_nobody_decides_nothing(hallmark: Hallmark, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _nights(home, RUN)
-    monkeypatch.setattr("workers.cli.night.operating_user", lambda: "")
+    monkeypatch.setattr("workers.cli.decided.operating_user", lambda: "")
     nobody = hallmark("night", "cancel")
     assert nobody.code == 2
     assert "--by" in nobody.err

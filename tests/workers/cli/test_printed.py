@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
+import typer
 from rich.console import Console
 
 from evidence.kinds import behaviour
 from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
+from evidence.store import StoreUnavailable
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
+from workers.cli.boundary import explained
 from workers.cli.console import show
 from workers.cli.observed import show_observed
 from workers.cli.receipts import receipt_of
@@ -87,3 +91,22 @@ def test_a_list_of_nothing_says_so(hallmark: Hallmark, stored: Sequence[str], wo
     result = hallmark(*words.split())
     assert (result.code, result.out) == (0, "")
     assert result.err.startswith("no ")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "error: No space left on device. Make room"),
+        (OSError(errno.EROFS, "Read-only file system", "/x/run.lock"), "error: Read-only file system: /x/run.lock\n"),
+        (StoreUnavailable("refused\n Is it running?"), "error: refused Is it running. `hallmark doctor` checks it\n"),
+    ],
+)
+def test_a_failure_of_the_machine_is_one_line(
+    error: Exception, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(typer.Exit), explained():
+        raise error
+    said = capsys.readouterr().err
+    assert said.startswith(told)
+    assert said.count("\n") == 1
