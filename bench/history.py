@@ -1,8 +1,9 @@
-"""What a history of nights costs: `python -m bench.history --servers 10000 --nights 30 [--json FILE]`.
+"""What a history of nights costs: `python -m bench.history --servers 10000 --nights 30 [--count 5] [--json FILE]`.
 
 Made-up remotes in the mix of the census are written night after night through the Store as the pipeline does it: plan,
 read what is known, records, look for changes, receipts. Two of a hundred open servers change their tools and their
 receipts each night; nothing is probed or scored. Sizes are those after a plain VACUUM, as autovacuum leaves tables.
+With `--count N` calls of functions and the work of the database are counted in every Nth night, whose times are void.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from bench.history_counts import Work, count, counting
 from bench.simulation.metering import Meter
 from bench.store import make_bodies, ref, sqlite_bytes
 from bench.visits import observations
 from evidence.canonical import canonical_json
+from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import samples
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Observed, Reason, Record, Run, Server, Target, TargetType, Trigger
@@ -128,7 +132,7 @@ class History:
 
     def _records(self, run: Run, batch: Sequence[Remote]) -> None:
         known = self.store.earlier(run.id, [remote.server.id for remote in batch])
-        records = []
+        records: list[Record] = []
         for remote in batch:
             before = known.get(remote.server.id)
             records += self._visit(run, remote, before.records if before else {})
@@ -141,7 +145,7 @@ class History:
         taken = self._window(remote, at, known)
         for kind in KINDS:
             is_sampled = kind == samples.KIND
-            yield Record(
+            record = Record(
                 server=remote.server.id,
                 kind=kind,
                 schema=1,
@@ -151,6 +155,7 @@ class History:
                 content=samples.compose(taken) if is_sampled else contents[kind],
                 observation=samples.write_samples(taken) if is_sampled else seen[kind],
             )
+            yield scrubbed(record) if is_sampled else record
 
     def _window(self, remote: Remote, at: datetime, known: Mapping[str, Record]) -> Sequence[Sample]:
         """The attempts of 30 days: that of tonight, and those of the light checks since last night."""
@@ -191,6 +196,13 @@ def _reworded(card: StoredCard, number: int) -> StoredCard:
 
 def measure(url: str, size: Callable[[], dict[str, int]], options: argparse.Namespace) -> list[dict[str, Any]]:
     """The nights one after the other; what each took and by how much each table grew."""
+    with counting(url) as work:
+        return _nights(url, size, options, work)
+
+
+def _nights(
+    url: str, size: Callable[[], dict[str, int]], options: argparse.Namespace, work: Work
+) -> list[dict[str, Any]]:
     store = open_store(url)
     store.migrate()
     history = History(store, make_remotes(options.servers), random.Random(7), options.checks, options.churn)
@@ -200,7 +212,13 @@ def measure(url: str, size: Callable[[], dict[str, int]], options: argparse.Name
     for number in range(options.nights):
         meter.sample()
         began = meter.seconds["all"]
-        seconds = history.night(number)
+        seconds: dict[str, float] = {}
+        counts: dict[str, int] = {}
+        if options.count and number % options.count == 0:
+            store.close()  # PostgreSQL says what a session did when it is over
+            counts = count(partial(_whole_night, history, number), work, url.startswith("sqlite"))
+        else:
+            seconds = history.night(number)
         meter.sample()
         cpu = meter.seconds["all"] - began
         after = size()
@@ -209,6 +227,7 @@ def measure(url: str, size: Callable[[], dict[str, int]], options: argparse.Name
         nights.append(
             {
                 "seconds": {**seconds, "night": sum(seconds.values()), "cpu": cpu},
+                "counts": {name: number / options.servers for name, number in counts.items()},
                 "reads": {
                     "dossiers": _timed(lambda: store.dossiers(run_id, ids)) / len(ids) * 1000,  # noqa: B023
                     "scorecards": _timed(lambda: store.scorecards(run_id, servers=ids)) / len(ids) * 1000,  # noqa: B023
@@ -223,6 +242,11 @@ def measure(url: str, size: Callable[[], dict[str, int]], options: argparse.Name
     return nights
 
 
+def _whole_night(history: History, number: int) -> None:
+    history.night(number)
+    history.store.close()
+
+
 def _line(number: int, night: Mapping[str, Mapping[str, float]]) -> str:
     grown = night["bytes"]
     total = sum(grown.values())
@@ -230,6 +254,8 @@ def _line(number: int, night: Mapping[str, Mapping[str, float]]) -> str:
     parts = " ".join(f"{name.removeprefix('evidence_')} {grown.get(name, 0):,.0f}" for name in names if name in grown)
     steps = " ".join(f"{name} {seconds:.1f}" for name, seconds in night["seconds"].items())
     reads = " ".join(f"{name} {took:.2f}" for name, took in night["reads"].items())
+    if counts := night["counts"]:
+        return f"night {number + 1:3}: counted a server: " + " ".join(f"{name} {n:,.0f}" for name, n in counts.items())
     return f"night {number + 1:3}: {steps} s | {total:,.0f} B a server ({parts}) | ms a server: {reads}"
 
 
@@ -267,6 +293,7 @@ def main() -> None:
     parser.add_argument("--nights", type=int, default=30)
     parser.add_argument("--checks", type=int, default=1, help="attempts to connect a day, that of the night included")
     parser.add_argument("--churn", type=float, default=0.02, help="share of open servers that change in a night")
+    parser.add_argument("--count", type=int, default=0, metavar="N", help="count in every Nth night")
     parser.add_argument("--only", choices=["sqlite", "postgresql"])
     parser.add_argument("--unverified", action="store_true", help="do not read everything back at the end")
     parser.add_argument("--json", type=Path)
