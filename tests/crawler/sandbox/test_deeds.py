@@ -117,6 +117,9 @@ def test_hostile_text_is_kept_in_one_short_line() -> None:
     assert kept.isprintable()
     assert len(kept) == LONGEST
     assert clean("/tmp/run-1732287431/9f86d081884c7d65") == "/tmp/run-*/*"
+    assert clean("/app/x.json.12345ac263e34a1f67890aa22baab0ba.tmp") == "/app/x.json.*.tmp"
+    assert clean("/app/f47ac10b-58cc-4372-a567-0e02b2c3d479.tmp") == "/app/*.tmp"
+    assert clean("/app/feedback/deadbeef-cafe") == "/app/feedback/deadbeef-cafe"
     assert "hunter2" not in clean("/x?password=hunter2hunter2")
 
 

@@ -30,7 +30,11 @@ _PATH: Final = 4096
 _PAGE: Final = 4096
 _DATAGRAM: Final = 512
 _MESSAGES: Final = 8
-_PASSING: Final = re.compile(r"(?<=/)\d+(?=/|$)|\d{5,}|(?<![0-9a-f])[0-9a-f]{12,}(?![0-9a-f])")
+_HEX: Final = "[0-9a-fA-F]"
+# The longest first: digits within a name made of hexadecimal ones are no number of their own.
+_PASSING: Final = re.compile(
+    rf"(?<=/)\d+(?=/|$)|(?<!{_HEX})(?:{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|{_HEX}{{12,}})(?!{_HEX})|\d{{5,}}"
+)
 _HOST: Final = re.compile(r"[a-z0-9_*](?:[a-z0-9_.*-]{0,251}[a-z0-9_*])?", re.ASCII)
 
 T = TypeVar("T")
