@@ -18,10 +18,10 @@ from evidence.store import Store, open_store
 from publish.people.limits import PeopleLimits
 from publish.site.app import create_app as create_site
 from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
-from workers import log, people, retesting
+from workers import boards, log, people, retesting
 from workers.clock import Clock, clock_at
 from workers.opt_outs import opt_outs
-from workers.settings import Settings
+from workers.settings import Settings, SettingUnfit
 from workers.web_watch import Watch
 
 OPT_OUT_SECONDS = 1.0
@@ -38,6 +38,7 @@ class Counter:
         self._store = store
         self._clock = clock
         self._hidden: tuple[float, OptOutList] | None = None
+        self._heeded = ""
         self._lock = Lock()
 
     @property
@@ -92,14 +93,20 @@ class Counter:
         return None if found is None else found.detail
 
     def mark(self) -> str:
-        """That of the file of opt-outs: nothing in the database tells of it. Both lists are read again then."""
+        """That of the file of opt-outs: nothing in the database tells of it. Both lists are read again then.
+
+        When the file has changed, the board's lists and totals heed it before anybody is answered.
+        """
         with self._lock:
             self._hidden = None
-        path = self._settings.opt_outs
-        try:
-            return "" if path is None else str(path.stat().st_mtime_ns)
-        except OSError:
-            return "gone"
+        found = self._of_file()
+        if found != self._heeded:
+            try:
+                boards.hide(self._settings, self._store)
+            except SettingUnfit as error:  # lists stay as they are, and pages of servers are not shown at all
+                log.get_log().error("opt_outs_unreadable", error=str(error))
+            self._heeded = found
+        return found
 
     def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:
         """A salted digest."""
@@ -117,6 +124,13 @@ class Counter:
         """Rows, newest first."""
         found = self._store.retests.newest(limit, server)
         return [Report(retest=one, ready_at=retesting.ready_at(self._settings, one)) for one in found]
+
+    def _of_file(self) -> str:
+        path = self._settings.opt_outs
+        try:
+            return "" if path is None else str(path.stat().st_mtime_ns)
+        except OSError:
+            return "gone"
 
     def _opt_outs(self) -> OptOutList:
         with self._lock:

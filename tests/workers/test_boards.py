@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.workers.world import (
 from workers import boards, embedded
 from workers.context import Context
 from workers.options import RunOptions
+from workers.web import Counter
 
 FIRST = RunOptions(registries=("first",), fresh=True)
 OUT = OptOut(scope=OptOutScope.HOST, value="server-1.example", at=NIGHT, who="ann", note="by mail")
@@ -115,5 +117,19 @@ def test_a_night_that_came_after_the_opt_out_hides_it_by_itself(tmp_path: Path) 
         ctx.store.opt_outs.add(OUT)
         await run_of(ctx)
         assert shown(ctx.store) == 2
+
+    with_store(tmp_path, scenario)
+
+
+def test_a_changed_file_of_opt_outs_is_heeded_by_lists_without_a_publication(tmp_path: Path) -> None:
+    async def scenario(ctx: Context) -> None:
+        await run_of(ctx)
+        listed = tmp_path / "opt-outs"
+        desk = Counter(ctx.settings.model_copy(update={"opt_outs": listed}), ctx.store, ctx.clock)
+        for at, (text, left) in enumerate([("host: server-1.example", 2), ("", 3), ("host: *", 3), ("1.example", 3)]):
+            listed.write_text(text)
+            os.utime(listed, (at, at))
+            desk.mark()
+            assert shown(ctx.store) == left
 
     with_store(tmp_path, scenario)
