@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
 from publish.api import (
@@ -72,7 +72,7 @@ def create_api(site: Site) -> FastAPI:
         description=_ABOUT,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         servers=[{"url": BASE}],
-        root_path_in_servers=False,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -82,8 +82,20 @@ def create_api(site: Site) -> FastAPI:
     for routes in NOUNS:
         api.include_router(routes(site))
     _complete(api)
+    api.include_router(_described(api), include_in_schema=False)
     _handle(api)
     return api
+
+
+def _described(api: FastAPI) -> APIRouter:
+    """The route of the OpenAPI document: logs and metrics know a request by its route, and the framework's is none."""
+    router = APIRouter()
+
+    @router.get("/openapi.json")
+    def openapi() -> JSONResponse:
+        return JSONResponse(api.openapi())
+
+    return router
 
 
 def _complete(api: FastAPI) -> None:

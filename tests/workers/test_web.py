@@ -90,6 +90,7 @@ def test_the_log_says_which_kind_of_page_and_nothing_of_who_asked_for_what(
         client.head("/robots.txt")
         client.get("/robots.txt")
         client.get("/api/v1/runs")
+        client.get("/api/v1/openapi.json")
     printed = capsys.readouterr().err
     events = [json.loads(line) for line in printed.splitlines() if '"request_answered"' in line]
     assert [(event["method"], event["route"], event["status"]) for event in events] == [
@@ -99,6 +100,7 @@ def test_the_log_says_which_kind_of_page_and_nothing_of_who_asked_for_what(
         ("HEAD", "/robots.txt", 200),
         ("GET", "/robots.txt", 200),
         ("GET", "/api/v1/runs", 200),
+        ("GET", "/api/v1/openapi.json", 200),
     ]
     assert "private-interest" not in printed
     assert "192.0.2.7" not in printed
