@@ -43,7 +43,7 @@ def add(entry_: What, note_: Note = "", by: decided.By = "") -> None:
     """
     scope, value = _entry(entry_)
     who, why = decided.who(by), _why(note_)
-    with reading() as store:
+    with reading(make=True) as store:
         new = OptOut(scope=OptOutScope(scope.value), value=value, at=_now(), who=who, note=why)
         if store.opt_outs.add(new):
             note(f"the {scope} {value} is not looked at any more")

@@ -18,11 +18,16 @@ _WHOLE = (Trigger.NIGHTLY, Trigger.LOCAL)  # a re-test is of one server
 
 
 @contextmanager
-def reading() -> Iterator[Store]:
-    """The store of the settings, for commands that only read; fails with what to do when there is none yet."""
+def reading(*, make: bool = False) -> Iterator[Store]:
+    """The store of the settings, for commands that measure nothing; fails with what to do when there is none yet.
+
+    `make`: it is made then, for what may be said before the first run.
+    """
     with explained():
         settings = Settings()
-        if settings.database_url is None and not (settings.home / "hallmark.db").exists():
+        if settings.database_url is None and make:
+            settings.home.mkdir(parents=True, exist_ok=True)
+        elif settings.database_url is None and not (settings.home / "hallmark.db").exists():
             fail(f"no run yet: there is no database in {settings.home}. `hallmark run` makes one", Exit.NOTHING)
         store = open_store(settings.store_url)
         try:

@@ -29,6 +29,12 @@ def test_an_entry_is_added_listed_and_ended(hallmark: Hallmark, stored: Sequence
     assert hallmark("opt-out", "remove", "example.com", "--note", "twice", "--by", "ben").code == 3
 
 
+def test_who_asked_before_the_first_run_is_left_alone(hallmark: Hallmark) -> None:
+    assert hallmark("opt-out", "list").code == 3, "there is no database yet"
+    assert hallmark("opt-out", "add", "example.com", "--note", "by mail", "--by", "ann").code == 0
+    assert "example.com" in hallmark("opt-out", "list").out
+
+
 @pytest.mark.parametrize("said", ["https://example.com/", "*", "server:"])
 def test_what_cannot_be_heeded_is_refused(hallmark: Hallmark, stored: Sequence[str], said: str) -> None:
     assert hallmark("opt-out", "add", said, "--note", "x", "--by", "ann").code == 2
