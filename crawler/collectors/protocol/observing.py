@@ -34,6 +34,17 @@ class Observing:
         known = [each for each in seen if isinstance(each, Behaviour)]
         return unseen or (together(known).observed() if known else None)
 
+    def reached(self) -> Sequence[str]:
+        """The hosts beyond its own machine that what was started and stopped asked for, or else contacted; sorted."""
+        known = [each.behaviour for each in self.launched if isinstance(each.behaviour, Behaviour)]
+        names = {name for each in known for name in each.names}
+        places = {each.to for one in known for each in one.contacts if each.port is not None and not _is_here(each.to)}
+        return sorted(names or places)
+
+
+def _is_here(address: str) -> bool:
+    return address in {"::1", "::", "0.0.0.0"} or address.startswith("127.")  # noqa: S104
+
 
 def behaviour_of(
     told: Observed | Absent | None, targets: Sequence[Target], otherwise: Observed | Absent

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from crawler.collectors.protocol.observing import Observing
 from crawler.collectors.protocol.probe import Manner, Means, Probed
 from crawler.collectors.protocol.process import StdioProbe
-from crawler.collectors.protocol.verdict import box_blamed, credentials_asked, cut_off
+from crawler.collectors.protocol.verdict import box_blamed, credentials_asked, lacks_network, needs_network
 from crawler.configuring import Configured, configure, still_missing
 from crawler.wire.launch import Launcher
 from crawler.wire.scrub import mask
@@ -30,6 +31,8 @@ MORE: Final = 3
 """Starts with what a server named; each must name something new, since many check one after another."""
 
 _NAMED: Final = "named"
+_ANSWERED: Final = frozenset({Reason.OAUTH_REQUIRED, Reason.NOT_MCP})
+_BROKEN: Final = frozenset({End.ERROR, End.FAILED})
 _REFUSED: Final = frozenset(
     {Reason.START_FAILED, Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.TIMEOUT}
 )
@@ -37,20 +40,55 @@ _REFUSED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One start with some placeholders, and what came of it. `said` is what the server wrote beside its answers."""
+    """One start with some placeholders, and what came of it. `said` is what the server wrote beside its answers.
+
+    `reached` are the hosts that its processes tried to reach, in vain.
+    """
 
     configured: Configured
     named: Sequence[Input]
     probed: Probed
     said: str
     runtime: str
+    reached: Sequence[str] = ()
 
     @property
     def opened(self) -> bool:
         """Whether it listed its tools, or none without saying that it lacks something for it."""
         content = self.probed.listing
-        lacks = bool(credentials_asked(self.said) or box_blamed(self.said))
-        return isinstance(content, Observed) and not (lacks and _is_unlisted(content))
+        if not isinstance(content, Observed):
+            return False
+        lacks = bool(credentials_asked(self.said) or self.cut_off)
+        return not (lacks and _is_unlisted(content))
+
+    @property
+    def cut_off(self) -> Absent | None:
+        """What of our box kept it from opening, if something did.
+
+        Words of a process that was stopped may still have been on their way, so what it did counts as much for one that
+        was silent too long, or whose list ended early; a process that ended by itself has said what it had to say.
+        """
+        if _reason(self) in _ANSWERED:
+            return None
+        stopped = _reason(self) is Reason.TIMEOUT or self.is_broken_off
+        if said := box_blamed(self.said):
+            return needs_network(self.reached) or said if lacks_network(said) else said
+        return needs_network(self.reached) if stopped else None
+
+    @property
+    def is_broken_off(self) -> bool:
+        """Whether it opened, and its list of tools ended in an error or with the process."""
+        return _end_of_tools(self.probed.listing) in _BROKEN
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it opened and did not get to answering what its tools are: the next time it may."""
+        return _end_of_tools(self.probed.listing) is End.FAILED
+
+    @property
+    def asked_for_credentials(self) -> bool:
+        """Whether it ended, or answered, for want of credentials."""
+        return _reason(self) is Reason.CREDENTIALS_REQUIRED
 
     @property
     def refused(self) -> bool:
@@ -84,18 +122,29 @@ class Starting:
             if not more:
                 break
             last = await self._attempt(target, (*last.named, *more))
+        if last.ended_early and last.refused:
+            again = await self._start(last.configured, last.named)
+            last = again if again.opened else last
         if last.refused and first.configured.given:
             first = await self._start(Configured(replace(target, inputs=()), ()), ())
             last = first if first.opened else last
-        return _noted(last, _judged(first, last))
+        return _noted(last, judged(first, last))
 
     async def _attempt(self, target: Target, named: Sequence[Input]) -> Attempt:
         return await self._start(configure(target, named), named)
 
     async def _start(self, configured: Configured, named: Sequence[Input]) -> Attempt:
-        probe = StdioProbe(self._launcher, self._means, self._manner, self._earlier)
+        observing = Observing(self._launcher)
+        probe = StdioProbe(observing, self._means, self._manner, self._earlier)
         probed = await probe.run(configured.target)
-        return Attempt(configured=configured, named=named, probed=probed, said=probe.said, runtime=probe.runtime or "")
+        return Attempt(
+            configured=configured,
+            named=named,
+            probed=probed,
+            said=probe.said,
+            runtime=probe.runtime or "",
+            reached=observing.reached(),
+        )
 
 
 def remembered(earlier: Dossier | None) -> Sequence[Input]:
@@ -107,19 +156,18 @@ def remembered(earlier: Dossier | None) -> Sequence[Input]:
     return tuple(Input.from_json(row) for row in rows)
 
 
-def _judged(first: Attempt, last: Attempt) -> Probed:
+def judged(first: Attempt, last: Attempt) -> Probed:
     """What the last start found out; where none opened, why the server did not with as little from us as it got."""
     if not last.refused:
         return last.probed
     words = credentials_asked(first.said) or credentials_asked(last.said)
-    if words and _reason(last) is not Reason.TIMEOUT:
+    cut_off = last.cut_off or first.cut_off
+    if words and (first.asked_for_credentials or not cut_off):
         return _unlisted(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
-    said = f"{first.said}\n{last.said}"
-    content = first.probed.listing
-    if isinstance(content, Absent):
-        return replace(first.probed, listing=cut_off(content, said))
-    blamed = box_blamed(said)
-    return _unlisted(first.probed, blamed) if blamed else first.probed
+    if cut_off is None:
+        return first.probed
+    silent = isinstance(first.probed.listing, Absent)
+    return replace(first.probed, listing=cut_off) if silent else _unlisted(first.probed, cut_off)
 
 
 def _unlisted(probed: Probed, why: Absent) -> Probed:
@@ -141,7 +189,11 @@ def _noted(attempt: Attempt, probed: Probed) -> Probed:
     return replace(probed, observation={**probed.observation, **note})
 
 
+def _end_of_tools(content: Observed | Absent) -> End | None:
+    return Listing.parse(content.body).tools.end if isinstance(content, Observed) else None
+
+
 def _is_unlisted(content: Observed) -> bool:
     """Whether nothing was listed, or no tools for an error or the server's end."""
     listed = Listing.parse(content.body)
-    return listed.tools.end in {End.ERROR, End.FAILED} or not any(listed.list_of(name).items for name in LISTS)
+    return listed.tools.end in _BROKEN or not any(listed.list_of(name).items for name in LISTS)

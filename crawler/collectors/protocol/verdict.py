@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crawler.wire.failures import Malformed
@@ -54,6 +54,7 @@ _REACHES_NOBODY: Final = re.compile(
     r"|failed to resolve|nodename nor servname|\bfetch failed\b|\bConnectError\b|\bdns error\b",
     re.IGNORECASE,
 )
+_HOSTS: Final = 3
 _LINES: Final = 400
 _MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a table of options
 _ERROR: Final = re.compile(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
@@ -62,8 +63,9 @@ _HAS_NO_ROOM: Final = re.compile(
     r"|I/O failure when writing",
     re.IGNORECASE,
 )
+_NEEDS_NETWORK: Final = "it needs the network to start"
 _CUT_OFF: Final = (
-    ("it needs the network to start", _REACHES_NOBODY),
+    (_NEEDS_NETWORK, _REACHES_NOBODY),
     ("it needs more room for files than the sandbox gives", _HAS_NO_ROOM),
 )
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
@@ -142,6 +144,17 @@ def box_blamed(text: str) -> Absent | None:
         if pattern.search(seen):
             return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, seen, pattern))
     return None
+
+
+def lacks_network(blamed: Absent) -> bool:
+    """Whether it is the network that `box_blamed` found."""
+    return blamed.detail.startswith(_NEEDS_NETWORK)
+
+
+def needs_network(hosts: Sequence[str]) -> Absent | None:
+    """That a process could not do without the network, by the hosts that it asked for; None when there were none."""
+    named = ", ".join(hosts[:_HOSTS])
+    return Absent(Reason.SANDBOX_RESTRICTED, f"{_NEEDS_NETWORK}: it asked for {named}") if named else None
 
 
 def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:

@@ -26,16 +26,13 @@ class Pipes:
         self._process = process
         self._stderr = asyncio.ensure_future(self._read_stderr())
         self.stops = 0
+        self.behaviour: Behaviour | Absent = Absent(Reason.SANDBOX_RESTRICTED, "a test observes nothing")
         self.reading = asyncio.Event()
         self.ended = asyncio.Event()
 
     @property
     def facts(self) -> Mapping[str, Json]:
         return self._facts
-
-    @property
-    def behaviour(self) -> Behaviour | Absent:
-        return Absent(Reason.SANDBOX_RESTRICTED, "a test observes nothing")
 
     async def read(self, limit: int) -> bytes:
         assert self._process.stdout

@@ -5,24 +5,29 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from crawler.collectors.interop import InteropCollector
+from crawler.collectors.protocol.probe import Probed
+from crawler.collectors.protocol.starting import Attempt, judged
 from crawler.collectors.protocol.verdict import credentials_asked, cut_off
+from crawler.configuring import Configured
 from crawler.courtesy import Courtesy
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from evidence.inputs import Input, Place
 from evidence.kinds import listing as listing_kind
+from evidence.kinds.behaviour import Behaviour, Contact
 from evidence.kinds.interop import Interop
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from tests.crawler.collectors.launching import PipeLauncher, Pipes
 from tests.crawler.collectors.probing import AGENT, NOW, collector, listing, names, records_of
 
+CUT_OFF = Absent(Reason.SANDBOX_RESTRICTED, "it needs the network to start: it asked for notes.example")
 SERVER = """
 import json, os, sys
 def want(name, start="", say="{0} environment variable is required"):
@@ -57,21 +62,30 @@ class Started(PipeLauncher):
         super().__init__(runtime, {"layer": "a" * 64})
         self.script = script
         self.given: list[Target] = []
+        self.seen: Behaviour | None = None
 
     async def launch(self, target: Target) -> Pipes | Absent:
         self.given.append(target)
         variables = {"PATH": os.environ["PATH"], **dict(target.environment)}
         words = ("/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items()))
         command = (*words, sys.executable, str(self.script), *target.arguments)
-        return await super().launch(Target(type=TargetType.COMMAND, identifier=".", arguments=command))
+        found = await super().launch(Target(type=TargetType.COMMAND, identifier=".", arguments=command))
+        found.behaviour = self.seen or found.behaviour
+        return found
 
 
 def visit(
-    folder: Path, checks: str, *inputs: Input, runtime: str = "bubblewrap", earlier: Mapping[str, Record] | None = None
+    folder: Path,
+    checks: str,
+    *inputs: Input,
+    runtime: str = "bubblewrap",
+    earlier: Mapping[str, Record] | None = None,
+    seen: Behaviour | None = None,
 ) -> tuple[dict[str, Record], Started]:
     script = folder / "server.py"
     script.write_text(SERVER.replace("{checks}", checks))
     launcher = Started(script, runtime)
+    launcher.seen = seen
     target = Target(type=TargetType.NPM, identifier="wanting-server", inputs=inputs)
     return asyncio.run(records_of(collector(launcher=launcher), target, earlier=earlier)), launcher
 
@@ -173,6 +187,75 @@ def test_a_list_that_is_empty_for_want_of_the_network_tells_nothing(tmp_path: Pa
     assert absence(records).reason is Reason.SANDBOX_RESTRICTED
     records, _ = visit(tmp_path, "print('ready', file=sys.stderr)\ntools = []")
     assert isinstance(records[listing_kind.KIND].content, Observed)
+
+
+def test_a_list_that_ends_in_silence_after_a_call_for_the_network_tells_nothing(tmp_path: Path) -> None:
+    calls = Behaviour(names=("notes.example",), contacts=(Contact("127.0.0.1", 80), Contact("/run/x")))
+    records, _ = visit(tmp_path, "tools = ''", seen=calls)
+    assert absence(records) == CUT_OFF
+    for elsewhere in (Behaviour(contacts=calls.contacts), None):
+        records, _ = visit(tmp_path, "tools = ''", seen=elsewhere)
+        assert isinstance(records[listing_kind.KIND].content, Observed)
+
+
+def test_a_server_that_a_call_for_the_network_ended_once_is_listed_when_it_is_faster(tmp_path: Path) -> None:
+    met = tmp_path / "met"
+    checks = f"import pathlib\nmet = pathlib.Path({str(met)!r})\ntools = tools if met.exists() else met.touch() or ''"
+    records, launcher = visit(tmp_path, checks, seen=Behaviour(names=("notes.example",)))
+    assert names(listing(records[listing_kind.KIND]).tools.items) == ["get_note"]
+    assert starts_until_open(launcher) == 1
+
+
+def attempt(content: Observed | Absent | Reason, said: str = "", *reached: str) -> Attempt:
+    found = Absent(content, "the process ended") if isinstance(content, Reason) else content
+    nothing = Configured(Target(type=TargetType.NPM, identifier="wanting-server"), ())
+    probed = Probed(listing=found)
+    return Attempt(configured=nothing, named=(), probed=probed, said=said, runtime="bubblewrap", reached=reached)
+
+
+@pytest.fixture(scope="module")
+def broken_off(tmp_path_factory: pytest.TempPathFactory) -> Observed:
+    """A listing of a server that ended when it was asked for its tools."""
+    records, _ = visit(tmp_path_factory.mktemp("broken"), "tools = ''")
+    content = records[listing_kind.KIND].content
+    assert isinstance(content, Observed)
+    return content
+
+
+def ways_to_fail(broken_off: Observed) -> Sequence[Attempt]:
+    """One server that waits for a host: how far it gets, and what of its words arrives, is a matter of time."""
+    return (
+        attempt(Reason.TIMEOUT, "", "notes.example"),
+        attempt(Reason.TIMEOUT, "TypeError: fetch failed", "notes.example"),
+        attempt(Reason.START_FAILED, "TypeError: fetch failed", "notes.example"),
+        attempt(broken_off, "", "notes.example"),
+        attempt(broken_off, "TypeError: fetch failed", "notes.example"),
+    )
+
+
+def test_a_server_that_waits_for_a_host_is_cut_off_however_it_ends(broken_off: Observed) -> None:
+    for way in ways_to_fail(broken_off):
+        assert way.refused
+        assert judged(way, way).listing == CUT_OFF
+
+
+def test_who_asks_for_credentials_before_anything_else_wants_them_however_a_made_up_one_fails(
+    broken_off: Observed,
+) -> None:
+    words = "CHAT_TOKEN environment variable is required"
+    bare = attempt(Reason.CREDENTIALS_REQUIRED, words)
+    found = {judged(bare, way).listing for way in ways_to_fail(broken_off)}
+    assert found == {Absent(Reason.CREDENTIALS_REQUIRED, f"the server asks for CHAT_TOKEN: {words}")}
+
+
+def test_who_only_mentions_credentials_and_waits_for_a_host_is_cut_off(broken_off: Observed) -> None:
+    bare = attempt(Reason.TIMEOUT, "Warning: no API key provided, using the free tier", "notes.example")
+    assert {judged(bare, way).listing for way in ways_to_fail(broken_off)} == {CUT_OFF}
+
+
+def test_who_ended_of_something_else_is_not_excused_by_a_call_home() -> None:
+    failed = attempt(Reason.START_FAILED, "Error: Cannot find module 'x'", "telemetry.example")
+    assert judged(failed, failed).listing == Absent(Reason.START_FAILED, "the process ended")
 
 
 def test_nothing_is_made_up_for_a_server_that_is_not_contained(tmp_path: Path) -> None:
