@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evidence.store import Store
 from publish import posting
+from workers.lineage import is_partial
 from workers.opt_outs import opt_outs
 from workers.settings import Settings
 
@@ -11,12 +12,13 @@ from workers.settings import Settings
 def ensure(settings: Settings, store: Store) -> bool:
     """Have the newest published run on the board; whether it had to be put there, which takes a while.
 
-    That is so once: for what was published by a version that knew no board. May be interrupted and repeated.
+    That is so once: for what was published by a version that knew no board, and for what was scored again. A run that
+    was scored again under some rubrics only is read by its id alone. May be interrupted and repeated.
     """
-    runs = store.board.runs()
-    is_missing = bool(runs) and store.board.newest() != runs[0].run.id
+    runs = [row.run for row in store.board.runs() if not is_partial(row)]
+    is_missing = bool(runs) and store.board.newest() != runs[0].id
     if is_missing:
-        posting.post(store, runs[0].run)
+        posting.post(store, runs[0])
     hide(settings, store)
     return is_missing
 

@@ -12,6 +12,7 @@ from evidence.model import Observed
 from evidence.store import BoardQuery, OptOut, OptOutScope, RunState, Store
 from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
 from evidence.store.database import Database
+from scoring import catalogue
 from tests.workers.world import (
     NIGHT,
     ScriptedCollector,
@@ -24,6 +25,7 @@ from tests.workers.world import (
 from workers import boards, embedded
 from workers.context import Context
 from workers.options import RunOptions
+from workers.rescoring import rescore
 from workers.web import Counter
 
 FIRST = RunOptions(registries=("first",), fresh=True)
@@ -85,6 +87,21 @@ def test_a_store_without_a_board_gets_the_newest_run_once(tmp_path: Path) -> Non
         assert boards.ensure(ctx.settings, ctx.store)
         assert ctx.store.board.page(BoardQuery()).servers == before
         assert not boards.ensure(ctx.settings, ctx.store)
+
+    with_store(tmp_path, scenario)
+
+
+def test_what_was_scored_again_under_some_rubrics_is_not_what_the_site_shows(tmp_path: Path) -> None:
+    async def scenario(ctx: Context) -> None:
+        source = ctx.store.run(await run_of(ctx))
+        assert source is not None
+        before = ctx.store.board.page(BoardQuery())
+        rescore(ctx.store, source, rubrics=[catalogue.rubric("lint", 2)], wall=ctx.clock.wall)
+        assert not boards.ensure(ctx.settings, ctx.store)
+        assert ctx.store.board.page(BoardQuery()) == before
+        again = rescore(ctx.store, source, wall=ctx.clock.wall)
+        assert boards.ensure(ctx.settings, ctx.store)
+        assert ctx.store.board.newest() == again.run.id
 
     with_store(tmp_path, scenario)
 
