@@ -6,9 +6,12 @@ import gc
 import ipaddress
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from evidence.store import open_store
 
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex
@@ -43,6 +46,16 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     The workers of one run collect apart and must agree on every name; pytest numbers equal ones in order.
     """
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty database, to be copied: to migrate one takes longer than most tests."""
+    path = tmp_path_factory.mktemp("template") / "hallmark.db"
+    store = open_store(f"sqlite:///{path}")
+    store.migrate()
+    store.close()
+    return path
 
 
 @pytest.fixture(autouse=True)

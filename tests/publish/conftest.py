@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,13 +13,13 @@ from tests.publish.shelf import fill
 
 
 @pytest.fixture
-def make_store(tmp_path: Path) -> Iterator[Callable[[Sequence[Dossier]], Store]]:
+def make_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Callable[[Sequence[Dossier]], Store]]:
     opened: list[Store] = []
 
     def make(dossiers: Sequence[Dossier], run: Run = samples.RUN) -> Store:
-        store = open_store(f"sqlite:///{tmp_path}/{len(opened)}.db")
+        copied = shutil.copy(sqlite_template, tmp_path / f"{len(opened)}.db")
+        store = open_store(f"sqlite:///{copied}")
         opened.append(store)
-        store.migrate()
         fill(store, dossiers, run)
         return store
 

@@ -19,16 +19,11 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("template") / "hallmark.db"
-    _migrate(f"sqlite:///{path}")
-    return path
-
-
-@pytest.fixture(scope="session")
 def postgres_template(postgres: PostgresServer) -> str:
     url = postgres.create_database()
-    _migrate(url)
+    opened = open_store(url)
+    opened.migrate()
+    opened.close()
     return url.rpartition("/")[2]
 
 
@@ -55,10 +50,4 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def store(url: str) -> Iterator[Store]:
     opened = open_store(url)
     yield opened
-    opened.close()
-
-
-def _migrate(url: str) -> None:
-    opened = open_store(url)
-    opened.migrate()
     opened.close()

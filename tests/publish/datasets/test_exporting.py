@@ -232,16 +232,15 @@ def test_servers_that_opted_out_since_are_in_no_file(night: Store, tmp_path: Pat
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10_000), number=st.integers(0, 8), word=st.sampled_from(["MIT", "odd", "GPL-3.0"]))
 def test_a_dossier_that_went_through_a_dataset_gives_the_same_scorecards(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, number: int, word: str
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory, seed: int, number: int, word: str
 ) -> None:
     """Sheet to rows, rows to dossier, dossier to receipts: nothing of a public receipt is lost on the way."""
     from evidence.store import open_store
 
     dossier = samples.dossiers(9, seed)[number]
     dossier = projects.with_project(dossier, word) if seed % 2 else dossier
-    store = open_store(f"sqlite:///{tmp_path_factory.mktemp('one')}/one.db")
+    store = open_store(f"sqlite:///{shutil.copy(sqlite_template, tmp_path_factory.mktemp('one') / 'one.db')}")
     try:
-        store.migrate()
         nights.fill(store, [dossier])
         (one,) = published(store, nights.RUN.id)
         judged = Bench(nights.RUN.as_of, ours=True).judge(sheet_of(one, assess(one.dossier)))

@@ -6,9 +6,7 @@ import json
 import logging
 from pathlib import Path
 
-import mlcroissant
 import pytest
-from frictionless import system, validate
 
 from publish.datasets.metadata import LICENCE_URL, readme
 from publish.datasets.methodology import methodology, version_of
@@ -20,6 +18,8 @@ GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "dataset.md"
 
 
 def test_mlcroissant_accepts_the_metadata_and_reads_rows(written: Path, caplog: pytest.LogCaptureFixture) -> None:
+    import mlcroissant  # here, since it takes a second that every process of a run would wait for
+
     with caplog.at_level(logging.WARNING):
         dataset = mlcroissant.Dataset(jsonld=str(written / "croissant.json"))
     assert not caplog.records
@@ -32,6 +32,8 @@ def test_mlcroissant_accepts_the_metadata_and_reads_rows(written: Path, caplog: 
 
 
 def test_frictionless_accepts_the_package_and_every_row(written: Path) -> None:
+    from frictionless import system, validate
+
     with system.use_context(trusted=True):
         report = validate(str(written / "datapackage.json"))
     assert report.valid, report.flatten(["title", "rowNumber", "fieldName", "message"])

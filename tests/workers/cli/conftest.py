@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,10 +53,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def hallmark(home: Path) -> Hallmark:
-    """Run a command in this process."""
+    """Run a command in this process, which takes a tenth of what it takes to start one."""
 
-    def run(*words: str, stdin: str | None = None) -> Outcome:
-        result = CliRunner().invoke(app, words, input=stdin, prog_name="hallmark")
+    def run(*words: str, stdin: str | None = None, env: Mapping[str, str] | None = None) -> Outcome:
+        result = CliRunner().invoke(app, words, input=stdin, env=env, prog_name="hallmark")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Outcome(result.exit_code, result.stdout, result.stderr)
@@ -84,7 +85,7 @@ def process(home: Path) -> Hallmark:
 
 
 @pytest.fixture
-def stored(home: Path) -> Sequence[str]:
+def stored(home: Path, sqlite_template: Path) -> Sequence[str]:
     """A published run of ordinary, absent and hostile servers; the ids of its servers."""
     dossiers = [
         *samples.dossiers(10),
@@ -92,8 +93,8 @@ def stored(home: Path) -> Sequence[str]:
         samples.absent_dossier(Reason.START_FAILED, f"exit 1 {samples.HOSTILE}"),
     ]
     home.mkdir()
+    shutil.copy(sqlite_template, home / "hallmark.db")
     store = open_store(f"sqlite:///{home}/hallmark.db")
-    store.migrate()
     fill(store, dossiers)
     store.close()
     return [dossier.server.id for dossier in dossiers]

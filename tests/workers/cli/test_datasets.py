@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evidence.store import open_store
+from publish.datasets import verifying
 from publish.datasets.problems import Fault
 from tests.publish import samples
 from tests.publish.datasets import nights
@@ -24,6 +26,16 @@ def night(home: Path) -> str:
     nights.fill(store, [samples.dossiers(3)[2], samples.hostile_dossier()])
     store.close()
     return nights.RUN.id
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verify in this process, as most claims are about other things."""
+
+    def verify(folder: Path, *, processes: int, **more: Any) -> verifying.Report:
+        return verifying.verify(folder, processes=0, **more)
+
+    monkeypatch.setattr("workers.cli.verify.check", verify)
 
 
 def test_a_dataset_is_exported_signed_verified_and_compared(hallmark: Hallmark, night: str, tmp_path: Path) -> None:
@@ -50,6 +62,7 @@ def test_a_dataset_is_exported_signed_verified_and_compared(hallmark: Hallmark, 
     assert hallmark("diff", str(folder), night, "--json").out == ""
 
 
+@pytest.mark.usefixtures("alone")
 def test_what_is_wrong_is_named_and_has_a_code(hallmark: Hallmark, night: str, tmp_path: Path) -> None:
     folder = tmp_path / "snapshot"
     hallmark("export", night, str(folder))
@@ -67,6 +80,7 @@ def test_what_is_wrong_is_named_and_has_a_code(hallmark: Hallmark, night: str, t
     assert [(row["rubric"], row["causes"]) for row in moved] == [("lint", ["time or withheld evidence"])]
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_comparable_snapshot_is_checked_without_its_scores(hallmark: Hallmark, night: str, tmp_path: Path) -> None:
     assert hallmark("export", night, str(tmp_path / "s"), "--comparable").code == 0
     done = hallmark("verify", str(tmp_path / "s"), "--processes", "1")

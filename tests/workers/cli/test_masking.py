@@ -98,12 +98,12 @@ def echo() -> Iterator[tuple[str, Sequence[str]]]:
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif"])
 def test_nothing_that_scan_prints_or_saves_holds_the_secret(
-    process: Hallmark, echo: tuple[str, Sequence[str]], tmp_path: Path, form: str
+    hallmark: Hallmark, echo: tuple[str, Sequence[str]], tmp_path: Path, form: str
 ) -> None:
     base, asked = echo
     saved, findings = tmp_path / "saved.json", tmp_path / "found.sarif"
     words = ["--allow-private", "--save", str(saved), "--sarif", str(findings), "--format", form, "--evidence"]
-    result = process("scan", f"{base}/mcp?api_key={SECRET}", *words)
+    result = hallmark("scan", f"{base}/mcp?api_key={SECRET}", *words)
     assert result.code == 3, result.err
     assert any(SECRET in path for path in asked), "the probe uses the real address"
     told = [result.out, result.err, saved.read_text(), findings.read_text()]
@@ -111,15 +111,15 @@ def test_nothing_that_scan_prints_or_saves_holds_the_secret(
     assert "api_key=***" in result.out
 
 
-def test_a_measured_server_is_saved_without_the_secret(process: Hallmark, fleet: str, tmp_path: Path) -> None:
+def test_a_measured_server_is_saved_without_the_secret(hallmark: Hallmark, fleet: str, tmp_path: Path) -> None:
     saved = tmp_path / "saved.json"
-    result = process("scan", f"{fleet}/s/1/mcp?api_key={SECRET}", "--allow-private", "--save", str(saved), "--json")
+    result = hallmark("scan", f"{fleet}/s/1/mcp?api_key={SECRET}", "--allow-private", "--save", str(saved), "--json")
     assert result.code == 0, result.err
     dossier = load(saved.read_bytes(), samples.AS_OF)
     content = dossier.read("listing")
     assert isinstance(content, Observed)
     assert SECRET.encode() not in saved.read_bytes() + content.body
-    again = process("scan", "--from", str(saved), "--json")
+    again = hallmark("scan", "--from", str(saved), "--json")
     assert again.rows[0]["scorecards"] == result.rows[0]["scorecards"]
 
 

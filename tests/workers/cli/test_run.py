@@ -48,8 +48,8 @@ def test_a_run_ends_with_a_table_paths_and_what_to_do_next(process: Hallmark, re
     assert "Collecting" not in result.out
 
 
-def test_events_are_one_json_object_per_line(process: Hallmark, registry: Path) -> None:
-    result = process("run", "--registry", str(registry), "--json", env=PRIVATE)
+def test_events_are_one_json_object_per_line(hallmark: Hallmark, registry: Path) -> None:
+    result = hallmark("run", "--registry", str(registry), "--json", env=PRIVATE)
     assert result.code == 0, result.err
     events = result.rows
     assert {event["event"] for event in events} == {"progress", "server", "result"}
@@ -59,18 +59,18 @@ def test_events_are_one_json_object_per_line(process: Hallmark, registry: Path) 
     assert [event["stage"] for event in events if event["event"] == "progress" and event["done"]][-1] == "publish"
 
 
-def test_quiet_prints_only_the_result(process: Hallmark, registry: Path) -> None:
-    result = process("run", "--registry", str(registry), "--limit", "3", "--quiet", env=PRIVATE)
+def test_quiet_prints_only_the_result(hallmark: Hallmark, registry: Path) -> None:
+    result = hallmark("run", "--registry", str(registry), "--limit", "3", "--quiet", env=PRIVATE)
     assert result.code in {0, 3}
     assert "Collecting" not in result.err
     assert "3 of 3 servers scored" in result.out
 
 
-def test_a_run_that_measures_nothing_says_so(process: Hallmark, registry: Path) -> None:
-    result = process("run", "--registry", str(registry))
+def test_a_run_that_measures_nothing_says_so(hallmark: Hallmark, registry: Path) -> None:
+    result = hallmark("run", "--registry", str(registry))
     assert result.code == 3
     assert "blocked address" in result.out
-    nothing = process("run", "--registry", str(registry), "--only", "no-such-*")
+    nothing = hallmark("run", "--registry", str(registry), "--only", "no-such-*")
     assert nothing.code == 3
     assert "--only" in nothing.err
 
@@ -94,8 +94,8 @@ def test_a_failure_of_ours_is_never_told_as_nothing_to_measure(changes: dict[str
     assert exit_code(RunResult(**{**common, **whole, **changes})) is code
 
 
-def test_an_unknown_registry_is_wrong_usage(process: Hallmark) -> None:
-    result = process("run", "--registry", "./no-such-folder")
+def test_an_unknown_registry_is_wrong_usage(hallmark: Hallmark) -> None:
+    result = hallmark("run", "--registry", "./no-such-folder")
     assert result.code == 2
     assert "Traceback" not in result.err
 

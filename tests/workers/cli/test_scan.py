@@ -100,7 +100,9 @@ def test_combinations_that_mean_nothing_are_wrong_usage(hallmark: Hallmark, word
     assert "Traceback" not in result.err
 
 
-def test_a_url_is_measured_and_every_line_printed(process: Hallmark, fleet: str, tmp_path: Path) -> None:
+def test_a_url_is_measured_and_every_line_printed(
+    process: Hallmark, hallmark: Hallmark, fleet: str, tmp_path: Path
+) -> None:
     url, saved = f"{fleet}/s/1/mcp", tmp_path / "one.json"
     result = process(
         "scan", url, "--allow-private", "--save", str(saved), "--rubric", "lint@1", "--rubric", "adaptive@1"
@@ -108,29 +110,29 @@ def test_a_url_is_measured_and_every_line_printed(process: Hallmark, fleet: str,
     assert result.code == 0, result.err
     assert "lint@1" in result.out
     assert "adaptive@1" in result.out
-    again = process("scan", "--from", str(saved), "--json")
-    live = process("scan", url, "--allow-private", "--json")
+    again = hallmark("scan", "--from", str(saved), "--json")
+    live = hallmark("scan", url, "--allow-private", "--json")
     assert again.rows[0]["scorecards"] is not None
     assert _scores(again.rows[0]) == _scores(live.rows[0])
     chosen = ["--rubric", "lint@1", "--rubric", "adaptive", "--rubric", "lint@1"]
-    lint, adaptive = process("scan", "--from", str(saved), "--json", *chosen).rows[0]["scorecards"]  # type: ignore[misc]
+    lint, adaptive = hallmark("scan", "--from", str(saved), "--json", *chosen).rows[0]["scorecards"]  # type: ignore[misc]
     assert (lint["rubric"], lint["version"], adaptive["rubric"]) == ("lint", "1", "adaptive")
 
 
-def test_a_locked_server_is_not_zero(process: Hallmark, fleet: str) -> None:
-    result = process("scan", f"{fleet}/s/6/mcp", "--allow-private", "--json")
+def test_a_locked_server_is_not_zero(hallmark: Hallmark, fleet: str) -> None:
+    result = hallmark("scan", f"{fleet}/s/6/mcp", "--allow-private", "--json")
     assert result.code == 3
     (row,) = result.rows
     assert row["evidence"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
     lint = next(card for card in row["scorecards"] if card["rubric"] == "lint")  # type: ignore[attr-defined]
     assert (lint["score"], lint["reason"]) == (None, "oauth_required")
-    told = process("scan", f"{fleet}/s/6/mcp", "--allow-private").out
+    told = hallmark("scan", f"{fleet}/s/6/mcp", "--allow-private").out
     assert "AUTH-01" in told and "gated at connect" in told
     assert "HTTP-01" not in told and "Tool calls" not in told
 
 
-def test_a_private_address_needs_to_be_allowed(process: Hallmark, fleet: str) -> None:
-    result = process("scan", f"{fleet}/s/1/mcp")
+def test_a_private_address_needs_to_be_allowed(hallmark: Hallmark, fleet: str) -> None:
+    result = hallmark("scan", f"{fleet}/s/1/mcp")
     assert result.code == 3
     assert "blocked address" in result.out
     assert "--allow-private" in result.err
@@ -156,13 +158,13 @@ def test_a_command_runs_in_the_sandbox(process: Hallmark, monkeypatch: pytest.Mo
     assert "without a sandbox" not in result.err
 
 
-def test_a_server_json_is_scanned_with_its_entry(process: Hallmark, registry: Path) -> None:
-    result = process("scan", str(registry / "1.json"), "--allow-private", "--json")
+def test_a_server_json_is_scanned_with_its_entry(hallmark: Hallmark, registry: Path) -> None:
+    result = hallmark("scan", str(registry / "1.json"), "--allow-private", "--json")
     assert result.code == 0, result.err
     (row,) = result.rows
     assert row["server"]["name"] == "com.example/server-1"  # type: ignore[index]
     assert row["evidence"]["registration"]["absent"] is None  # type: ignore[index]
-    broken = process("scan", str(registry / "broken.json"))
+    broken = hallmark("scan", str(registry / "broken.json"))
     assert broken.code == 2
     assert "not a valid server.json" in broken.err
 
