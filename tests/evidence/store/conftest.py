@@ -37,13 +37,16 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A migrated, empty database."""
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "hallmark.db")
-        return f"sqlite:///{tmp_path}/hallmark.db"
+        yield f"sqlite:///{tmp_path}/hallmark.db"
+        return
     postgres: PostgresServer = request.getfixturevalue("postgres")
-    return postgres.create_database(template=request.getfixturevalue("postgres_template"))
+    made = postgres.create_database(template=request.getfixturevalue("postgres_template"))
+    yield made
+    postgres.drop_database(made)
 
 
 @pytest.fixture
