@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from evidence.kinds import listing
@@ -27,8 +28,8 @@ from workers.cli.session import find_run, reading
 app = typer.Typer(add_completion=False)
 
 BATCH = 200
-NARROW = 72
-"""Columns below which there is no room for a table."""
+NARROWEST = 24
+"""Columns that a server's name needs beside everything else; with fewer there is no room for a table."""
 
 
 class Order(StrEnum):
@@ -95,8 +96,6 @@ def read_rows(store: Store, run_id: str, rubrics: Sequence[str] = ()) -> list[tu
 
 def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> RenderableType:
     """What people see: a table, or where there is no room for one a block per server."""
-    if out().width < NARROW:
-        return Group(*(_block(row, cards) for row, cards in rows))
     names = _columns([card for _, cards in rows for card in cards])
     grid = table(
         "Server",
@@ -105,6 +104,7 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
         ("Tools", "right"),
         "Seen",
     )
+    grid.columns[0].min_width = NARROWEST
     for row, cards in rows:
         found = {(card.rubric, card.version): card for card in cards}
         grid.add_row(
@@ -114,7 +114,16 @@ def server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> Rende
             "" if row.tools is None else str(row.tools),
             _seen(row),
         )
-    return grid
+    return grid if _fits(grid) else Group(*(_block(row, cards) for row, cards in rows))
+
+
+def _fits(grid: Table) -> bool:
+    """Whether the screen has room for a table whose first column is as narrow as it may be."""
+    first = grid.columns[0]
+    first.width = NARROWEST
+    needed = out().measure(grid, options=out().options.update(max_width=1_000)).minimum
+    first.width = None
+    return needed <= out().width
 
 
 def _columns(cards: Sequence[Scorecard]) -> list[tuple[str, int]]:

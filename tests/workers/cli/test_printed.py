@@ -16,6 +16,7 @@ from evidence.kinds import behaviour
 from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
 from evidence.store import StoreUnavailable
+from publish.overview import ServerRow, State
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
 from workers.cli.boundary import explained
@@ -24,6 +25,7 @@ from workers.cli.observed import show_observed
 from workers.cli.receipts import receipt_of
 from workers.cli.run_display import Display
 from workers.cli.scan_target import NotATarget, read_target
+from workers.cli.servers import server_table
 from workers.progress import Status
 
 
@@ -110,3 +112,27 @@ def test_a_failure_of_the_machine_is_one_line(
     said = capsys.readouterr().err
     assert said.startswith(told)
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("columns", "tabled"), [(60, False), (80, False), (115, True), (160, True)])
+def test_a_list_that_does_not_fit_as_a_table_has_a_block_for_each_server(
+    columns: int, tabled: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    row = ServerRow(
+        id="srv_1",
+        ref="npm:@modelcontextprotocol/server-everything",
+        name="io.github.modelcontextprotocol/server-everything",
+        state=State.MEASURED,
+        reason=None,
+        detail="",
+        tools=13,
+        marks=(),
+    )
+    cards = samples.cards(samples.dossiers(1)[0])
+    five = [replace(cards[0], rubric=name) for name in ("adaptive", "enterprise", "lint", "sdk_tier", "tool_design")]
+    show(server_table([(row, five)]))
+    printed = capsys.readouterr().out.splitlines()
+    assert ("Coverage" in printed[0]) is tabled
+    assert all(len(line) <= columns for line in printed)
+    assert sum(len(line.split()[0]) < 5 for line in printed if line.strip()) == 0, "no name is broken into letters"
