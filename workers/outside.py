@@ -15,7 +15,7 @@ import httpx
 from crawler.budgeted import Budgeted
 from crawler.budgets import OwnLedger
 from crawler.collector import Collector, Follower
-from crawler.collectors.interop import InteropCollector
+from crawler.collectors.interop.collector import InteropCollector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.collectors.protocol.caution import Policy
 from crawler.collectors.protocol.chosen import Chosen

@@ -1,5 +1,4 @@
-"""What the official SDK's client makes of a server, seen from a process of its own."""
+"""What the official SDK's client makes of a server, seen from a process of its own.
 
-from crawler.collectors.interop.collector import InteropCollector, InteropLimits
-
-__all__ = ["InteropCollector", "InteropLimits"]
+Nothing is imported here: that process needs the smaller half of this package, and starts once for each server.
+"""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.interop import InteropCollector, InteropLimits
+from crawler.collectors.interop.collector import InteropCollector, InteropLimits
 from crawler.collectors.interop.errand import read_answer
 from crawler.courtesy import Courtesy
 from crawler.wire.guard import Guard

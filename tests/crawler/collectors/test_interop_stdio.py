@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.interop import InteropCollector, InteropLimits
 from crawler.collectors.interop.client import Meeting
+from crawler.collectors.interop.collector import InteropCollector, InteropLimits
 from crawler.collectors.interop.errand import Errand
 from crawler.collectors.interop.stdio import meet_process
 from crawler.courtesy import Courtesy

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.collectors.interop import InteropCollector
+from crawler.collectors.interop.collector import InteropCollector
 from crawler.collectors.protocol.probe import Probed
 from crawler.collectors.protocol.starting import Attempt, judged
 from crawler.collectors.protocol.verdict import credentials_asked, cut_off

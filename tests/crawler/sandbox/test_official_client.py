@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.collectors.interop import InteropCollector
+from crawler.collectors.interop.collector import InteropCollector
 from crawler.courtesy import Courtesy
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
