@@ -19,7 +19,7 @@ import pytest
 
 from crawler.wire.sandbox.boxes.box import Bind
 from crawler.wire.sandbox.engines.container import Container, creation
-from crawler.wire.sandbox.engines.containers import containers_of
+from crawler.wire.sandbox.engines.containers import State, _init, containers_of
 from crawler.wire.sandbox.engines.engine import NEEDED, Flavour
 from crawler.wire.sandbox.engines.keeper import claim
 from crawler.wire.sandbox.errors import SandboxError
@@ -248,6 +248,18 @@ def test_what_the_dead_left_is_swept_and_the_living_is_not(docker: StandIn) -> N
         await started.stop()
 
     run(sweep())
+
+
+def test_nobody_waits_for_a_process_that_only_the_engine_may_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    own = State(begun=True, pid=os.getpid(), container=Path("/proc/self/mountinfo").read_text()[:64], starved=False)
+    handle = _init(own)
+    assert handle is not None
+    os.close(handle.handle)
+    monkeypatch.setattr(signal, "pidfd_send_signal", refuse)
+    assert _init(own) is None
 
 
 def test_removing_is_tried_again(docker: StandIn) -> None:

@@ -28,11 +28,12 @@ from crawler.wire.sandbox import Rootfs
 from crawler.wire.sandbox.boxes import process
 from crawler.wire.sandbox.boxes.box import Bind, Box
 from crawler.wire.sandbox.boxes.process import Contained
+from crawler.wire.sandbox.engines import importing
 from crawler.wire.sandbox.engines.containers import Containers, containers_of
 from crawler.wire.sandbox.engines.engine import Engine, Flavour
 from crawler.wire.sandbox.engines.images import ARCHITECTURES, Images
 from crawler.wire.sandbox.engines.keeper import names
-from crawler.wire.sandbox.kernel.identity import slot
+from crawler.wire.sandbox.kernel.identity import FIRST_SLOT_UID, slot
 from crawler.wire.sandbox.kernel.limits import Limits
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox import ordinary
@@ -81,6 +82,7 @@ DIE = """
 import asyncio, json, os, signal, sys
 from pathlib import Path
 from crawler.wire.sandbox.boxes.box import Box
+from crawler.wire.sandbox.engines import importing
 from crawler.wire.sandbox.engines.containers import containers_of
 from crawler.wire.sandbox.engines.engine import Engine, Flavour
 from crawler.wire.sandbox.kernel.identity import Identity
@@ -91,6 +93,29 @@ async def main(binary, environment, cache, root):
     box = Box(root=Path(root), binds=(), limits=Limits())
     await runtime.start(box, ("/usr/bin/python3", "-S", "-c", "import time; time.sleep(600)"), Identity(64163))
     os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(main(*sys.argv[1:]))
+"""
+ORDINARY = """
+import asyncio, json, os, sys
+from pathlib import Path
+from crawler.wire.sandbox.boxes.box import Box
+from crawler.wire.sandbox.engines.keeper import names
+from crawler.wire.sandbox.kernel.identity import slot
+from crawler.wire.sandbox.kernel.limits import Limits
+from crawler.wire.sandbox.runtimes import engine_runtime, look
+async def main(cache, root):
+    state = look("docker", os.environ)
+    said, end, left = b"", None, None
+    if state.ok:
+        runtime = await engine_runtime("docker", Path(cache), os.environ)
+        async with slot(Path(cache)) as who:
+            box = Box(root=Path(root), binds=(), limits=Limits())
+            code = "import os, time; print(os.getuid(), flush=True); time.sleep(600)"
+            started = await runtime.start(box, ("/usr/bin/python3", "-S", "-c", code), who)
+            said = await started.read(100)
+            end = (await started.stop()).code
+        left = await names(runtime.engine)
+    print(json.dumps([os.getuid(), state.ok, state.why, said.decode(), end, left]))
 asyncio.run(main(*sys.argv[1:]))
 """
 
@@ -270,6 +295,30 @@ def test_an_image_is_pulled_from_its_registry_and_runs_as_nobody(
         missing = asyncio.run(pull("2.0"))[0]
         assert isinstance(missing, Absent)
         assert missing.reason is Reason.NO_PACKAGE
+
+
+@pytest.mark.parametrize("member", [True, False])
+def test_an_ordinary_user_needs_to_be_in_the_engine_s_group(engine: Engine, rootfs: Rootfs, member: bool) -> None:
+    if engine.flavour is Flavour.PODMAN:
+        pytest.skip("Podman has no group: each user has an engine of its own")
+    asyncio.run(importing.image(engine, rootfs.root))  # from a folder that an ordinary user may not read here
+    command = [*ordinary.command("code")[:-2], "-c", ORDINARY]
+    command = [word if member else word.replace("--regid=", "--regid=1") for word in command]
+    with tempfile.TemporaryDirectory(prefix="hallmark-ordinary-") as cache:
+        os.chown(cache, ordinary.STRANGER, ordinary.STRANGER)
+        environ = {**ordinary.environment(Path(cache)), "DOCKER_HOST": engine.environment["DOCKER_HOST"]}
+        done = subprocess.run(
+            [*command, cache, str(rootfs.root)],
+            cwd=ordinary.REPOSITORY,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.stdout, done.stderr
+    served = [True, "", f"{FIRST_SLOT_UID}\n", None, []]
+    refused = [False, "Docker's engine does not answer", "", None, None]
+    assert json.loads(done.stdout) == [ordinary.STRANGER, *(served if member else refused)]
 
 
 def test_attacks_are_stopped_in_it_as_in_bubblewrap(

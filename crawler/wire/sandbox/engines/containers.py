@@ -187,25 +187,21 @@ def _written(folder: Path) -> Path:
 
 
 def _init(found: State) -> Init | None:
-    """A handle on the first process, when /proc agrees that it belongs to this very container.
+    """A handle on the first process, when /proc agrees that it belongs to this very container and we may end it.
 
-    The engine may number processes differently, as one in a virtual machine does.
+    The engine may number processes differently, as one in a virtual machine does; and one that runs as root ends its
+    containers for an ordinary user, who may not, and would wait in vain for the end of what the user tried to kill.
     """
     if found.pid <= 1 or len(found.container) < 32:
         return None
-    try:
+    with contextlib.suppress(OSError), contextlib.ExitStack() as undo:
         handle = os.pidfd_open(found.pid)
-    except OSError:
-        return None
-    try:
-        known = "".join(
-            Path(f"/proc/{found.pid}/{part}").read_text("utf-8", "replace") for part in ("cgroup", "mountinfo")
-        )
-    except OSError:
-        known = ""
-    if found.container in known:
-        return Init(found.pid, handle)
-    os.close(handle)
+        undo.callback(os.close, handle)
+        signal.pidfd_send_signal(handle, 0)
+        known = [Path(f"/proc/{found.pid}/{part}").read_text("utf-8", "replace") for part in ("cgroup", "mountinfo")]
+        if found.container in "".join(known):
+            undo.pop_all()
+            return Init(found.pid, handle)
     return None
 
 
