@@ -20,6 +20,7 @@ TRIAL = (
     "--unshare-user",
     "--unshare-net",
     "--unshare-pid",
+    "--as-pid-1",  # else bubblewrap would not wait for its first process, and leave a zombie
     "--ro-bind",
     "/",
     "/",

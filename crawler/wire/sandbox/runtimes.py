@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from crawler.wire.sandbox.boxes.gvisor import Gvisor
 from crawler.wire.sandbox.engines.containers import Containers, containers_of
 from crawler.wire.sandbox.engines.engine import NEEDED, Engine, Flavour
 from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.kernel.burial import adopt_where_nobody_buries
 from crawler.wire.sandbox.kernel.identity import slot
 from crawler.wire.sandbox.kernel.limits import RUN
 from crawler.wire.sandbox.runtime import Bubblewrap, Runtime
@@ -83,6 +85,7 @@ async def opened(name: str, cache_dir: Path, root: Path, environ: Mapping[str, s
     """The runtime called `name`, tried where a failure could later look like a server's; raises SandboxError."""
     if name in IMAGES:
         return await engine_runtime(name, cache_dir, environ)
+    await asyncio.to_thread(adopt_where_nobody_buries)
     if name == "bubblewrap":
         return Bubblewrap()
     runtime = Gvisor(_program("runsc"))

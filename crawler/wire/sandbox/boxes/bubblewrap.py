@@ -21,6 +21,7 @@ from crawler.wire.sandbox.boxes.box import Box, Descriptors, Scratch, encode, op
 from crawler.wire.sandbox.boxes.process import Contained, Init, read
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.kernel import cgroup, seccomp
+from crawler.wire.sandbox.kernel.burial import bury_group
 from crawler.wire.sandbox.kernel.identity import Identity
 from crawler.wire.sandbox.kernel.libc import libc
 from crawler.wire.sandbox.kernel.limits import Limits
@@ -171,6 +172,7 @@ def _abandon(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+    bury_group(process.pid)
 
 
 def _readable(data: bytes, opened: list[int]) -> int:

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from crawler.wire.sandbox.boxes.process import family
 from crawler.wire.sandbox.engines.engine import Engine, Flavour
 from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.kernel.burial import bury_named
 
 PREFIX = "hallmark"
 PATIENCE = 30.0
@@ -56,8 +58,10 @@ class Keeper:
         for _ in range(TRIES):
             with contextlib.suppress(SandboxError):
                 if self._name not in await names(self._engine):
-                    return
+                    break
                 await self._engine.ask(*removal(self._engine.flavour, self._name), seconds=PATIENCE)
+        if self._engine.flavour is Flavour.PODMAN:
+            bury_named("conmon", family(os.getpid())[1:])
 
 
 @dataclass(frozen=True, slots=True)
