@@ -16,7 +16,7 @@ from typer.core import TyperCommand
 
 from crawler.wire.launch import Launcher
 from crawler.wire.sandbox import UnsandboxedLauncher
-from crawler.wire.sandbox.boxes.relay import CLOSED, Doors
+from crawler.wire.sandbox.boxes.relay import Doors
 from crawler.wire.sandbox.provisioning.indexes import endpoint
 from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
@@ -51,6 +51,7 @@ UNSANDBOXED: Final = (
     "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
     "The evidence says so and can never be published."
 )
+OPENED: Final = "The sandbox has a way to {}. The evidence says so and can never be published."
 _COMMAND: Final = "hallmark.command"
 _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 
@@ -193,9 +194,8 @@ def scan(
         log.configure(
             "error" if "log_level" not in settings.model_fields_set else settings.log_level, settings.log_format
         )
-        doors = _doors(network or (), allow_private=allow_private)
-        if doors != CLOSED and (no_sandbox or source is not None or "://" in (target or "")):
-            fail("--network opens the sandbox; without one there is nothing to open", Exit.USAGE)
+        boxed = not (no_sandbox or source is not None or "://" in (target or ""))
+        doors = _doors(network or (), boxed=boxed, allow_private=allow_private)
         dossier = _dossier(settings, target, command, source, doors, no_sandbox=no_sandbox, anyway=anyway)
         if keep is not None:
             keep.write_bytes(save(dossier))
@@ -293,8 +293,8 @@ def _dossier(
         return masked(run_loop(_collect(network, clock, subject)))
 
 
-def _doors(allowed: Sequence[str], *, allow_private: bool) -> Doors:
-    """What servers in the sandbox may reach; fails on anything but `allow:HOST[:PORT]`."""
+def _doors(allowed: Sequence[str], *, boxed: bool, allow_private: bool) -> Doors:
+    """What servers in the sandbox may reach; fails on anything but `allow:HOST[:PORT]`, and where none is `boxed`."""
     found = set()
     for text in allowed:
         verb, _, place = text.partition(":")
@@ -302,6 +302,10 @@ def _doors(allowed: Sequence[str], *, allow_private: bool) -> Doors:
         if one is None:
             fail(f"--network: expected allow:HOST[:PORT], such as allow:api.example.com, found {text!r}", Exit.USAGE)
         found.add(one)
+    if found and not boxed:
+        fail("--network opens the sandbox; without one there is nothing to open", Exit.USAGE)
+    if found:
+        note(OPENED.format(", ".join(sorted(one.host for one in found))))
     return Doors(frozenset(found)) if allow_private else Doors(frozenset(), frozenset(found))
 
 

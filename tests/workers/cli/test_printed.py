@@ -136,3 +136,10 @@ def test_a_list_that_does_not_fit_as_a_table_has_a_block_for_each_server(
     assert ("Coverage" in printed[0]) is tabled
     assert all(len(line) <= columns for line in printed)
     assert sum(len(line.split()[0]) < 5 for line in printed if line.strip()) == 0, "no name is broken into letters"
+
+
+def test_who_opens_the_sandbox_is_told_so(hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALLMARK_SANDBOX", "off")
+    hosts = ["--network", "allow:b.example:8443", "--network", "allow:a.example"]
+    said = hallmark("scan", *hosts, "--rubric", "lint", "--", "python", "server.py").err
+    assert "a way to a.example, b.example. The evidence says so" in " ".join(said.split())
