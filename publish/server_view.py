@@ -198,7 +198,8 @@ def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
     yield "Transport", seen.transport
     yield "Protocol version", seen.protocol_version or "not named"
     yield "Era", f"{seen.era}, {'server/discover' if seen.era == 'modern' else 'initialize'}"
-    yield "Sandbox", seen.sandbox or "not needed, reached over the network"
+    uncontained = "not recorded" if seen.transport == "stdio" else "not needed, reached over the network"
+    yield "Sandbox", seen.sandbox or uncontained
     yield "Capabilities", ", ".join(sorted(seen.capabilities)) or "none declared"
 
 

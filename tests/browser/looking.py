@@ -31,6 +31,11 @@ class Seen:
         found: list[str] = self.page.evaluate(_OVERFLOW)
         return found
 
+    def cut_off(self) -> list[str]:
+        """Tables of which the end is out of sight until somebody pushes them sideways."""
+        found: list[str] = self.page.evaluate(_CUT_OFF)
+        return found
+
     def barriers(self) -> list[str]:
         """What axe-core calls serious or critical: rule and first place."""
         result: dict[str, Any] = _AXE.run(self.page, options={"resultTypes": ["violations"]}).response
@@ -83,3 +88,8 @@ _OVERFLOW = """() => {
     .map(one => `${one.tagName.toLowerCase()}.${one.className} ${Math.round(one.getBoundingClientRect().right)}px: ` +
                 `${(one.textContent || '').trim().slice(0, 60)}`);
 }"""
+
+_CUT_OFF = """() => [...document.querySelectorAll('.scroll')]
+  .filter(one => one.scrollWidth > one.clientWidth + 1)
+  .map(one => `${one.getAttribute('aria-label') || one.textContent.trim().slice(0, 60)}: ` +
+              `${one.scrollWidth} of ${one.clientWidth}px`)"""

@@ -63,5 +63,6 @@ def test_a_page_fits_and_is_open_to_everybody(visit: Open, name: str, width: str
     wrong = [one for one in seen.wrong if not (name in MISSING and "404" in one)]
     assert wrong == []
     assert seen.overflow() == []
+    assert seen.cut_off() == []
     if axe:
         assert seen.barriers() == []
