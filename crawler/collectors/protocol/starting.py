@@ -31,8 +31,8 @@ MORE: Final = 3
 """Starts with what a server named; each must name something new, since many check one after another."""
 
 _NAMED: Final = "named"
+_UNANSWERED: Final = (Reason.UNREACHABLE.value, Reason.TIMEOUT.value)
 _ANSWERED: Final = frozenset({Reason.OAUTH_REQUIRED, Reason.NOT_MCP})
-_BROKEN: Final = frozenset({End.ERROR, End.FAILED})
 _REFUSED: Final = frozenset(
     {Reason.START_FAILED, Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.TIMEOUT}
 )
@@ -66,24 +66,21 @@ class Attempt:
         """What of our box kept it from opening, if something did.
 
         Words of a process that was stopped may still have been on their way, so what it did counts as much for one that
-        was silent too long, or whose list ended early; a process that ended by itself has said what it had to say.
+        was silent too long, or owes us its list; one that ended by itself, or answered, has said what it had to say.
         """
         if _reason(self) in _ANSWERED:
             return None
-        stopped = _reason(self) is Reason.TIMEOUT or self.is_broken_off
+        stopped = _reason(self) is Reason.TIMEOUT or self.ended_early
         if said := box_blamed(self.said):
             return needs_network(self.reached) or said if lacks_network(said) else said
         return needs_network(self.reached) if stopped else None
 
     @property
-    def is_broken_off(self) -> bool:
-        """Whether it opened, and its list of tools ended in an error or with the process."""
-        return _end_of_tools(self.probed.listing) in _BROKEN
-
-    @property
     def ended_early(self) -> bool:
         """Whether it opened and did not get to answering what its tools are: the next time it may."""
-        return _end_of_tools(self.probed.listing) is End.FAILED
+        content = self.probed.listing
+        tools = Listing.parse(content.body).tools if isinstance(content, Observed) else None
+        return tools is not None and tools.end is End.FAILED and str(tools.error).startswith(_UNANSWERED)
 
     @property
     def asked_for_credentials(self) -> bool:
@@ -189,11 +186,7 @@ def _noted(attempt: Attempt, probed: Probed) -> Probed:
     return replace(probed, observation={**probed.observation, **note})
 
 
-def _end_of_tools(content: Observed | Absent) -> End | None:
-    return Listing.parse(content.body).tools.end if isinstance(content, Observed) else None
-
-
 def _is_unlisted(content: Observed) -> bool:
     """Whether nothing was listed, or no tools for an error or the server's end."""
     listed = Listing.parse(content.body)
-    return listed.tools.end in _BROKEN or not any(listed.list_of(name).items for name in LISTS)
+    return listed.tools.end in {End.ERROR, End.FAILED} or not any(listed.list_of(name).items for name in LISTS)

@@ -258,6 +258,12 @@ def test_who_ended_of_something_else_is_not_excused_by_a_call_home() -> None:
     assert judged(failed, failed).listing == Absent(Reason.START_FAILED, "the process ended")
 
 
+def test_who_answers_with_an_error_of_its_own_is_not_excused_by_a_call_home(tmp_path: Path) -> None:
+    checks = "tools = None\ndef exit(_):\n    return 'no list'\nsys.exit = exit"
+    records, _ = visit(tmp_path, checks, seen=Behaviour(names=("telemetry.example",)))
+    assert isinstance(records[listing_kind.KIND].content, Observed)
+
+
 def test_nothing_is_made_up_for_a_server_that_is_not_contained(tmp_path: Path) -> None:
     records, launcher = visit(tmp_path, "want('CHAT_TOKEN')", runtime="none")
     assert absence(records).reason is Reason.CREDENTIALS_REQUIRED
