@@ -1,4 +1,4 @@
-"""A launcher for tests: starts a command as it is, with pipes and a watched exit."""
+"""A launcher for tests: starts a command as it is, with pipes and a watched exit; and what it is tried on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from crawler.wire.launch import Exit
 from evidence.canonical import Json
@@ -89,3 +90,22 @@ class PipeLauncher:
 def module(name: str, *arguments: str) -> Target:
     """A command target that runs a module of the tests."""
     return Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-m", name, *arguments))
+
+
+@contextlib.contextmanager
+def sdk_server(transport: str) -> Iterator[Target]:
+    """The small server on the official SDK, in a process of its own; of "streamable-http json", both words count."""
+    if transport == "stdio":
+        yield module("tests.servers.sdk_server", "stdio")
+        return
+    command = [sys.executable, "-m", "tests.servers.sdk_server", *transport.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            address = f"http://127.0.0.1:{process.stdout.readline().strip()}"
+            if transport == "sse":
+                yield Target(type=TargetType.SSE, identifier=f"{address}/sse")
+            else:
+                yield Target(type=TargetType.STREAMABLE_HTTP, identifier=f"{address}/mcp")
+        finally:
+            process.kill()

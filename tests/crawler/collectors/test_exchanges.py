@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from evidence.kinds.exchanges import Exchanges
 from evidence.model import Record, Target, TargetType
-from tests.crawler.collectors.launching import PipeLauncher, module
+from tests.crawler.collectors.launching import PipeLauncher, sdk_server
 from tests.crawler.collectors.probing import body, collector, records_of, remote, talk
 from tests.servers.scripted import running
 from tests.servers.scripted_answers import Script
 
 SEED, COUNT = 5, 40
+# What a full probe found is kept for the module: another process would ask everything again.
+pytestmark = pytest.mark.xdist_group("exchanges")
+
 CORE = {"discover", "initialize", "initialized", "list-tools", "list-resources", "list-resourceTemplates"} | {
     "list-prompts",
     "sse-open",
@@ -79,18 +80,8 @@ PROCESS = {"legacy": LEGACY - OF_HTTP | {"close"}, "modern": MODERN - OF_HTTP - 
 
 @pytest.fixture(scope="module", params=["streamable-http", "streamable-http json", "sse", "stdio"])
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
-    if request.param == "stdio":
-        yield module("tests.servers.sdk_server", "stdio")
-        return
-    command = [sys.executable, "-m", "tests.servers.sdk_server", *request.param.split()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout
-            port = process.stdout.readline().strip()
-            kind = TargetType.SSE if request.param == "sse" else TargetType.STREAMABLE_HTTP
-            yield remote(f"http://127.0.0.1:{port}/{'sse' if kind is TargetType.SSE else 'mcp'}", kind)
-        finally:
-            process.kill()
+    with sdk_server(request.param) as served:
+        yield served
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +19,7 @@ from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from evidence.kinds.interop import Interop
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from tests.crawler.collectors.launching import sdk_server
 from tests.servers.hostile import TOOLS, Behaviour, Call, Mcp, serving
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -62,15 +61,8 @@ def seen(content: Observed | Absent) -> Interop:
 
 @pytest.fixture(scope="module", params=["streamable-http", "sse"])
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
-    command = [sys.executable, "-m", "tests.servers.sdk_server", request.param]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout
-            port = process.stdout.readline().strip()
-            kind = TargetType(request.param)
-            yield remote(f"http://127.0.0.1:{port}/{'sse' if kind is TargetType.SSE else 'mcp'}", kind)
-        finally:
-            process.kill()
+    with sdk_server(request.param) as served:
+        yield served
 
 
 def test_a_server_on_the_sdk_is_connected_to_and_listed(target: Target) -> None:

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from evidence.kinds.listing import LISTS, End, Listing
 from evidence.model import Target, TargetType
-from tests.crawler.collectors.launching import PipeLauncher, module
-from tests.crawler.collectors.probing import collector, listing, names, record_of, remote
+from tests.crawler.collectors.launching import PipeLauncher, sdk_server
+from tests.crawler.collectors.probing import collector, listing, names, record_of
+
+pytestmark = pytest.mark.xdist_group("exchanges")
 
 
 @pytest.fixture(scope="module", params=["streamable-http", "streamable-http json", "sse", "stdio"])
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
-    if request.param == "stdio":
-        yield module("tests.servers.sdk_server", "stdio")
-        return
-    command = [sys.executable, "-m", "tests.servers.sdk_server", *request.param.split()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout
-            port = process.stdout.readline().strip()
-            kind = TargetType.SSE if request.param == "sse" else TargetType.STREAMABLE_HTTP
-            yield remote(f"http://127.0.0.1:{port}/{'sse' if kind is TargetType.SSE else 'mcp'}", kind)
-        finally:
-            process.kill()
+    with sdk_server(request.param) as served:
+        yield served
 
 
 def probed(target: Target) -> Listing:
