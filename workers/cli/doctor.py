@@ -9,7 +9,7 @@ from rich.text import Text
 
 from workers.cli.boundary import explained
 from workers.cli.checks import Check, Verdict, checks
-from workers.cli.console import Exit, emit, note, plain, show, table
+from workers.cli.console import FULL_TABLE, Exit, emit, note, out, plain, show, table
 from workers.settings import Settings
 
 app = typer.Typer(add_completion=False)
@@ -48,8 +48,9 @@ def doctor(
 
 
 def _show(found: list[Check]) -> None:
-    grid = table("", "Check", "Found", "Needed for", "What to do")
+    told = out().width >= FULL_TABLE  # what it is needed for is in --json too
+    grid = table("", "Check", "Found", *["Needed for"] * told, "What to do")
     for check in found:
-        mark = Text(check.verdict.value, style=_STYLES[check.verdict])
-        grid.add_row(mark, check.name, plain(check.found), plain(check.needed_for), plain(check.fix, limit=500))
+        mark, needed = Text(check.verdict.value, style=_STYLES[check.verdict]), [plain(check.needed_for)] * told
+        grid.add_row(mark, check.name, plain(check.found), *needed, plain(check.fix, limit=500))
     show(grid)

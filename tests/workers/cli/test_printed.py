@@ -143,3 +143,13 @@ def test_who_opens_the_sandbox_is_told_so(hallmark: Hallmark, monkeypatch: pytes
     hosts = ["--network", "allow:b.example:8443", "--network", "allow:a.example"]
     said = hallmark("scan", *hosts, "--rubric", "lint", "--", "python", "server.py").err
     assert "a way to a.example, b.example. The evidence says so" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(("columns", "told"), [("80", False), ("160", True)])
+def test_what_a_check_is_needed_for_gives_way_to_what_to_do(
+    hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch, columns: str, told: bool
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    heading = hallmark("doctor").out.splitlines()[0]
+    assert "What to do" in heading
+    assert ("Needed for" in heading) is told
