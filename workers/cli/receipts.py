@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Protocol, TypeVar
 
 from rich.console import Group, RenderableType
@@ -157,11 +158,11 @@ def _lines(lines: Sequence[Line]) -> RenderableType:
     return grid
 
 
-def _result(result: object) -> Text:
-    return Text("not measured", style="italic") if isinstance(result, NotMeasured) else Text(number(result))  # type: ignore[arg-type]
+def _result(result: Decimal | NotMeasured) -> Text:
+    return Text("not measured", style="italic") if isinstance(result, NotMeasured) else Text(number(result))
 
 
-def _why(result: object) -> Text:
+def _why(result: Decimal | NotMeasured) -> Text:
     if not isinstance(result, NotMeasured):
         return Text("")
     return plain(result.detail or result.reason.replace("_", " "))
