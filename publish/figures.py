@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import Protocol
 
 MINUS = "−"
@@ -12,6 +13,7 @@ MINUS = "−"
 _WIDTH, _TOP, _BASE, _LEFT = 360, 22, 168, 8
 
 
+@lru_cache(8_192)
 def number(value: Decimal, places: int = 2) -> str:
     """A number with at most `places` decimals, rounded half up, without trailing zeros."""
     rounded = value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
@@ -25,6 +27,7 @@ def signed(value: Decimal) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
 
+@lru_cache(8_192)
 def percent(share: Decimal | float) -> str:
     """A share of 1 in per cent, with one decimal where it is not whole."""
     return f"{number(Decimal(str(share)) * 100, 1)} %"

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from evidence.model import Run
 from evidence.store import Store, UnknownRun
+from publish import receipt_rows
 from publish.advice import advice
 from publish.advisories_view import advisories_of
 from publish.behaviour_view import behaviour_of
@@ -58,6 +59,15 @@ _NO_LINKS: Final[Mapping[str, object]] = {
     "dispute_form": "",
 }
 """Where a receipt leads to on the site; a report has no such pages."""
+
+
+_ROWS: Final[Mapping[str, object]] = {
+    "line_rows": receipt_rows.line_rows,
+    "dimension_rows": receipt_rows.dimension_rows,
+    "dots": receipt_rows.dots,
+    "night_rows": receipt_rows.night_rows,
+}
+"""What is written without a template."""
 
 
 class FolderTaken(Exception):
@@ -255,7 +265,7 @@ def environment() -> Environment:
     jinja.tests["thin"] = is_thin
     jinja.globals["withheld"] = WITHHELD
     jinja.globals["has_lines"] = lambda card: next(all_lines(card), None) is not None
-    jinja.globals |= _NO_LINKS
+    jinja.globals |= {**_NO_LINKS, **_ROWS}
     return jinja
 
 

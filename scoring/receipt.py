@@ -43,6 +43,11 @@ def decode(data: bytes) -> Scorecard:
     return _read(data, parse_json)
 
 
+def decode_stored(data: bytes) -> Scorecard:
+    """The same, several times faster; only for what `encode` wrote."""
+    return _read(data, orjson.loads)
+
+
 def decode_head(data: bytes) -> Scorecard:
     """The card without lines and dimensions, many times faster, for tables; only for what `encode` wrote."""
     return _read(data, lambda body: _headed(orjson.loads(body)))

@@ -10,6 +10,7 @@ import zstandard
 from sqlalchemy import Connection, Row, select
 
 from evidence.model import Observed
+from evidence.store.among import KEYS, among
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob, StoreError
 from evidence.store.evidence_models import BLOB
@@ -21,6 +22,9 @@ MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 _LEVEL: Final = 1
 
 _COLUMNS: Final = ("digest", "canonical", "codec", "size", "body")
+
+_BY_KEY: Final = select(BLOB).where(among(BLOB.c.key))
+_DIGESTS: Final = select(BLOB.c.key, BLOB.c.digest).where(among(BLOB.c.key))
 
 
 class Codec(IntEnum):
@@ -66,8 +70,7 @@ def find_digests(connection: Connection, keys: Iterable[int]) -> dict[int, str]:
     """Digests by key, of those blobs that are stored; no body is read."""
     found: dict[int, str] = {}
     for batch in batches(sorted(set(keys))):
-        query = select(BLOB.c.key, BLOB.c.digest).where(BLOB.c.key.in_(batch))
-        found |= {key: digest.hex() for key, digest in connection.execute(query)}
+        found |= {key: digest.hex() for key, digest in connection.execute(_DIGESTS, {KEYS: batch})}
     return found
 
 
@@ -76,7 +79,7 @@ def read_blobs(connection: Connection, keys: Iterable[int]) -> dict[int, Observe
     found: dict[int, Observed] = {}
     decompressor = zstandard.ZstdDecompressor()
     for batch in batches(sorted(set(keys))):
-        for row in connection.execute(select(BLOB).where(BLOB.c.key.in_(batch))):
+        for row in connection.execute(_BY_KEY, {KEYS: batch}):
             found[row.key] = open_blob(row, decompressor)
     return found
 

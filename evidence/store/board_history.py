@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, select
 
 from evidence.model import ServerId, Trigger
+from evidence.store.among import KEYS, among
 from evidence.store.board_models import BOARD_WITHHELD
 from evidence.store.board_rows import HistoryPoint
 from evidence.store.bulk import batches
@@ -25,9 +27,7 @@ _TOLD: Final = (RunState.PUBLISHED.value, RunState.DONE.value)
 
 def read_history(connection: Connection, server: ServerId, rubric: str | None) -> tuple[HistoryPoint, ...]:
     """Every verdict on a server in published runs and finished re-tests, oldest first; of one rubric or all."""
-    columns = (RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.pins, SCORING.c.receipts)
-    query = _scored(*columns).where(SERVER.c.id == server, RUN.c.state.in_(_TOLD))
-    runs = connection.execute(query.order_by(RUN.c.id)).all()
+    runs = connection.execute(_RUNS, {"id": server}).all()
     verdicts = _verdicts(connection, {key for run in runs for key in unpack_numbers(run.receipts)}, rubric)
     return tuple(
         _point(run, verdict)
@@ -68,12 +68,20 @@ def _scored(*columns: ColumnElement[Any]) -> Select[Any]:
     )
 
 
+_RUNS: Final = (
+    _scored(RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.pins, SCORING.c.receipts)
+    .where(SERVER.c.id == bindparam("id"), RUN.c.state.in_(_TOLD))
+    .order_by(RUN.c.id)
+)
+_VERDICTS: Final = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version, RECEIPT.c.score, RECEIPT.c.grade).where(
+    among(RECEIPT.c.key)
+)
+_VERDICTS_OF: Final = _VERDICTS.where(RECEIPT.c.rubric == bindparam("rubric"))
+
+
 def _verdicts(connection: Connection, keys: set[int], rubric: str | None) -> Mapping[int, Any]:
-    of = RECEIPT.c
-    query = select(of.key, of.rubric, of.version, of.score, of.grade)
-    if rubric is not None:
-        query = query.where(of.rubric == rubric)
-    rows = (row for batch in batches(sorted(keys)) for row in connection.execute(query.where(of.key.in_(batch))))
+    query, of = (_VERDICTS, {}) if rubric is None else (_VERDICTS_OF, {"rubric": rubric})
+    rows = (row for batch in batches(sorted(keys)) for row in connection.execute(query, {KEYS: batch, **of}))
     return {row.key: row for row in rows}
 
 
@@ -86,9 +94,14 @@ def _point(run: Any, verdict: Any) -> HistoryPoint:
         version=verdict.version,
         score=_number(verdict.score),
         grade=verdict.grade,
-        pins=sha256(run.pins.encode("ascii")).hexdigest(),
-        pinned=from_json(run.pins),
+        **_pins(run.pins),
     )
+
+
+@lru_cache(1_000)
+def _pins(text: str) -> dict[str, Any]:
+    """All nights of all servers have the same few."""
+    return {"pins": sha256(text.encode("ascii")).hexdigest(), "pinned": from_json(text)}
 
 
 def _number(text: str | None) -> Decimal | None:

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, and_, func, literal, select, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    func,
+    literal,
+    select,
+    tuple_,
+)
 
 from evidence.model import Server, ServerId
 from evidence.store.board_finding import find_words
@@ -22,6 +34,16 @@ from evidence.store.servers import server_of
 
 COUNTED: Final = 1_000
 """Servers that are counted one by one; of more it is only said that there are more."""
+
+_SERVERS: Final = select(SERVER, BOARD_SERVER.c.place, BOARD_SERVER.c.seen, BOARD_SERVER.c.body).join(
+    BOARD_SERVER, BOARD_SERVER.c.server_key == SERVER.c.key
+)
+_SHOWN: Final = _SERVERS.where(
+    BOARD_SERVER.c.edition == bindparam("edition"),
+    SERVER.c.id == bindparam("id"),
+    BOARD_SERVER.c.server_key.not_in(select(BOARD_HIDDEN.c.server_key)),
+)
+"""One server of an edition, unless it is hidden."""
 
 Conditions: TypeAlias = list[ColumnElement[bool]]
 
@@ -94,8 +116,7 @@ def read_page(connection: Connection, edition: Edition, query: BoardQuery, curso
 
 def find_listed(connection: Connection, edition: Edition, server: ServerId) -> Listed | None:
     """One server of an edition, unless it is hidden."""
-    shown = BOARD_SERVER.c.server_key.not_in(select(BOARD_HIDDEN.c.server_key))
-    row = connection.execute(_servers(edition).where(SERVER.c.id == server, shown)).first()
+    row = connection.execute(_SHOWN, {"edition": edition.key, "id": server}).first()
     return None if row is None else _listed(edition, row)
 
 
@@ -116,9 +137,7 @@ def read_servers(connection: Connection, edition: Edition, after: int) -> list[t
 
 
 def _servers(edition: Edition) -> Select[Any]:
-    columns = (BOARD_SERVER.c.place, BOARD_SERVER.c.seen, BOARD_SERVER.c.body)
-    query = select(SERVER, *columns).join(BOARD_SERVER, BOARD_SERVER.c.server_key == SERVER.c.key)
-    return query.where(BOARD_SERVER.c.edition == edition.key)
+    return _SERVERS.where(BOARD_SERVER.c.edition == edition.key)
 
 
 def _listed(edition: Edition, row: Row[Any]) -> Listed:

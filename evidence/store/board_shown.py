@@ -21,14 +21,22 @@ def shown_edition(connection: Connection) -> int | None:
 
 def find_shown(connection: Connection) -> tuple[int, bool] | None:
     """The edition that is read, and whether any server at all is hidden; None before the first."""
-    newest = select(BOARD.c.key, exists(BOARD_HIDDEN.c.server_key)).join(RUN, RUN.c.key == BOARD.c.run_key)
-    row = connection.execute(newest.where(is_told()).order_by(*_NEWEST_FIRST).limit(1)).first()
+    row = connection.execute(_SHOWN).first()
     return None if row is None else (row[0], row[1])
 
 
 def is_told() -> ColumnElement[bool]:
     """What is true of editions that anybody may read, beside their runs."""
     return and_(BOARD.c.ready, RUN.c.state == RunState.PUBLISHED.value)
+
+
+_SHOWN: Final = (
+    select(BOARD.c.key, exists(BOARD_HIDDEN.c.server_key))
+    .join(RUN, RUN.c.key == BOARD.c.run_key)
+    .where(is_told())
+    .order_by(*_NEWEST_FIRST)
+    .limit(1)
+)
 
 
 def is_published(connection: Connection, edition: int) -> bool:

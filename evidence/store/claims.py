@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, text, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, text, update
 
 from evidence.model import ServerId
 from evidence.store.audit import Act, put_act
@@ -20,6 +20,13 @@ _CLAIMS: Final = 7_340_032_121
 """Lock under which claims are made on PostgreSQL, so that their limits hold; SQLite has one writer anyway."""
 
 _ALIVE: Final = [state.value for state in ClaimState if state.is_alive]
+_QUERY: Final = select(SERVER.c.id.label("server"), CLAIM).join(SERVER, SERVER.c.key == CLAIM.c.server_key)
+_PROVEN: Final = (
+    select(CLAIM.c.key)
+    .join(SERVER, SERVER.c.key == CLAIM.c.server_key)
+    .where(SERVER.c.id == bindparam("server"), CLAIM.c.state == ClaimState.PROVEN.value)
+    .limit(1)
+)
 _COLUMNS: Final = ("id", "place", "challenge", "client", "asked_at", "due_at", "tries", "seen_at", "note")
 
 
@@ -47,12 +54,12 @@ class Claims:
     def find(self, claim: str) -> Claim | None:
         """One claim."""
         with self._database.reading() as connection:
-            row = connection.execute(_query().where(CLAIM.c.id == claim)).one_or_none()
+            row = connection.execute(_QUERY.where(CLAIM.c.id == claim)).one_or_none()
         return None if row is None else _claim(row)
 
     def read(self, *, server: ServerId | None = None, ended: bool = False, limit: int = 200) -> list[Claim]:
         """Claims of one server or all whose proof is still looked for, newest first; with `ended` the others too."""
-        query = _query().order_by(CLAIM.c.key.desc()).limit(limit)
+        query = _QUERY.order_by(CLAIM.c.key.desc()).limit(limit)
         if server is not None:
             query = query.where(SERVER.c.id == server)
         if not ended:
@@ -62,7 +69,8 @@ class Claims:
 
     def controlled(self, server: ServerId) -> bool:
         """Whether somebody's control of a server is proven now."""
-        return any(claim.state is ClaimState.PROVEN for claim in self.read(server=server))
+        with self._database.reading() as connection:
+            return connection.execute(_PROVEN, {"server": server}).first() is not None
 
     def hurry(self, claim: str, at: datetime) -> bool:
         """Have a claim looked at soon; False when its proof is not looked for any more."""
@@ -75,7 +83,7 @@ class Claims:
         """Claims to look at now; nobody else gets them before the lease is over."""
         due = (CLAIM.c.due_at <= now, CLAIM.c.state.in_(_ALIVE))
         with self._database.writing() as connection:
-            rows = connection.execute(_query().where(*due).order_by(CLAIM.c.due_at, CLAIM.c.key).limit(limit)).all()
+            rows = connection.execute(_QUERY.where(*due).order_by(CLAIM.c.due_at, CLAIM.c.key).limit(limit)).all()
             taken = []
             for row in rows:
                 still = (CLAIM.c.key == row.key, CLAIM.c.due_at == row.due_at)
@@ -106,10 +114,6 @@ def _has_room(connection: Connection, server: int, limits: ClaimLimits) -> bool:
         return False
     connection.execute(update(CLAIM).where(CLAIM.c.key == oldest.key).values(state=ClaimState.EXPIRED.value))
     return True
-
-
-def _query() -> Select[Any]:
-    return select(SERVER.c.id.label("server"), CLAIM).join(SERVER, SERVER.c.key == CLAIM.c.server_key)
 
 
 def _claim(row: Row[Any]) -> Claim:

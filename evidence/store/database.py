@@ -51,16 +51,36 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         # SQLite has one writer; threads of this process queue here instead of polling for its lock.
         self._writer: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
+        self._of_thread = threading.local()
 
     def close(self) -> None:
         """Close every idle connection."""
         self._engine.dispose()
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads; on SQLite it sees one snapshot."""
-        with _named_failures(), self._engine.connect() as connection, connection.begin():
-            yield connection
+    def reading(self, *, alone: bool = False) -> Iterator[Connection]:
+        """A transaction that only reads; on SQLite it sees one snapshot.
+
+        Below `at_once` it is that of the block, unless it is to be `alone`: then it sees what was written since.
+        """
+        shared = None if alone else getattr(self._of_thread, "connection", None)
+        with _named_failures():
+            if shared is not None:
+                yield shared
+                return
+            with self._engine.connect() as connection, connection.begin():
+                yield connection
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Whatever this thread reads within the block is one transaction: beginning one costs as much as a question."""
+        with self.reading() as connection:
+            before = getattr(self._of_thread, "connection", None)
+            self._of_thread.connection = connection
+            try:
+                yield
+            finally:
+                self._of_thread.connection = before
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

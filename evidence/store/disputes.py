@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, Integer, Row, bindparam, func, insert, select, text, update
 
 from evidence.model import ServerId
+from evidence.store.among import KEYS, among
 from evidence.store.audit import Act, put_act
 from evidence.store.database import Database
 from evidence.store.dispute_rows import (
@@ -30,6 +31,14 @@ _DISPUTES: Final = 7_340_032_122
 
 _OWN: Final = ("id", "reason", "contact", "client", "by_maintainer", "filed_at", "is_shown", "answer", "decided_at")
 _OF_LINE: Final = ("run", "rubric", "version", "cites", "rule", "at", "why")
+_QUERY: Final = select(SERVER.c.id.label("server"), DISPUTE).join(SERVER, SERVER.c.key == DISPUTE.c.server_key)
+_OF_SERVER: Final = (
+    _QUERY.where(SERVER.c.id == bindparam("server"), among(DISPUTE.c.state))
+    .order_by(DISPUTE.c.key.desc())
+    .limit(bindparam("limit", type_=Integer))
+)
+"""What every page of a server asks."""
+
 _IS_OPEN: Final = DISPUTE.c.state == DisputeState.OPEN.value
 
 
@@ -57,7 +66,7 @@ class Disputes:
     def find(self, dispute: str) -> Dispute | None:
         """One dispute."""
         with self._database.reading() as connection:
-            row = connection.execute(_query().where(DISPUTE.c.id == dispute)).one_or_none()
+            row = connection.execute(_QUERY.where(DISPUTE.c.id == dispute)).one_or_none()
         return None if row is None else _dispute(row)
 
     def read(
@@ -69,6 +78,10 @@ class Disputes:
         prefix: str = "",
     ) -> list[Dispute]:
         """Disputes of one server or all, in these states, newest first; `prefix` is the beginning of an id."""
+        if server is not None and states is not None and not prefix:
+            values = {"server": server, KEYS: [state.value for state in states], "limit": limit}
+            with self._database.reading() as connection:
+                return [_dispute(row) for row in connection.execute(_OF_SERVER, values)]
         wanted: list[ColumnElement[bool]] = []
         if server is not None:
             wanted.append(SERVER.c.id == server)
@@ -77,7 +90,7 @@ class Disputes:
         if prefix:
             wanted.append(DISPUTE.c.id.startswith(prefix, autoescape=True))
         with self._database.reading() as connection:
-            rows = connection.execute(_query().where(*wanted).order_by(DISPUTE.c.key.desc()).limit(limit))
+            rows = connection.execute(_QUERY.where(*wanted).order_by(DISPUTE.c.key.desc()).limit(limit))
             return [_dispute(row) for row in rows]
 
     def trail(self, dispute: str) -> list[Decision]:
@@ -90,7 +103,7 @@ class Disputes:
 
 def _file(connection: Connection, dispute: Dispute, limits: DisputeLimits) -> Dispute | DisputesFull:
     digest = dispute.line.digest
-    mine = _query().where(DISPUTE.c.line == digest, DISPUTE.c.client == dispute.client, _IS_OPEN)
+    mine = _QUERY.where(DISPUTE.c.line == digest, DISPUTE.c.client == dispute.client, _IS_OPEN)
     if known := connection.execute(mine).first():
         return _dispute(known)
     key = server_keys(connection, [dispute.line.server])[dispute.line.server]
@@ -108,7 +121,7 @@ def _file(connection: Connection, dispute: Dispute, limits: DisputeLimits) -> Di
 
 
 def _decide(connection: Connection, dispute: str, decision: Decision, act: Act) -> Dispute:
-    row = connection.execute(_query().where(DISPUTE.c.id == dispute)).one_or_none()
+    row = connection.execute(_QUERY.where(DISPUTE.c.id == dispute)).one_or_none()
     if row is None:
         raise UnknownDispute(f"no dispute {dispute} in this store")
     known = _dispute(row)
@@ -135,10 +148,6 @@ def _decide(connection: Connection, dispute: str, decision: Decision, act: Act) 
 
 def _count(connection: Connection, *wanted: ColumnElement[bool]) -> int:
     return connection.scalar(select(func.count()).select_from(DISPUTE).where(*wanted)) or 0
-
-
-def _query() -> Select[Any]:
-    return select(SERVER.c.id.label("server"), DISPUTE).join(SERVER, SERVER.c.key == DISPUTE.c.server_key)
 
 
 def _dispute(row: Row[Any]) -> Dispute:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from evidence.model import ServerId
 from evidence.store import bulk
+from evidence.store.among import KEYS, among
 from evidence.store.errors import IllegalTransition, UnknownFinding
 from evidence.store.keys import server_keys
 from evidence.store.models import DISCLOSURE, FINDING, SERVER
@@ -17,6 +18,10 @@ from evidence.store.rows import Disclosure, FindingRow, FindingState, Spotted
 
 _SPOTTED = ("rule", "at", "message", "severity", "content")
 _COLUMNS = ("id", "server_key", *_SPOTTED, "first_seen", "last_seen", "state", "since")
+_QUERY = select(SERVER.c.id.label("server"), FINDING).join(SERVER, SERVER.c.key == FINDING.c.server_key)
+_OF_SERVERS = _QUERY.where(among(SERVER.c.id))
+_IN_STATES = among(FINDING.c.state, "states")
+_OF_SERVERS_IN = _OF_SERVERS.where(_IN_STATES)
 
 
 def put_findings(connection: Connection, found: Sequence[Spotted], seen: datetime) -> int:
@@ -46,18 +51,19 @@ def read_findings(
     prefix: str,
 ) -> list[FindingRow]:
     """Findings, those of one server together and the oldest first; `prefix` is the beginning of an id."""
-    query = _query()
-    if states is not None:
-        query = query.where(FINDING.c.state.in_([state.value for state in states]))
+    query = _QUERY if servers is None else _OF_SERVERS if states is None else _OF_SERVERS_IN
+    wanted = {} if states is None else {"states": [state.value for state in states]}
+    if servers is None and states is not None:
+        query = query.where(_IN_STATES)
     if rule is not None:
         query = query.where(FINDING.c.rule == rule)
     if prefix:
         query = query.where(FINDING.c.id.startswith(prefix, autoescape=True))
     if servers is None:
-        rows = list(connection.execute(query))
+        rows = list(connection.execute(query, wanted))
     else:
         rows = [
-            row for batch in bulk.batches(servers) for row in connection.execute(query.where(SERVER.c.id.in_(batch)))
+            row for batch in bulk.batches(servers) for row in connection.execute(query, {KEYS: batch, **wanted}).all()
         ]
     return sorted(map(_row, rows), key=lambda row: (row.finding.server, row.first_seen, row.finding.id))
 
@@ -68,7 +74,7 @@ def move_finding(connection: Connection, finding: str, change: Disclosure) -> Fi
     Raise UnknownFinding, or IllegalTransition when it is not in the state that the change starts from or may not go on
     from there: of two people who decide at once, the second is told.
     """
-    row = connection.execute(_query().where(FINDING.c.id == finding)).one_or_none()
+    row = connection.execute(_QUERY.where(FINDING.c.id == finding)).one_or_none()
     if row is None:
         raise UnknownFinding(f"no finding {finding} in this store")
     state = FindingState(row.state)
@@ -84,7 +90,7 @@ def move_finding(connection: Connection, finding: str, change: Disclosure) -> Fi
         if not moved.rowcount:
             raise IllegalTransition(f"{finding} was changed by somebody else just now; look at it again")
     connection.execute(insert(DISCLOSURE).values(finding_key=row.key, **_entry(change)))
-    return _row(connection.execute(_query().where(FINDING.c.id == finding)).one())
+    return _row(connection.execute(_QUERY.where(FINDING.c.id == finding)).one())
 
 
 def read_trail(connection: Connection, findings: Sequence[str]) -> dict[str, list[Disclosure]]:
@@ -95,10 +101,6 @@ def read_trail(connection: Connection, findings: Sequence[str]) -> dict[str, lis
         for row in connection.execute(query.where(FINDING.c.id.in_(batch)).order_by(DISCLOSURE.c.key)):
             trail.setdefault(row.finding, []).append(_disclosure(row))
     return trail
-
-
-def _query() -> Select[Any]:
-    return select(SERVER.c.id.label("server"), FINDING).join(SERVER, SERVER.c.key == FINDING.c.server_key)
 
 
 def _last_seen(connection: Connection, ids: Sequence[str]) -> Mapping[str, datetime]:

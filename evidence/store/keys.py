@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from evidence.model import ServerId
+from evidence.store.among import KEYS, among
 from evidence.store.bulk import batches
 from evidence.store.errors import UnknownRun, UnknownServer
 from evidence.store.models import RUN, SERVER
 
+_RUN: Final = select(RUN.c.key).where(RUN.c.id == bindparam("id"))
+_BY_ID: Final = select(SERVER.c.id, SERVER.c.key).where(among(SERVER.c.id))
+_BY_KEY: Final = select(SERVER.c.key, SERVER.c.id).where(among(SERVER.c.key))
+
 
 def run_key(connection: Connection, run_id: str) -> int:
     """Key of a run; raise UnknownRun."""
-    key: int | None = connection.scalar(select(RUN.c.key).where(RUN.c.id == run_id))
+    key: int | None = connection.scalar(_RUN, {"id": run_id})
     if key is None:
         raise UnknownRun(f"no run {run_id} in this store")
     return key
@@ -33,8 +39,7 @@ def known_server_keys(connection: Connection, ids: Sequence[ServerId]) -> dict[S
     """Keys of those servers that are stored."""
     keys: dict[ServerId, int] = {}
     for batch in batches(ids):
-        query = select(SERVER.c.id, SERVER.c.key).where(SERVER.c.id.in_(batch))
-        keys |= dict(connection.execute(query).all())
+        keys |= dict(connection.execute(_BY_ID, {KEYS: batch}).all())
     return keys
 
 
@@ -42,5 +47,5 @@ def server_ids(connection: Connection, keys: Iterable[int]) -> dict[int, ServerI
     """Ids of those servers, by key, that are stored."""
     found: dict[int, ServerId] = {}
     for batch in batches(sorted(keys)):
-        found |= dict(connection.execute(select(SERVER.c.key, SERVER.c.id).where(SERVER.c.key.in_(batch))).all())
+        found |= dict(connection.execute(_BY_KEY, {KEYS: batch}).all())
     return found

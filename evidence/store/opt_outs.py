@@ -58,7 +58,8 @@ class OptOuts:
 
     def read(self, *, revoked: bool = False) -> list[OptOut]:
         """The entries in force, oldest first; with `revoked` also those that were ended."""
-        with self._database.reading() as connection:
+        # Alone: an answer that is a moment old may be kept by whoever asks, and name somebody who has just opted out.
+        with self._database.reading(alone=True) as connection:
             return read_opt_outs(connection, revoked=revoked)
 
 

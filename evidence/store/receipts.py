@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row, select
 from zstandard import DICT_TYPE_RAWCONTENT, ZstdCompressionDict, ZstdCompressor, ZstdDecompressor
 
 from evidence.model import ServerId
+from evidence.store.among import KEYS, among
 from evidence.store.blobs import new_compressor, pack, unpack
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob
@@ -28,6 +29,8 @@ from evidence.store.rows import StoredCard
 _COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "codec", "size", "body", "base_key")
 
 _LEVEL: Final = 3
+
+_BY_KEY: Final = select(RECEIPT).where(among(RECEIPT.c.key))
 
 # Packed by another receipt only if that halves it, so that a base that differs too much is not kept for it.
 _WORTH: Final = 2
@@ -108,14 +111,14 @@ def read_receipts(
     connection: Connection, keys: Iterable[int], *, rubric: str | None = None, version: int | None = None
 ) -> dict[int, Receipt]:
     """Receipts by key, of one rubric or one version or all; raise CorruptBlob when one does not match its digest."""
-    query = select(RECEIPT)
+    query = _BY_KEY
     if rubric is not None:
         query = query.where(RECEIPT.c.rubric == rubric)
     if version is not None:
         query = query.where(RECEIPT.c.version == version)
     found: dict[int, Receipt] = {}
     for batch in batches(sorted(set(keys))):
-        found |= open_receipts(connection, connection.execute(query.where(RECEIPT.c.key.in_(batch))).all())
+        found |= open_receipts(connection, connection.execute(query, {KEYS: batch}).all())
     return found
 
 

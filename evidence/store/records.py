@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, select
 
 from evidence.model import Dossier, Observed, Record, Server, ServerId, Trigger
 from evidence.store.blobs import find_digests, put_blobs
 from evidence.store.bulk import batches
-from evidence.store.errors import UnknownServer
+from evidence.store.errors import UnknownRun, UnknownServer
 from evidence.store.evidence_models import PART, VISIT
 from evidence.store.keys import known_server_keys, run_key, server_keys
 from evidence.store.models import RUN, SERVER
@@ -22,6 +22,7 @@ from evidence.store.servers import servers_by_key
 from evidence.store.visits import put_visits, read_contents, read_visits
 
 _NO_RETEST: Final = RUN.c.trigger != Trigger.RETEST.value
+_RUN: Final = select(RUN.c.key, RUN.c.as_of).where(RUN.c.id == bindparam("id"))
 
 
 def put_records(
@@ -128,4 +129,7 @@ def _newest_earlier(run_id: str, servers: Sequence[int], wanted: ColumnElement[b
 
 def _run(connection: Connection, run_id: str) -> Row[int, datetime]:
     """Key and moment of a run; raise UnknownRun."""
-    return connection.execute(select(RUN.c.key, RUN.c.as_of).where(RUN.c.key == run_key(connection, run_id))).one()
+    row = connection.execute(_RUN, {"id": run_id}).one_or_none()
+    if row is None:
+        raise UnknownRun(f"no run {run_id} in this store")
+    return row

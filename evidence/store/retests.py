@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Connection, Row, Select, func, select, text, update
+from sqlalchemy import Connection, Integer, Row, bindparam, func, select, text, update
 
 from evidence.model import ServerId
 from evidence.store import full_probes
@@ -23,6 +23,27 @@ _REQUESTS: Final = 7_340_032_119
 """Lock under which requests are taken on PostgreSQL; SQLite has one writer anyway."""
 
 _COLUMNS: Final = ("id", "server_key", "client", "asked_at", "state")
+
+_RUN_OF, _BEFORE, _OTHER = RUN.alias("run_of"), RUN.alias("before"), RETEST.alias("other")
+_LAST: Final = (
+    select(func.max(_OTHER.c.admitted_at))
+    .where(_OTHER.c.server_key == RETEST.c.server_key, _OTHER.c.key < RETEST.c.key)
+    .correlate(RETEST)
+)
+_QUERY: Final = (
+    select(
+        RETEST,
+        SERVER.c.id.label("server"),
+        _RUN_OF.c.id.label("run"),
+        _BEFORE.c.id.label("before"),
+        _LAST.scalar_subquery().label("visited_at"),
+    )
+    .join(SERVER, SERVER.c.key == RETEST.c.server_key)
+    .join(_RUN_OF, _RUN_OF.c.key == RETEST.c.run_key, isouter=True)
+    .join(_BEFORE, _BEFORE.c.key == RETEST.c.before_key, isouter=True)
+)
+_NEWEST: Final = _QUERY.order_by(RETEST.c.asked_at.desc(), RETEST.c.key.desc()).limit(bindparam("limit", type_=Integer))
+_NEWEST_OF: Final = _NEWEST.where(SERVER.c.id == bindparam("id"))
 
 
 class RetestState(StrEnum):
@@ -123,7 +144,7 @@ def ask(connection: Connection, request: Retest, limit: ClientLimit | None) -> R
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REQUESTS})
     key = server_keys(connection, [request.server])[request.server]
-    known = connection.execute(_select().where(RETEST.c.server_key == key, RETEST.c.state.in_(_OPEN))).first()
+    known = connection.execute(_QUERY.where(RETEST.c.server_key == key, RETEST.c.state.in_(_OPEN))).first()
     if known is not None:
         return _retest(known)
     if limit is not None and _asked(connection, request.client, limit.since) >= limit.requests:
@@ -168,21 +189,20 @@ def finish(connection: Connection, retest: str, state: RetestState, reason: str 
 
 def find(connection: Connection, retest: str) -> Retest | None:
     """One request by its id."""
-    row = connection.execute(_select().where(RETEST.c.id == retest)).first()
+    row = connection.execute(_QUERY.where(RETEST.c.id == retest)).first()
     return None if row is None else _retest(row)
 
 
 def list_open(connection: Connection) -> list[Retest]:
     """Requests that are not finished, oldest first."""
-    query = _select().where(RETEST.c.state.in_(_OPEN)).order_by(RETEST.c.asked_at, RETEST.c.key)
+    query = _QUERY.where(RETEST.c.state.in_(_OPEN)).order_by(RETEST.c.asked_at, RETEST.c.key)
     return [_retest(row) for row in connection.execute(query)]
 
 
 def list_retests(connection: Connection, limit: int, server: ServerId | None) -> list[Retest]:
     """Requests about all servers or one, newest first."""
-    query = _select() if server is None else _select().where(SERVER.c.id == server)
-    newest = query.order_by(RETEST.c.asked_at.desc(), RETEST.c.key.desc()).limit(limit)
-    return [_retest(row) for row in connection.execute(newest)]
+    newest, of = (_NEWEST, {}) if server is None else (_NEWEST_OF, {"id": server})
+    return [_retest(row) for row in connection.execute(newest, {"limit": limit, **of})]
 
 
 def newest_done(connection: Connection, run_id: str, servers: Sequence[int], since: datetime) -> dict[int, int]:
@@ -224,20 +244,6 @@ def _find(connection: Connection, retest: str) -> Row[tuple[object, ...]]:
     if row is None:
         raise UnknownRetest(f"no re-test {retest} in this store")
     return row
-
-
-def _select() -> Select[tuple[object, ...]]:
-    run, before, other = RUN.alias("run_of"), RUN.alias("before"), RETEST.alias("other")
-    last = select(func.max(other.c.admitted_at)).where(
-        other.c.server_key == RETEST.c.server_key, other.c.key < RETEST.c.key
-    )
-    visited = last.correlate(RETEST).scalar_subquery().label("visited_at")
-    return (
-        select(RETEST, SERVER.c.id.label("server"), run.c.id.label("run"), before.c.id.label("before"), visited)
-        .join(SERVER, SERVER.c.key == RETEST.c.server_key)
-        .join(run, run.c.key == RETEST.c.run_key, isouter=True)
-        .join(before, before.c.key == RETEST.c.before_key, isouter=True)
-    )
 
 
 def _retest(row: Row[tuple[object, ...]]) -> Retest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, func, literal, select, update
+from sqlalchemy import Connection, Row, bindparam, func, literal, select, update
 
 from evidence.canonical import Json
 from evidence.model import Run, Trigger
@@ -19,6 +19,7 @@ from evidence.store.rows import RunRow, RunState
 _COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state", "layout")
 _LAYOUT = 1
 _FINAL = [state.value for state in RunState if state.is_final]
+_BY_ID = select(RUN).where(RUN.c.id == bindparam("id"))
 
 
 def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> None:
@@ -37,7 +38,7 @@ def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> No
 
 def find_run(connection: Connection, run_id: str) -> RunRow | None:
     """One run by id."""
-    row = connection.execute(select(RUN).where(RUN.c.id == run_id)).one_or_none()
+    row = connection.execute(_BY_ID, {"id": run_id}).one_or_none()
     return None if row is None else _run_row(row)
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from evidence.model import ServerId
 from evidence.store import receipts
+from evidence.store.among import KEYS, among
 from evidence.store.blobs import find_digests
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob
@@ -31,6 +32,12 @@ from evidence.store.visits import Contents, read_contents
 
 _COLUMNS: Final = ("run_key", "server_key", "shape_key", "blobs", "receipts")
 _UNIQUE: Final = ("run_key", "server_key")
+_SCORINGS: Final = (
+    select(SCORING)
+    .where(SCORING.c.run_key == bindparam("run"), among(SCORING.c.server_key))
+    .order_by(SCORING.c.server_key)
+)
+_AS_OF: Final = select(RUN.c.as_of).where(RUN.c.key == bindparam("run"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +192,9 @@ def _in_batches(connection: Connection, run: int, keys: Sequence[int] | None) ->
 
 
 def _read(connection: Connection, run: int, servers: Sequence[int], *, lock: bool = False) -> dict[int, Scoring]:
-    query = select(SCORING).where(SCORING.c.run_key == run).order_by(SCORING.c.server_key)
-    if lock:
-        query = query.with_for_update()
+    query = _SCORINGS.with_for_update() if lock else _SCORINGS
     rows = [
-        row
-        for batch in batches(sorted(servers))
-        for row in connection.execute(query.where(SCORING.c.server_key.in_(batch)))
+        row for batch in batches(sorted(servers)) for row in connection.execute(query, {"run": run, KEYS: batch}).all()
     ]
     shapes = read_shapes(connection, (row.shape_key for row in rows))
     return {
@@ -205,6 +208,6 @@ def _read(connection: Connection, run: int, servers: Sequence[int], *, lock: boo
 
 def _fillings(connection: Connection, run: int, evidence: Mapping[int, Contents]) -> dict[int, Filling]:
     """What stands in the holes of each server's receipts."""
-    as_of = connection.execute(select(RUN.c.as_of).where(RUN.c.key == run)).scalar_one()
+    as_of = connection.execute(_AS_OF, {"run": run}).scalar_one()
     blobs = find_digests(connection, {blob for contents in evidence.values() for blob in contents.blobs})
     return {server: Filling.of(as_of, contents.digests(blobs)) for server, contents in evidence.items()}

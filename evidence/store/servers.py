@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, Row, func, literal, or_, select
 
 from evidence.model import Server, ServerId, ServerRef, Status, server_id
+from evidence.store.among import KEYS, among
 from evidence.store.blobs import read_blobs
 from evidence.store.bulk import batches
 from evidence.store.columns import Words
 from evidence.store.mapping import from_text, targets_from_json
 from evidence.store.models import SERVER, SERVER_REF
+
+_BY_ID = select(SERVER).where(among(SERVER.c.id))
 
 
 def find_servers(connection: Connection, ids: Sequence[ServerId]) -> list[Server]:
@@ -23,7 +26,7 @@ def servers_by_key(connection: Connection, ids: Sequence[ServerId]) -> dict[int,
     """Those of the servers that are stored, by their key."""
     found: dict[int, Server] = {}
     for batch in batches(ids):
-        rows = connection.execute(select(SERVER).where(SERVER.c.id.in_(batch)))
+        rows = connection.execute(_BY_ID, {KEYS: batch})
         found |= {row.key: server_of(row) for row in rows}
     return found
 

@@ -13,11 +13,13 @@ from typing import TypeAlias
 from sqlalchemy import Connection, select
 
 from evidence.model import Absent, Observed, Reason, Record
+from evidence.store.among import KEYS, among
 from evidence.store.bulk import batches, insert
 from evidence.store.evidence_models import PART, SHAPE
 from evidence.store.mapping import to_json
 
 _COLUMNS = ("shape_key", "kind", "schema", "collector", "collector_version", "reason", "detail")
+_PARTS = select(PART).where(among(PART.c.shape_key)).order_by(PART.c.kind)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,7 +60,7 @@ def read_shapes(connection: Connection, keys: Iterable[int]) -> dict[int, Shape]
     """Shapes by key; one without any part is not stored and left out."""
     parts: dict[int, list[Part]] = {}
     for batch in batches(sorted(set(keys))):
-        for row in connection.execute(select(PART).where(PART.c.shape_key.in_(batch)).order_by(PART.c.kind)):
+        for row in connection.execute(_PARTS, {KEYS: batch}):
             absent = None if row.reason is None else Absent(Reason(row.reason), row.detail)
             part = Part(row.kind, row.schema, row.collector, row.collector_version, absent)
             parts.setdefault(row.shape_key, []).append(part)

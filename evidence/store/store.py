@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 
 from evidence.kinds.samples import Sample
@@ -69,6 +70,10 @@ class Store(RunStore, ItemStore):
                 migrating.upgrade(connection)
         while self._copy_older():
             pass
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Let all that this thread reads within the block be one transaction, where many small questions are asked."""
+        return self._database.at_once()
 
     def close(self) -> None:
         """Close the connections."""

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from evidence.kinds import samples
 from evidence.kinds.samples import read_samples
 from evidence.model import Observed, Record, Server, ServerId
 from evidence.store import attempts
+from evidence.store.among import KEYS, among
 from evidence.store.blobs import find_digests, find_gone, read_blobs
 from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob
@@ -22,6 +23,7 @@ from evidence.store.shapes import Part, Shape, put_shapes, read_shapes
 
 _COLUMNS = ("run_key", "server_key", "shape_key", "blobs", "notes")
 _UNIQUE = ("run_key", "server_key")
+_VISITS = select(VISIT).where(VISIT.c.run_key == bindparam("run"), among(VISIT.c.server_key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,7 @@ def read_visits(
     """The records of servers in one run by kind, in the order of kinds; raise CorruptBlob when one is damaged."""
     found: dict[int, dict[str, Record]] = {key: {} for key in servers}
     for batch in batches(sorted(servers)):
-        query = select(VISIT).where(VISIT.c.run_key == run, VISIT.c.server_key.in_(batch))
-        visits = _decoded(connection, as_of, connection.execute(query).all())
+        visits = _decoded(connection, as_of, connection.execute(_VISITS, {"run": run, KEYS: batch}).all())
         entries = [entry for visit in visits.values() for entry in visit.values()]
         bodies = read_blobs(connection, (entry.blob for entry in entries if entry.blob is not None))
         taken = _taken(connection, visits)

@@ -28,15 +28,15 @@ def chosen(accepted: str) -> str:
     return next(name for weight, name in usable if weight == best) if best > 0 else IDENTITY
 
 
-def encoded(body: bytes, coding: str, *, kept: bool) -> bytes:
-    """The body in a coding, always the same bytes for the same body; a little harder compressed when it is kept.
+def encoded(body: bytes, coding: str) -> bytes:
+    """The body in a coding, always the same bytes for the same body.
 
-    Most of what is kept is asked for once, so no level is worth more than rendering the page again.
+    Most of it is asked for once, so no level is worth a good part of rendering the page.
     """
     if coding == "zstd":
-        return zstandard.ZstdCompressor(level=6 if kept else 3).compress(body)
+        return zstandard.ZstdCompressor(level=3).compress(body)
     if coding == "gzip":
-        return gzip.compress(body, compresslevel=6 if kept else 4, mtime=0)
+        return gzip.compress(body, compresslevel=4, mtime=0)
     return body
 
 

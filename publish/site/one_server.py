@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final
@@ -38,17 +38,25 @@ naming = cache(Naming.from_catalogue)
 
 @dataclass(frozen=True)
 class Look:
-    """What is public of one server in one run; `thinned` if the records of that night were given up."""
+    """What is public of one server in one run; `thinned` if the records of that night were given up.
+
+    `read` is asked for evidence and receipts, by pages that show them.
+    """
 
     listed: Listed
     run: RunRow
-    public: Published
+    read: Callable[[], Published]
     thinned: Thinned | None = None
+
+    @cached_property
+    def public(self) -> Published:
+        """Its public records and receipts."""
+        return self.read()
 
     @cached_property
     def cards(self) -> Sequence[Scorecard]:
         """All of its receipts in the order of display."""
-        return ordered([receipt.decode(card.body) for card in self.public.cards], naming().main)
+        return ordered([receipt.decode_stored(card.body) for card in self.public.cards], naming().main)
 
     @property
     def id(self) -> ServerId:
@@ -75,7 +83,15 @@ class Look:
     def current(self) -> Sequence[Scorecard]:
         """The receipts of those versions, the main one first; no other is decoded."""
         shown = (card for card in self.public.cards if card.version == self.versions[card.rubric])
-        return ordered([receipt.decode(card.body) for card in shown], naming().main)
+        return ordered([receipt.decode_stored(card.body) for card in shown], naming().main)
+
+    def told(self) -> dict[str, Any]:
+        """Why there is no listing, for pages that show evidence."""
+        return {
+            "reason": self.absent.reason if self.absent else None,
+            "detail": self.absent.detail if self.absent else "",
+            "advice": advice(self.absent.reason) if self.absent else None,
+        }
 
     @property
     def earlier(self) -> Sequence[StoredCard]:
@@ -99,9 +115,6 @@ class Look:
             "run": self.run.run,
             "is_newest": self.newest,
             "state": self.state,
-            "reason": self.absent.reason if self.absent else None,
-            "detail": self.absent.detail if self.absent else "",
-            "advice": advice(self.absent.reason) if self.absent else None,
             "thinned": self.thinned,
             "titles": naming().rubrics,
             "asked": "" if self.newest else f"?run={self.run.run.id}",
@@ -109,12 +122,31 @@ class Look:
 
 
 def page(site: Site, template: str, seen: Look, *, tab: str, **values: Any) -> Response:
-    """A page about one server, with its top and its tabs; `tab` is the one that it is."""
+    """A page about what was seen of one server, with its top and its tabs; `tab` is the one that it is."""
+    return over_time(site, template, seen, tab=tab, **{**seen.told(), **values})
+
+
+def over_time(site: Site, template: str, seen: Look, *, tab: str, **values: Any) -> Response:
+    """A page about all nights of one server, for which no evidence is read."""
     return site.page(template, **{**seen.values(), "tab": tab, **_links(seen.id), **values})
 
 
 def look(site: Site, server: ServerId, run: str | None = None) -> Look:
     """What may be shown of a server in a run, by default in the one that lists show; 404 when that is nothing."""
+    with site.store.at_once():
+        return _look(site, server, run)
+
+
+def glance(site: Site, server: ServerId) -> Look:
+    """What lists show of a server; 404 when that is nothing. Its evidence is not read, unless its night keeps less."""
+    listed = listed_server(site, server)
+    row = site.store.run(listed.run)
+    if row is None or site.store.compacting.thinned(listed.run) is not None:
+        return _look(site, server, None)
+    return Look(listed, row, lambda: _look(site, server, None).public)
+
+
+def _look(site: Site, server: ServerId, run: str | None) -> Look:
     listed = listed_server(site, server)
     if run not in {None, listed.run} and run not in runs_of(site, server):
         raise HTTPException(404, NOT_IN_RUN)
@@ -123,7 +155,7 @@ def look(site: Site, server: ServerId, run: str | None = None) -> Look:
     if row is None or shown is None or not (shown.dossier.records or shown.cards):
         raise HTTPException(404, NOT_IN_RUN if run else UNKNOWN)
     gone = None if shown.dossier.records else site.store.compacting.thinned(row.run.id)
-    return Look(listed, row, shown, gone)
+    return Look(listed, row, lambda: shown, gone)
 
 
 def listed_server(site: Site, server: ServerId) -> Listed:

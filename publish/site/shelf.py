@@ -41,7 +41,7 @@ class Copy:
         if coding == IDENTITY:
             return self.body
         if coding not in self.codings:
-            self.codings[coding] = encoded(self.body, coding, kept=self.kept)
+            self.codings[coding] = encoded(self.body, coding)
         return self.codings[coding]
 
     @property

@@ -37,8 +37,10 @@ def routes(site: Site) -> APIRouter:
     def overview(server: str, run: str | None = None) -> Response:
         if not server.startswith("srv_"):
             return to_page(site, server)
-        seen = look(site, server, run)
-        return page(site, "server_page.html.j2", seen, tab="overview", **_overview(site, seen))
+        with site.store.at_once():
+            seen = look(site, server, run)
+            found = _overview(site, seen)
+        return page(site, "server_page.html.j2", seen, tab="overview", **found)
 
     @router.get("/servers/{server}/receipts/{name}")
     def receipt(

@@ -13,7 +13,7 @@ from publish.changes_view import changes_of
 from publish.comparison import compare
 from publish.history_view import history_of
 from publish.side_by_side import why_apart
-from publish.site.one_server import Look, before, look, naming, page
+from publish.site.one_server import Look, before, glance, look, naming, over_time, page
 from publish.site.site import Site
 
 LINES_SHOWN: Final = 60
@@ -26,12 +26,12 @@ def routes(site: Site) -> APIRouter:
 
     @router.get("/servers/{server}/history")
     def history(server: str) -> Response:
-        seen = look(site, server)
-        points = site.store.board.history(server)
+        with site.store.at_once():
+            seen = glance(site, server)
+            points = site.store.board.history(server)
         histories = history_of(points, naming().rubrics, naming().main)
-        return page(
-            site, "server_history.html.j2", seen, tab="history", index=False, histories=histories, runs=_runs(points)
-        )
+        values = {"index": False, "histories": histories, "runs": _runs(points)}
+        return over_time(site, "server_history.html.j2", seen, tab="history", **values)
 
     @router.get("/servers/{server}/changes")
     def changes(server: str, run: str | None = None) -> Response:

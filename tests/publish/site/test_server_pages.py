@@ -296,3 +296,14 @@ def test_badges_are_offered_for_three_kinds_of_readme(empty: Store, site_of: Sit
     assert f"({image})]" in text
     assert f'<img src="{image}"' in text
     assert f".. image:: {image}" in text
+
+
+def test_the_page_of_all_nights_reads_no_evidence(
+    empty: Store, site_of: SiteOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (server,) = samples.dossiers(1)
+    posted(empty, server)
+    site = site_of(empty)
+    monkeypatch.setattr(Store, "dossiers", None)
+    monkeypatch.setattr(Store, "scorecards", None)
+    assert site.get(f"/servers/{server.server.id}/history").status_code == 200
