@@ -1,0 +1,179 @@
+"""Control groups of version 2 as the kernel has them, where it has them and lets us make some; else it is said why not.
+
+Most machines with systemd have them; `docs/guide/sandbox.md` says on which kernel these tests were last run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from crawler.wire.sandbox import Limits
+from crawler.wire.sandbox.boxes import process
+from crawler.wire.sandbox.boxes.process import family
+from crawler.wire.sandbox.kernel import cgroup
+from crawler.wire.sandbox.kernel.cgroup import Group
+from evidence.model import Absent, Target, TargetType
+from tests.crawler.sandbox import ordinary
+from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
+from tests.crawler.sandbox.test_cgroup import alive
+
+MIB = 1 << 20
+PARENT = cgroup._unified()
+ENABLED = (PARENT / "cgroup.subtree_control").read_text().split() if PARENT is not None else []
+LIMITS = Limits(processes=9, memory=64 * MIB, scratch=0, shared_memory=0, cpus=0.5)
+FORK = """
+import os, time
+made = 0
+try:
+    while made < 50:
+        os.fork() or time.sleep(600)
+        made += 1
+except OSError as error:
+    print(made, type(error).__name__)
+"""
+SPIN = "import time\nuntil = time.monotonic() + 2\nwhile time.monotonic() < until: pass"
+HOARD = "import os\nos.fork()\nx = bytearray(400 << 20)\nprint('lived')"
+LENT = (
+    "from crawler.wire.sandbox import Limits\nfrom crawler.wire.sandbox.kernel import cgroup\n"
+    "print(cgroup.found(Limits()).folders[0])"
+)
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.soak,
+    pytest.mark.skipif(
+        "pids" not in ENABLED or "memory" not in ENABLED,
+        reason="no group of version 2 with pids and memory may be made here, beside our own or at the root",
+    ),
+]
+
+
+@pytest.fixture
+def group() -> Iterator[Group]:
+    """A group with small limits, gone afterwards."""
+    found = cgroup.found(LIMITS)
+    assert found is not None
+    yield found
+    cgroup._clear(found.folders[0])
+    assert not found.folders[0].exists()
+
+
+def run(group: Group, code: str) -> tuple[int, str]:
+    """A program that begins once it is a member."""
+    command = [sys.executable, "-S", "-c", f"import sys\nsys.stdin.readline()\n{code}"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+        asyncio.run(group.admit(started.pid))
+        assert members(group.folders[0]) == {started.pid}
+        assert started.stdin is not None
+        assert started.stdout is not None
+        started.stdin.write("\n")
+        started.stdin.close()
+        said = started.stdout.readline()
+        if code == FORK:
+            (group.folders[0] / "cgroup.kill").write_text("1")
+        return started.wait(), said.strip()
+
+
+def members(folder: Path) -> set[int]:
+    return set(map(int, (folder / "cgroup.procs").read_text().split()))
+
+
+def counted(folder: Path, file: str) -> dict[str, int]:
+    return {name: int(value) for name, value in map(str.split, (folder / file).read_text().splitlines())}
+
+
+def test_the_kernel_takes_every_cap(group: Group) -> None:
+    [folder] = group.folders
+    caps = {"pids.max": "10", "memory.max": str(64 * MIB + cgroup.SLACK), "memory.oom.group": "1"}
+    caps |= {"cpu.max": "50000 100000", "cpu.weight": "50"} if "cpu" in ENABLED else {}
+    assert {name: (folder / name).read_text().strip() for name in caps} == caps
+    assert (folder.parent, group.doors) == (PARENT, ())
+
+
+def test_forks_end_at_the_cap(group: Group) -> None:
+    _, said = run(group, FORK)
+    assert said == "9 BlockingIOError"
+    assert counted(group.folders[0], "pids.events")["max"] >= 1
+
+
+@pytest.mark.skipif("cpu" not in ENABLED, reason="the controller cpu is not lent to us")
+def test_the_processor_is_shared_out(group: Group) -> None:
+    run(group, SPIN)
+    spent = counted(group.folders[0], "cpu.stat")
+    assert spent["nr_throttled"] > 0
+    assert spent["usage_usec"] < 1_500_000
+
+
+def test_all_members_die_together_for_memory(group: Group) -> None:
+    assert not group.starved()
+    assert run(group, HOARD) == (-9, "")
+    assert group.starved()
+    assert counted(group.folders[0], "memory.events")["oom_kill"] >= 2
+    assert members(group.folders[0]) == set()
+
+
+def test_every_process_of_a_box_is_in_its_group_until_it_is_gone(cache: Path) -> None:
+    async def scenario() -> None:
+        box = await sandbox(cache)
+        arguments = ("python", "attack.py", "daemons", "3")
+        launched = await box.launch(Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=arguments))
+        assert not isinstance(launched, Absent), launched
+        await launched.read(4096)
+        assert PARENT is not None
+        [folder] = PARENT.glob(f"hallmark-{os.getpid()}-*")
+        inside = family(launched._init.pid)  # type: ignore[attr-defined]
+        assert members(folder) == {pid for pid in inside if alive(pid)}
+        await launched.stop()
+        assert not folder.exists()
+
+    asyncio.run(scenario())
+
+
+def test_box_that_the_kernel_stops_for_memory_says_so(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "private_memory", lambda _: 0)  # faster than any watchdog
+    monkeypatch.setattr(cgroup, "SLACK", 0)
+    limits = replace(Limits(), memory=40 * MIB, scratch=MIB, shared_memory=MIB)
+    _, end = attack(cache, "memory", "200", limits=limits)
+    assert (end.code, end.stderr) == (None, "sandbox: stopped at the memory limit of 40 MiB")
+
+
+def test_what_the_killed_left_is_ended_at_once() -> None:
+    assert PARENT is not None
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    folder = PARENT / f"hallmark-{gone.pid}-{cgroup._namespace()}-0"
+    folder.mkdir()
+    survivor = subprocess.Popen(["/bin/sleep", "60"])
+    (folder / "cgroup.procs").write_text(str(survivor.pid))
+    cgroup.sweep()
+    assert not folder.exists()
+    assert survivor.wait() == -9
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root lends a part of its tree")
+def test_an_ordinary_user_makes_groups_in_what_is_lent_to_it() -> None:
+    lent = cgroup.ROOT / f"hallmark-lent-{os.getpid()}"
+    own = lent / "own"
+    own.mkdir(parents=True)
+    try:
+        (lent / "cgroup.subtree_control").write_text("+pids +memory")
+        for path in (lent, lent / "cgroup.procs", lent / "cgroup.subtree_control", own, own / "cgroup.procs"):
+            os.chown(path, ordinary.STRANGER, ordinary.STRANGER)  # as systemd does (systemd.resource-control(5))
+        command = [*ordinary.command("code")[:-2], "-c", LENT]
+        environ = ordinary.environment(Path("/")) | {"PYTHONDONTWRITEBYTECODE": "1"}
+        enter = ["/bin/sh", "-c", f'echo $$ > {own}/cgroup.procs; exec "$@"', "sh", *command]
+        done = subprocess.run(enter, cwd=ordinary.REPOSITORY, env=environ, capture_output=True, text=True, check=False)
+        made = Path(done.stdout.strip())
+        assert made.parent == lent, done.stderr
+        assert (made / "pids.max").read_text().strip() == str(Limits().processes + 1)
+        made.rmdir()
+    finally:
+        for path in (own, lent):
+            path.rmdir()
