@@ -9,6 +9,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -105,10 +106,11 @@ def test_forks_end_at_the_cap(group: Group) -> None:
 
 @pytest.mark.skipif("cpu" not in ENABLED, reason="the controller cpu is not lent to us")
 def test_the_processor_is_shared_out(group: Group) -> None:
+    began = time.monotonic()
     run(group, SPIN)
-    spent = counted(group.folders[0], "cpu.stat")
+    took, spent = time.monotonic() - began, counted(group.folders[0], "cpu.stat")
     assert spent["nr_throttled"] > 0
-    assert spent["usage_usec"] < 1_500_000
+    assert spent["usage_usec"] < 700_000 * took
 
 
 def test_all_members_die_together_for_memory(group: Group) -> None:
@@ -129,7 +131,9 @@ def test_every_process_of_a_box_is_in_its_group_until_it_is_gone(cache: Path) ->
         assert PARENT is not None
         [folder] = PARENT.glob(f"hallmark-{os.getpid()}-*")
         inside = family(launched._init.pid)  # type: ignore[attr-defined]
-        assert members(folder) == {pid for pid in inside if alive(pid)}
+        listed = members(folder)
+        assert [pid for pid in inside if pid not in listed and alive(pid)] == []
+        assert len(listed) >= 4  # the first process, the script and some of its daemons
         await launched.stop()
         assert not folder.exists()
 
