@@ -50,13 +50,14 @@ def main() -> None:
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url, roots = _database(stack, options.database, folder)
+        url, roots = database(stack, options.database, folder)
         result = measure(url, roots, folder, options)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def _database(stack: ExitStack, kind: str, folder: Path) -> tuple[str, list[int]]:
+def database(stack: ExitStack, kind: str, folder: Path) -> tuple[str, list[int]]:
+    """An empty database: its URL, and the processes of its server."""
     if kind == "sqlite":
         return f"sqlite:///{folder}/hallmark.db", []
     server = stack.enter_context(postgres_server())
