@@ -157,7 +157,8 @@ class Movers:
     """Who moved since the run before, by the newest version of the default rubric; looked up some servers at a time."""
 
     def __init__(self, store: Store, run: Run) -> None:
-        earlier = (row.run for row in store.board.runs() if row.run.id < run.id and row.run.trigger is run.trigger)
+        whole = (row.run for row in store.board.runs() if not row.is_partial)
+        earlier = (one for one in whole if one.id < run.id and one.trigger is run.trigger)
         self._store, self._run, self._before = store, run, next(earlier, None)
         self._waiting: list[Listed] = []
         self._counts: Counter[str] = Counter()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evidence.store import Store
 from publish import posting
-from workers.lineage import is_partial
 from workers.opt_outs import opt_outs
 from workers.settings import Settings
 
@@ -15,7 +14,7 @@ def ensure(settings: Settings, store: Store) -> bool:
     That is so once: for what was published by a version that knew no board, and for what was scored again. A run that
     was scored again under some rubrics only is read by its id alone. May be interrupted and repeated.
     """
-    runs = [row.run for row in store.board.runs() if not is_partial(row)]
+    runs = [row.run for row in store.board.runs() if not row.is_partial]
     is_missing = bool(runs) and store.board.newest() != runs[0].id
     if is_missing:
         posting.post(store, runs[0])

@@ -26,8 +26,3 @@ def origin(row: RunRow) -> str:
 def is_rescored(row: RunRow) -> bool:
     """True for a run that collected nothing itself."""
     return _OF in row.options
-
-
-def is_partial(row: RunRow) -> bool:
-    """True for a run that was scored again under some of the rubrics only."""
-    return is_rescored(row) and bool(row.options.get(_RUBRICS))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
+
+from evidence.store.errors import StoreError
+from evidence.store.models import METADATA
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -19,7 +22,21 @@ def is_current(connection: Connection) -> bool:
     Costs one small query and no import of Alembic.
     """
     revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if revision is not None and not (revision.isdecimal() and len(revision) == len(newest_revision())):
+        raise _of_others(f"at revision {revision}")
     return revision is not None and revision >= newest_revision()
+
+
+def refuse_others(connection: Connection) -> None:
+    """Raise StoreError where there are tables and none of ours: our own would be made beside those of a stranger."""
+    there = set(inspect(connection).get_table_names())
+    if there and there.isdisjoint(METADATA.tables):
+        raise _of_others(f"with the tables {', '.join(sorted(there)[:3])}")
+
+
+def _of_others(found: str) -> StoreError:
+    expected = "expected a database of Hallmark's, or an empty one"
+    return StoreError(f"{expected}; found one of another program, {found}: name another database")
 
 
 def newest_revision() -> str:

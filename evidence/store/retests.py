@@ -18,6 +18,7 @@ from evidence.store.errors import UnknownRetest
 from evidence.store.evidence_models import SCORING
 from evidence.store.keys import run_key, server_keys
 from evidence.store.models import RETEST, RUN, SERVER
+from evidence.store.runs import run_row
 
 _REQUESTS: Final = 7_340_032_119
 """Lock under which requests are taken on PostgreSQL; SQLite has one writer anyway."""
@@ -232,11 +233,11 @@ def _asked(connection: Connection, client: str, since: datetime) -> int:
 
 
 def _scored_before(connection: Connection, server: int, run: str) -> int | None:
-    """The newest run before this one with scorecards of a server."""
+    """The newest run before this one with scorecards of a server under all rubrics."""
     scored = select(SCORING.c.run_key).where(SCORING.c.run_key == RUN.c.key, SCORING.c.server_key == server)
-    query = select(RUN.c.key).where(RUN.c.id < run, scored.correlate(RUN).exists())
-    key: int | None = connection.scalar(query.order_by(RUN.c.id.desc()).limit(1))
-    return key
+    query = select(RUN).where(RUN.c.id < run, scored.correlate(RUN).exists())
+    rows = connection.execute(query.order_by(RUN.c.id.desc()))
+    return next((row.key for row in rows if not run_row(row).is_partial), None)
 
 
 def _find(connection: Connection, retest: str) -> Row[tuple[object, ...]]:

@@ -117,6 +117,11 @@ class RunRow:
     published_at: datetime | None = None
     note: str = ""
 
+    @property
+    def is_partial(self) -> bool:
+        """True for a run that judged under the rubrics that its options name and no others: no run to compare with."""
+        return bool(self.options.get("rubrics"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:

@@ -39,25 +39,25 @@ def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> No
 def find_run(connection: Connection, run_id: str) -> RunRow | None:
     """One run by id."""
     row = connection.execute(_BY_ID, {"id": run_id}).one_or_none()
-    return None if row is None else _run_row(row)
+    return None if row is None else run_row(row)
 
 
 def list_runs(connection: Connection, limit: int, triggers: Collection[Trigger]) -> list[RunRow]:
     """Runs of some triggers, newest first; ids sort by time."""
     query = select(RUN).where(RUN.c.trigger.in_([trigger.value for trigger in triggers]))
-    return [_run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()).limit(limit))]
+    return [run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()).limit(limit))]
 
 
 def list_published(connection: Connection) -> list[RunRow]:
     """Published runs, newest first. A re-test is not one: it is done, and about a single server."""
     query = select(RUN).where(RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
-    return [_run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
+    return [run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
 
 
 def unfinished_runs(connection: Connection, trigger: Trigger) -> list[RunRow]:
     """Every run of a trigger that is not final, newest first."""
     query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))
-    return [_run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
+    return [run_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
 
 
 def set_state(connection: Connection, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
@@ -91,7 +91,8 @@ def find_snapshot(connection: Connection, run_id: str) -> bytes | None:
     return manifest
 
 
-def _run_row(row: Row[tuple[object, ...]]) -> RunRow:
+def run_row(row: Row[tuple[object, ...]]) -> RunRow:
+    """A row of `run`, read."""
     run = Run(id=row.id, trigger=Trigger(row.trigger), as_of=row.as_of, pins=from_json(row.pins))
     return RunRow(
         run=run,

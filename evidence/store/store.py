@@ -311,6 +311,9 @@ class Store(RunStore, ItemStore):
         try:
             with self._database.reading() as connection:
                 return migrating.is_current(connection)
-        except (NotMigrated, StoreUnavailable):
-            # There is no table, or no folder yet. If the database is really away, migrating says so.
+        except StoreUnavailable:  # There is no folder yet. If the database is really away, migrating says so.
+            return False
+        except NotMigrated:
+            with self._database.reading() as connection:
+                migrating.refuse_others(connection)
             return False

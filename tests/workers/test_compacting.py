@@ -20,7 +20,6 @@ from tests.evidence.store import build
 from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
     postgres,
     postgres_template,
-    sqlite_template,
     store,
     url,
 )

@@ -21,7 +21,6 @@ from scoring.scorecard import Scorecard
 from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
     postgres,
     postgres_template,
-    sqlite_template,
     store,
     url,
 )
@@ -29,7 +28,7 @@ from tests.publish import samples
 from tests.publish.shelf import fill
 from workers import receipts
 from workers.cli.session import find_run
-from workers.lineage import is_partial, origin
+from workers.lineage import origin
 from workers.pins import current
 from workers.rescoring import Rescored, compare, rescore
 
@@ -115,7 +114,7 @@ def test_the_same_request_is_the_same_run_and_another_is_another(store: Store) -
     assert everything.run.id != first.run.id
     assert len(store.runs()) == 3
     rows = {row.run.id: row for row in store.runs()}
-    assert [is_partial(rows[run]) for run in (source.run.id, first.run.id, everything.run.id)] == [False, True, False]
+    assert [rows[run].is_partial for run in (source.run.id, first.run.id, everything.run.id)] == [False, True, False]
     assert again(store, rows[everything.run.id]).run.id == everything.run.id, "evidence of the same origin"
     assert origin(rows[everything.run.id]) == source.run.id
 

@@ -9,7 +9,7 @@ from evidence.model import Server, Trigger
 from evidence.store import RunRow, RunState, Store, open_store
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, fail, note
-from workers.lineage import is_partial, is_rescored
+from workers.lineage import is_rescored
 from workers.settings import Settings
 
 LATEST = "latest"
@@ -75,7 +75,7 @@ def find_server(store: Store, text: str, *, otherwise: str = "") -> Server:
 def _latest(runs: list[RunRow]) -> RunRow:
     if not runs:
         fail("no run yet. `hallmark run` makes one", Exit.NOTHING)
-    published = [row for row in runs if row.state is RunState.PUBLISHED and not is_partial(row)]
+    published = [row for row in runs if row.state is RunState.PUBLISHED and not row.is_partial]
     if not published:
         note(f"no run is published yet; this is the unfinished {runs[0].run.id}")
         return runs[0]

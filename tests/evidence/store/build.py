@@ -97,10 +97,16 @@ def card(of: ServerId, rubric: str = "lint", version: int = 1, score: str | None
     )
 
 
-def planned(store: Store, count: int, run_id: str = "20261121-1", first: Stage | None = None) -> list[Server]:
+def planned(
+    store: Store,
+    count: int,
+    run_id: str = "20261121-1",
+    first: Stage | None = None,
+    options: Mapping[str, Json] | None = None,
+) -> list[Server]:
     """A planned run of so many servers, sorted by id; `first` is the part of collecting that all begin with."""
     servers = sorted((server(number) for number in range(count)), key=lambda one: one.id)
-    store.add_run(run(run_id))
+    store.add_run(run(run_id), options=options or {})
     store.put_page(run_id, "starter", [(one, ref(one)) for one in servers], cursor=None, done=True, at=AS_OF)
     begin = {} if first is None else {one.id: first for one in servers}
     store.plan(run_id, [one.id for one in servers], AS_OF, first=begin)

@@ -11,6 +11,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import inspect
 
 from evidence.store import NotMigrated, Store, StoreError, StoreUnavailable, open_store
 from evidence.store import database as database_module
@@ -167,3 +168,27 @@ def test_processes_that_migrate_at_once_all_succeed(empty_url: str) -> None:
     store.add_run(run())
     assert store.verify() == []
     store.close()
+
+
+def test_a_database_of_another_program_is_left_as_it_is(empty_url: str) -> None:
+    database = Database(empty_url)
+    with database.migrating() as connection:
+        connection.exec_driver_sql("CREATE TABLE cars (name TEXT)")
+    store = open_store(empty_url)
+    with pytest.raises(StoreError, match=r"found one of another program, with the tables cars"):
+        store.migrate()
+    with database.reading() as connection:
+        assert inspect(connection).get_table_names() == ["cars"]
+    store.close()
+    database.close()
+
+
+def test_a_revision_of_another_program_is_not_taken_for_ours(url: str) -> None:
+    database = Database(url)
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'fe12ab34cd56'")
+    store = open_store(url)
+    with pytest.raises(StoreError, match="of another program, at revision fe12ab34cd56"):
+        store.migrate()
+    store.close()
+    database.close()

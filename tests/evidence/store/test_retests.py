@@ -54,6 +54,20 @@ def test_many_at_once_make_one_request_and_keep_to_the_limit(store: Store) -> No
     assert sum(found is not None for found in others) == 3
 
 
+def test_a_run_under_some_rubrics_only_is_not_the_run_before(store: Store) -> None:
+    one, _ = planned(store, 2)
+    store.put_scorecards(run().id, [card(one.id)], done=[one.id], at=AS_OF)
+    some = planned(store, 2, "20261121-1-some", options={"rubrics": ["lint@1"]})[0]
+    assert some.id == one.id
+    store.put_scorecards("20261121-1-some", [card(one.id)], done=[one.id], at=AS_OF)
+    store.add_run(run(RETEST_RUN, Trigger.RETEST))
+    store.retests.ask(replace(request(1), server=one.id), DAY)
+    assert store.retests.admit("retest-1", RETEST_RUN, LATER)
+    found = store.retests.find("retest-1")
+    assert found is not None
+    assert found.before == run().id
+
+
 def test_an_admitted_request_knows_its_run_and_the_run_before(store: Store) -> None:
     one, _ = planned(store, 2)
     store.put_scorecards(run().id, [card(one.id)], done=[one.id], at=AS_OF)
