@@ -234,6 +234,7 @@ class _Packages:
             runtime=self._settings.sandbox_runtime,
             python=self._settings.sandbox_pythons,
             doors=self._doors,
+            guard=Guard(allow_private=self._settings.allow_private),
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from crawler.wire.guard import Guard
 from crawler.wire.sandbox.engines.containers import Containers
 from crawler.wire.sandbox.engines.images import Images
 from crawler.wire.sandbox.runtime import Runtime
@@ -26,6 +27,7 @@ class ImageEngine:
     environ: Mapping[str, str]
     now: Callable[[], datetime]
     ttl: timedelta
+    guard: Guard = field(default_factory=Guard)
     _found: Images | Absent | None = None
     _finding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -43,4 +45,4 @@ class ImageEngine:
             if not isinstance(chosen, str):
                 return Absent(Reason.RUNTIME_UNSUPPORTED, f"{chosen.why}; {chosen.fix}")
             runtime = await engine_runtime(chosen, self.cache_dir, self.environ)
-        return Images(runtime, self.root / "etc/resolv.conf", self.now, self.ttl)
+        return Images(runtime, self.root / "etc/resolv.conf", self.now, self.ttl, self.guard)

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 
 from crawler.patience import queueing
+from crawler.wire.guard import Guard
 from crawler.wire.launch import Launched
 from crawler.wire.sandbox import command, spec
 from crawler.wire.sandbox.boxes.box import Bind, Box
@@ -38,6 +39,7 @@ from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 
 TTL = timedelta(hours=24)
+STRICT = Guard()
 PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
 INSTALLATIONS = 2  # a package is installed once more when its files were changed by somebody
 _RESTLESS = Absent(
@@ -289,6 +291,7 @@ async def open_sandbox(
     runtime: str = AUTO,
     python: str = pythons.ALL,
     doors: Doors = CLOSED,
+    guard: Guard = STRICT,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sandbox | Absent:
     """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing.
@@ -297,7 +300,7 @@ async def open_sandbox(
     targets are installed or running at the same time on this cache, whichever process started them. `runtime` is one of
     `runtimes.RUNTIMES`, or `auto`. `python` says which Pythons packages may get beside the one that runs us: all that
     `environ` leads to, `own` for none, or versions separated by commas. `doors` are what servers may reach over the
-    network: nothing, unless a person says so.
+    network: nothing, unless a person says so. `guard` says which registries images may come from.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     chosen = await asyncio.to_thread(pick, runtime, partial(look, environ=environ))
@@ -318,7 +321,7 @@ async def open_sandbox(
     others = Installers(cache_dir, environ, progress, await asyncio.to_thread(pythons.installed, environ, python))
     store = Layers(cache_dir, abi(others.pythons.own))
     installer = Installer(rootfs=root, store=store, bundle=bundle)
-    engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl)
+    engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl, guard)
     return Sandbox(
         cache_dir,
         root,

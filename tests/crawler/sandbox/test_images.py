@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from crawler.wire.failures import Unreachable
+from crawler.wire.guard import Guard
 from crawler.wire.sandbox import Rootfs
 from crawler.wire.sandbox.boxes.process import Contained
 from crawler.wire.sandbox.engines.engine import Flavour
 from crawler.wire.sandbox.engines.images import LARGEST, Images, described, fitting, reference_of, refusal, weight
 from crawler.wire.sandbox.image_engine import ImageEngine
 from crawler.wire.sandbox.kernel.limits import Limits
+from crawler.wire.sandbox.launcher import STRICT
 from crawler.wire.sandbox.runtime import Bubblewrap
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, sandbox
@@ -47,13 +51,25 @@ def offered(engine: StandIn, reference: str, *, size: int = 1000, **config: Any)
     (engine.home / "images.json").write_text(json.dumps({reference: image}))
 
 
-async def images(engine: StandIn) -> Images:
-    return Images(await engine.runtime(), engine.root / "etc/resolv.conf", lambda: NOON, timedelta(hours=24))
+class Names:
+    """Names that lead where nobody may be sent; no other one is known."""
+
+    addresses: Mapping[str, str] = {"localhost": "127.0.0.1", "inside.example": "10.0.0.8"}
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        if host not in self.addresses:
+            raise Unreachable("the host name does not resolve")
+        return [self.addresses[host]]
 
 
-def started(engine: StandIn, wanted: Target) -> tuple[Contained | Absent, bytes]:
+async def images(engine: StandIn, guard: Guard = STRICT) -> Images:
+    runtime, names = await engine.runtime(), engine.root / "etc/resolv.conf"
+    return Images(runtime, names, lambda: NOON, timedelta(hours=24), guard, Names())
+
+
+def started(engine: StandIn, wanted: Target, guard: Guard = STRICT) -> tuple[Contained | Absent, bytes]:
     async def start() -> tuple[Contained | Absent, bytes]:
-        found = await (await images(engine)).start(wanted, SOMEBODY, Limits(), {"TOKEN": "dummy"})
+        found = await (await images(engine, guard)).start(wanted, SOMEBODY, Limits(), {"TOKEN": "dummy"})
         said = b""
         if not isinstance(found, Absent):
             said = await said_by(found)
@@ -136,7 +152,7 @@ def test_docker_s_client_is_told_that_a_registry_of_this_machine_may_be_plain(tm
     local = replace(target("1.0", *SERVER), identifier="localhost:5000/example/server")
     for wanted in (local, target("1.0", *SERVER)):
         offered(engine, f"{wanted.identifier}:1.0")
-        assert not isinstance(started(engine, wanted)[0], Absent)
+        assert not isinstance(started(engine, wanted, Guard(allow_private=True))[0], Absent)
     assert [words[2] for words in engine.asked("manifest")] == ["--insecure", f"{REPOSITORY}:1.0"]
 
 
@@ -247,3 +263,24 @@ def test_without_an_engine_an_image_never_starts(cache: Path, rootfs: Rootfs, mo
     assert isinstance(found, Absent)
     assert found.reason is Reason.RUNTIME_UNSUPPORTED
     assert "apt-get install podman" in found.detail
+
+
+@pytest.mark.parametrize(
+    "repository",
+    ["169.254.169.254/latest", "10.0.0.1:5000/x", "localhost:5000/x", "127.0.0.1/x", "inside.example/x"],
+)
+def test_no_reference_of_a_stranger_sends_the_engine_inside(engine: StandIn, repository: str) -> None:
+    offered(engine, f"{repository}:latest")
+    found, _ = started(engine, Target(type=TargetType.OCI, identifier=repository))
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.BLOCKED_ADDRESS
+    assert engine.asked("manifest") == engine.asked("pull") == []
+
+
+def test_registries_without_a_name_here_are_left_to_the_engine(engine: StandIn) -> None:
+    async def barred(repository: str) -> Absent | None:
+        return await (await images(engine))._barred(repository)
+
+    assert asyncio.run(barred("behind-a-proxy.example/x")) is None
+    assert asyncio.run(barred("library/server")) is None
+    assert asyncio.run(barred("server")) is None

@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from crawler.wire.guard import Guard
 from crawler.wire.launch import Exit
 from crawler.wire.sandbox import Rootfs
 from crawler.wire.sandbox.boxes import process
@@ -275,7 +276,9 @@ def test_an_image_is_pulled_from_its_registry_and_runs_as_nobody(
 
         async def pull(version: str) -> tuple[Contained | Absent, bytes]:
             runtime = await containers_of(engine, cache)
-            images = Images(runtime, rootfs.root / "etc/resolv.conf", lambda: NOON, timedelta(1))
+            images = Images(
+                runtime, rootfs.root / "etc/resolv.conf", lambda: NOON, timedelta(1), Guard(allow_private=True)
+            )
             wanted = Target(type=TargetType.OCI, identifier=identifier, version=version, arguments=("--flag",))
             async with slot(cache) as who:
                 found = await images.start(wanted, who, Limits(), {})

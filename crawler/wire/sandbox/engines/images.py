@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from crawler.wire.failures import BlockedAddress, Unreachable
+from crawler.wire.guard import Guard
+from crawler.wire.resolve import Resolver, SystemResolver, addresses_of
 from crawler.wire.sandbox.boxes.process import Contained
 from crawler.wire.sandbox.engines.container import Container
 from crawler.wire.sandbox.engines.containers import Containers
@@ -61,12 +64,17 @@ class Image:
 
 @dataclass(slots=True)
 class Images:
-    """The images that one engine pulls; a tag is asked for again when an answer is older than `ttl`."""
+    """The images that one engine pulls; a tag is asked for again when an answer is older than `ttl`.
+
+    `guard` says which registries it may be sent to: references come from strangers, and engines ask whoever they name.
+    """
 
     runtime: Containers
     names: Path
     now: Callable[[], datetime]
     ttl: timedelta
+    guard: Guard = field(default_factory=Guard)
+    resolver: Resolver = field(default_factory=SystemResolver)
     _known: dict[str, tuple[datetime, Image | Absent]] = field(default_factory=dict)
 
     async def start(
@@ -103,13 +111,27 @@ class Images:
             self._known[reference] = (self.now(), known)
         return known
 
+    async def _barred(self, repository: str) -> Absent | None:
+        """Why the registry that a repository names is not asked; None when it may be."""
+        registry = registry_of(repository)
+        if registry is None:
+            return None
+        host, port = registry
+        try:
+            self.guard.vet(await addresses_of(host, self.resolver), port)
+        except BlockedAddress as error:
+            return error.absent()
+        except Unreachable:  # only an engine that goes through a proxy gets further, to where that one lets it
+            return None
+        return None
+
     async def _pulled(self, repository: str, reference: str) -> Image | Absent:
         there = "@" in reference and await self._inspected(repository, reference)
         if there:
             return there
-        heavy = await self._weighed(repository, reference)
-        if heavy:
-            return heavy
+        refused = await self._barred(repository) or await self._weighed(repository, reference)
+        if refused:
+            return refused
         most, store = LARGEST + LARGEST_UNPACKED, await self._store()
         answer = await self.runtime.engine.ask(
             "pull", "--quiet", reference, seconds=PULLING, most_written=most, store=store
@@ -183,6 +205,15 @@ def reference_of(target: Target) -> str | Absent:
     if not _REPOSITORY.fullmatch(target.identifier) or not (_DIGEST.fullmatch(version) or _TAG.fullmatch(version)):
         return Absent(Reason.NO_PACKAGE, "this is not an image reference")
     return f"{target.identifier}{'@' if _DIGEST.fullmatch(version) else ':'}{version}"
+
+
+def registry_of(repository: str) -> tuple[str, int] | None:
+    """Host and port of the registry that a repository begins with; None for one of the engine's own registries."""
+    first, slash, _ = repository.partition("/")
+    host, _, port = first.partition(":")
+    if not slash or not (port or "." in first or host == "localhost"):
+        return None
+    return host, int(port) if port.isdecimal() and len(port) < 6 else 443
 
 
 def fitting(entries: list[Json], architecture: str) -> str | None:
