@@ -1,13 +1,17 @@
-"""Text from strangers, made safe to show: capped, with every invisible or direction-changing character spelled out."""
+"""Text made safe to show: that of strangers capped, with what is invisible or turns the direction spelled out."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
+from markupsafe import Markup, escape
+
 from evidence.derive.scrubbing import scrub_text
 
 LIMIT = 2_000
+
+_CODE = re.compile(r"`([^`]+)`")
 
 _AHEAD = 4_000  # characters after the limit in which a secret may end
 
@@ -49,3 +53,8 @@ def _is_hidden(text: str, position: int) -> bool:
     if _SHAPING_JOINER.match(text, position):
         return False
     return unicodedata.category(character) in _HIDDEN_CATEGORIES or _BLANKS.match(character) is not None
+
+
+def coded(text: str) -> Markup:
+    """Text of ours, escaped, with what stands between backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped before

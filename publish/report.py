@@ -23,7 +23,7 @@ from publish.behaviour_view import behaviour_of
 from publish.conformance_view import conformance_of
 from publish.dataset import Published, published
 from publish.disclosure import WITHHELD
-from publish.display import visible
+from publish.display import coded, visible
 from publish.figures import bars, base_share, number, percent, share, signed
 from publish.observed_view import access_of, interop_of, samples_of, trials_of
 from publish.overview import BINS, Overview, ServerRow, State, all_lines, histogram, is_thin
@@ -259,6 +259,7 @@ def environment() -> Environment:
         "percent": percent,
         "base_share": base_share,
         "capitalize_first": _capitalize_first,
+        "coded": coded,
         "short": _short,
     }
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)

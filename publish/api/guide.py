@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from fastapi import APIRouter
-from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from publish.api.app import create_api
 from publish.api.outline import Operation, Outline, Subject, outline
 from publish.api.problem import GUIDE
+from publish.display import coded
 from publish.mcp_server import TOOLS
 from publish.server_view import Prose
 from publish.site.pages.mcp import PATH as MCP
 from publish.site.site import Site
-
-_CODE: Final = re.compile(r"`([^`]+)`")
 
 
 def routes(site: Site) -> APIRouter:
@@ -44,11 +41,6 @@ def document() -> dict[str, Any]:
 def described() -> Outline:
     """The outline of the document."""
     return outline(document())
-
-
-def coded(text: str) -> Markup:
-    """Text of ours with what stands between backticks as code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped before
 
 
 def guide() -> Iterator[str]:

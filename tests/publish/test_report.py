@@ -186,7 +186,7 @@ def test_every_reason_says_what_it_means_and_what_to_do(make_store: Make, tmp_pa
     dossier = samples.absent_dossier(reason)
     write_report(make_store([dossier]), samples.RUN.id, tmp_path / "r", naming=NAMING)
     text = read(tmp_path / "r" / "servers" / f"{dossier.server.id}.html").text
-    assert advice(reason).do in text
+    assert advice(reason).do.replace("`", "") in text
     assert advice(reason).means[1:] in text
     assert "no score" in text
 

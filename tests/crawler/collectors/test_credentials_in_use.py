@@ -64,7 +64,7 @@ def everything(records: Mapping[str, Record]) -> str:
     for record in records.values():
         content = record.content
         parts.append(content.body.decode() if isinstance(content, Observed) else content.detail)
-        parts.append(json.dumps(record.observation, ensure_ascii=False))
+        parts.append(json.dumps(dict(record.observation), ensure_ascii=False))
     return "\n".join(parts)
 
 

@@ -55,3 +55,11 @@ async def greet(launched: Launched) -> Json:
         found += data
     end = await launched.stop()
     return json.loads(found) if found else end.stderr
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs: a dead one is seen until somebody buries it, who may be the process of the tests."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -42,7 +43,11 @@ class StandIn:
 
     def containers(self) -> list[dict[str, Json]]:
         """All that the engine knows of."""
-        return [json.loads(path.read_text()) for path in sorted(self.home.glob("hallmark-*.json"))]
+        found = []
+        for path in sorted(self.home.glob("hallmark-*.json")):
+            with contextlib.suppress(FileNotFoundError):  # removed while we look
+                found.append(json.loads(path.read_text()))
+        return found
 
     def asked(self, command: str) -> list[list[str]]:
         """The words of every use of one command."""

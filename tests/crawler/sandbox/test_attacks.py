@@ -16,7 +16,7 @@ from crawler.wire.sandbox.boxes import bubblewrap
 from crawler.wire.sandbox.boxes.process import family
 from crawler.wire.sandbox.kernel import identity
 from evidence.model import Target, TargetType
-from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
+from tests.crawler.sandbox.driving import HOSTILE, alive, attack, sandbox
 
 pytestmark = pytest.mark.sandbox
 MIB = 1 << 20
@@ -184,7 +184,7 @@ def test_daemonised_children_do_not_survive(cache_of: Path) -> None:
         pids = family(launched._init.pid)
         assert len(pids) >= 6
         await launched.stop()
-        assert [pid for pid in pids if _alive(pid)] == []
+        assert [pid for pid in pids if alive(pid)] == []
 
     asyncio.run(scenario())
 
@@ -212,10 +212,3 @@ def test_two_sandboxes_never_share_a_user_id(cache: Path) -> None:
             assert one.uid is None if not ROOT else len({one.uid, other.uid, third.uid}) == 3
 
     asyncio.run(scenario())
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False

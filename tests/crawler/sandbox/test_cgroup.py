@@ -16,7 +16,7 @@ from crawler.wire.sandbox.boxes import process
 from crawler.wire.sandbox.boxes.process import family
 from crawler.wire.sandbox.kernel import cgroup
 from evidence.model import Absent, Target, TargetType
-from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
+from tests.crawler.sandbox.driving import HOSTILE, alive, attack, sandbox
 
 PIDS = cgroup.ROOT / "pids"
 pytestmark = [
@@ -103,13 +103,6 @@ def test_box_that_the_kernel_stops_for_memory_says_so(cache: Path, monkeypatch: 
 def test_box_is_told_no_name_of_its_group(cache: Path) -> None:
     found, _ = attack(cache, "host_files", "/proc/self/cgroup")
     assert b"hallmark".hex() not in str(found)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def ours() -> list[Path]:

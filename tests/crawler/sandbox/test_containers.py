@@ -26,6 +26,7 @@ from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.kernel import seccomp, syscalls
 from crawler.wire.sandbox.kernel.limits import Limits
 from crawler.wire.sandbox.kernel.profile import profile
+from tests.crawler.sandbox.driving import alive
 from tests.crawler.sandbox.engines import StandIn, said_by, stand_in, until
 
 GREET = "import sys; print('hello', sys.stdin.readline().strip(), flush=True); sys.stdin.read()"
@@ -219,7 +220,7 @@ def test_a_limit_removes_the_container_before_anybody_stops_it(
         pid = docker.containers()[0]["Pid"]
         assert isinstance(pid, int)
         await said_by(started)
-        assert await until(lambda: not docker.containers() and not Path(f"/proc/{pid}").exists())
+        assert await until(lambda: not docker.containers() and not alive(pid))
         assert why in (await started.stop()).stderr
 
     run(overdo())
