@@ -213,8 +213,8 @@ class Settings(
         default=0,
         ge=0,
         le=64,
-        description="Packages installed or running at the same time on this machine, in all processes together. 0: as "
-        "many as there are processors, two at least. Never more than `sandbox_memory` bears.",
+        description="Packages installed or running at the same time on this machine, in all processes together. 0: "
+        "two for each processor. Never more than `sandbox_memory` bears.",
     )
     sandbox_memory: int = Field(
         default=0,
