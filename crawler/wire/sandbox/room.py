@@ -1,4 +1,4 @@
-"""How many boxes run at once on a machine: as many as keep its processors busy and its memory can bear, whoever starts them.
+"""How many boxes run at once on a machine: as many as its processors and memory can bear, whoever starts them.
 
 A place is a file lock, so it is shared by all processes on a cache and the kernel frees those of one that dies.
 """
@@ -52,7 +52,7 @@ def places(slots: int = 0, memory: int = 0) -> int:
     0 slots: two for each processor that is ours, since a probed server waits half of the time. 0 bytes: three
     quarters of what this machine or container has.
     """
-    wanted = slots or 2 * _processors()
+    wanted = slots or min(2 * _processors(), identity.SLOTS)
     bearable = (memory or int(_memory() * _SHARE)) // RUN.memory
     return max(1, min(wanted, bearable))
 
