@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from evidence.canonical import Json
 from evidence.store import RunRow
+from evidence.store.rows import RUBRICS
 from scoring.rubric import Rubric
 
 _OF = "rescore_of"
-_RUBRICS = "rubrics"
 
 
 def options_of(row: RunRow, rubrics: Sequence[Rubric]) -> dict[str, Json]:
     """The options of a run that scores a run again, under some rubrics or, with none named, all."""
-    return {_OF: origin(row), _RUBRICS: [rubric.name for rubric in rubrics]}
+    return {_OF: origin(row), RUBRICS: [rubric.name for rubric in rubrics]}
 
 
 def origin(row: RunRow) -> str:

@@ -12,6 +12,9 @@ from typing import Final
 from evidence.canonical import Json
 from evidence.model import Run, ServerId
 
+RUBRICS: Final = "rubrics"
+"""The option of a run that names the rubrics it judged under, when these are not all."""
+
 
 class RunState(StrEnum):
     """How far a run has come, or why it does not go on. Published, done, abandoned and cancelled are final.
@@ -120,7 +123,7 @@ class RunRow:
     @property
     def is_partial(self) -> bool:
         """True for a run that judged under the rubrics that its options name and no others: no run to compare with."""
-        return bool(self.options.get("rubrics"))
+        return bool(self.options.get(RUBRICS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

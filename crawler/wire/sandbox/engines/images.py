@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
 import re
@@ -118,11 +119,10 @@ class Images:
             return None
         host, port = registry
         try:
-            self.guard.vet(await addresses_of(host, self.resolver), port)
+            with contextlib.suppress(Unreachable):  # only an engine behind a proxy gets further, to where that lets it
+                self.guard.vet(await addresses_of(host, self.resolver), port)
         except BlockedAddress as error:
             return error.absent()
-        except Unreachable:  # only an engine that goes through a proxy gets further, to where that one lets it
-            return None
         return None
 
     async def _pulled(self, repository: str, reference: str) -> Image | Absent:

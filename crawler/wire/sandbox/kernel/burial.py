@@ -19,6 +19,7 @@ PR_SET_CHILD_SUBREAPER: Final = 36
 PR_GET_CHILD_SUBREAPER: Final = 37
 PATIENCE: Final = 0.5  # seconds that whoever gets an orphan may take to bury it
 _POLL: Final = 0.01
+_ENDING: Final = 10.0  # seconds; its input is closed, unless a process forked meanwhile holds the other end
 # Names a process that waits for the end of its input, and leaves it alone. Few shells know descriptors above 9, and all
 # give what they leave an empty input.
 _LEAVE: Final = "exec 3<&0; (read -r _ <&3) >/dev/null & echo $!"
@@ -86,7 +87,8 @@ def _orphan() -> int:
 def _is_buried(orphan: int) -> bool:
     """Whether somebody takes notice of its end in time."""
     try:
-        select.select([orphan], [], [])
+        if not select.select([orphan], [], [], _ENDING)[0]:  # it does not end: nothing can be said of its burial
+            return True
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             try:
