@@ -71,7 +71,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
             print(json.dumps(nights[-1]), flush=True)  # what is measured is not lost when a later night is given up
         deployment.close_world()
         accesses = access_log.read(deployment.logs)
-        verdict = access_log.check(accesses, plan.gap)
+        verdict = access_log.check(accesses, plan.gap, access_log.read_stalls(deployment.logs))
     return {
         "servers": options.servers,
         "hosts": len({remote.host for remote in population.remotes}),
@@ -85,6 +85,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
             "hosts": verdict.hosts,
             "neighbours": verdict.neighbours,
             "closest seconds": verdict.closest,
+            "given up while the fleet stood still": verdict.seen_late,
             "crowded": [f"{one.first} {one.second}" for one in verdict.crowded[:20]],
         },
     }

@@ -169,8 +169,8 @@ def _serving(url: str, folder: Path, processes: int) -> Iterator[tuple[int, int]
         "HALLMARK_WEB_RATE": "0",
         "HALLMARK_LOG_LEVEL": "error",
     }
-    command = [sys.executable, "-m", "uvicorn", "--factory", "workers.web:create_app", "--port", str(port)]
-    command += ["--workers", str(processes), "--no-access-log", "--log-level", "error", "--no-proxy-headers"]
+    start = [sys.executable, "-c", "from workers.cli import main; main()", "web"]
+    command = [*start, "--port", str(port), "--processes", str(processes)]
     process = subprocess.Popen(command, env={**os.environ, **settings})
     try:
         _wait(port)

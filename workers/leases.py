@@ -8,6 +8,8 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
 
 from evidence.model import ServerId
 from evidence.store import Stage, StoreUnavailable
@@ -19,15 +21,36 @@ from workers.flow import Halt
 _NARROWED = 8
 _PATIENCE = (0.5, 1.0, 2.0)
 
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_NAMESPACE = Path("/proc/self/ns/pid")
+
+
+def is_gone(holder: str) -> bool:
+    """Whether a holder was a process of this machine and has ended. Of other machines nobody here knows that."""
+    place, _, process = holder.rpartition(":")[0].rpartition(":")
+    return place == _here() and _BOOT.exists() and not Path(f"/proc/{process}").exists()
+
+
+@cache
+def _here() -> str:
+    """Where a number of a process means the same: this machine since it was started, and this container."""
+    try:
+        return f"{socket.gethostname()}:{_BOOT.read_text()[:8]}:{_NAMESPACE.stat().st_ino}"
+    except OSError:  # no Linux
+        return socket.gethostname()
+
 
 class Leases:
-    """Servers that this task holds for one stage of a run, handed out in chunks until its time is over."""
+    """Servers that this task holds for one stage of a run, handed out in chunks until its time is over.
 
-    def __init__(self, ctx: Context, run_id: str, stage: Stage) -> None:
+    `process` is which one holds them, by default this one.
+    """
+
+    def __init__(self, ctx: Context, run_id: str, stage: Stage, *, process: int | None = None) -> None:
         self._ctx = ctx
         self._run_id = run_id
         self._stage = stage
-        self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._holder = f"{_here()}:{process or os.getpid()}:{secrets.token_hex(4)}"
         self._held: set[ServerId] = set()
         self._deadline = ctx.clock.monotonic() + ctx.settings.shard_time.total_seconds()
 

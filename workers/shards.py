@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from evidence.model import Run
 from evidence.store import RunState, Stage
-from workers import advisories, pipeline, quarantine
+from workers import advisories, pipeline, quarantine, reaping
 from workers.breaking import Breaker, HostBreaker, OwnSilence, Silence, Unbroken
 from workers.context import Context
 from workers.flow import Halt
@@ -73,6 +73,9 @@ def _breaker(ctx: Context, stage: Stage, silence: Silence | None) -> Breaker:
 
 
 def _planned(ctx: Context, run_id: str) -> Run | None:
-    """The run when there is work to do on it; None when it is paused or over by now."""
+    """The run when there is work to do on it, with nothing held by the dead; None when it is paused or over by now."""
     row = ctx.store.run(run_id)
-    return row.run if row is not None and row.state is RunState.PLANNED else None
+    if row is None or row.state is not RunState.PLANNED:
+        return None
+    reaping.reap(ctx, run_id)  # the message of a process that died comes back at once
+    return row.run

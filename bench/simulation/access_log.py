@@ -3,20 +3,25 @@
 A line is `HOST START END NUMBER METHOD STATUS`: times are seconds of the machine's monotonic clock, which all of its
 processes share, from the first byte of the request to just before the last one of the answer, or until the fleet sees
 that a visitor gave up (status 0). That is later than when it did, so after such a request less of the gap is seen.
+When the fleet itself stood still, on a machine whose cores are all taken, is in its log as well: a visitor that gave
+up in such a moment may have done so at its beginning.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 # A timer of the event loop counts in whole milliseconds and may fire one early; the log rounds as well.
 TOLERANCE: Final = 0.003
-SEEN_LATE: Final = 0.25
+SEEN_LATE: Final = 0.05
+"""Seconds until a fleet that does not stand still sees that a visitor gave up."""
+
+STALL: Final = "STALL"
 _LINE: Final = re.compile(r"(\S+) (\d+\.\d+) (\d+\.\d+) (-?\d+) (\S+) (\d+)")
 
 
@@ -37,6 +42,18 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class Stall:
+    """Seconds of the clock between which a process of the fleet saw nothing."""
+
+    start: float
+    end: float
+
+    def line(self) -> str:
+        """As it stands in the log."""
+        return Access("-", self.start, self.end, -1, STALL, 0).line()
+
+
+@dataclass(frozen=True, slots=True)
 class Crowding:
     """Two requests to one host that were closer than they may be; `distance` is negative when they overlapped."""
 
@@ -54,20 +71,30 @@ class Verdict:
     neighbours: int
     closest: float | None
     crowded: tuple[Crowding, ...]
+    seen_late: int = 0
 
 
 def read(paths: Iterable[Path]) -> list[Access]:
     """All requests of some logs; ValueError for a line that is none."""
-    return [_parse(line) for path in paths for line in path.read_text().splitlines()]
+    return [access for access in _lines(paths) if access.method != STALL]
 
 
-def check(accesses: Sequence[Access], gap: float) -> Verdict:
-    """Every pair of neighbours at one host must be at least `gap` seconds apart, end to start."""
+def read_stalls(paths: Iterable[Path]) -> list[Stall]:
+    """When the processes that wrote some logs stood still."""
+    return [Stall(access.start, access.end) for access in _lines(paths) if access.method == STALL]
+
+
+def check(accesses: Sequence[Access], gap: float, stalls: Sequence[Stall] = ()) -> Verdict:
+    """Every pair of neighbours at one host must be at least `gap` seconds apart, end to start.
+
+    `seen_late` of them are so only because the visitor before had given up while the fleet stood still.
+    """
     by_host: dict[str, list[Access]] = defaultdict(list)
     for access in accesses:
         by_host[access.host].append(access)
     crowded: list[Crowding] = []
     closest: float | None = None
+    late = 0
     for visits in by_host.values():
         visits.sort(key=lambda access: access.start)
         last = visits[0]
@@ -76,9 +103,22 @@ def check(accesses: Sequence[Access], gap: float) -> Verdict:
             if last.status:
                 closest = distance if closest is None else min(closest, distance)
             if distance < gap - (TOLERANCE if last.status else SEEN_LATE):
-                crowded.append(Crowding(last, visit, distance))
+                if not last.status and distance + _blind(last, stalls) >= gap - SEEN_LATE:
+                    late += 1
+                else:
+                    crowded.append(Crowding(last, visit, distance))
             last = visit if visit.end > last.end else last
-    return Verdict(len(accesses), len(by_host), len(accesses) - len(by_host), closest, tuple(crowded))
+    return Verdict(len(accesses), len(by_host), len(accesses) - len(by_host), closest, tuple(crowded), late)
+
+
+def _blind(given_up: Access, stalls: Sequence[Stall]) -> float:
+    """Seconds before it was seen in which nobody could have seen that a visitor gave up."""
+    before = (stall for stall in stalls if stall.start < given_up.end <= stall.end + SEEN_LATE)
+    return max((given_up.end - max(stall.start, given_up.start) for stall in before), default=0.0)
+
+
+def _lines(paths: Iterable[Path]) -> Iterator[Access]:
+    return (_parse(line) for path in paths for line in path.read_text().splitlines())
 
 
 def _parse(line: str) -> Access:

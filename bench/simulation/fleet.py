@@ -19,12 +19,13 @@ from typing import Any
 
 import uvloop
 
-from bench.simulation.access_log import Access
+from bench.simulation.access_log import Access, Stall
 from bench.simulation.answers import Asked, World
 from bench.simulation.names import NameServer
 from bench.simulation.population import SILENT_PORT, Population, address_of
 
 _FLUSH_SECONDS = 0.25
+_BEAT_SECONDS = 0.02
 
 
 class Connection(asyncio.Protocol):
@@ -107,6 +108,7 @@ async def serve(options: argparse.Namespace) -> None:
             await loop.create_server(Silence, "0.0.0.0", SILENT_PORT, backlog=4096)
             await loop.create_datagram_endpoint(lambda: NameServer(address_of), local_addr=("127.0.0.1", 53))
         assert population.remotes
+        beating = asyncio.create_task(_beat(log.write))
         options.ready.touch()
         while not stop.is_set():
             log.flush()
@@ -115,6 +117,18 @@ async def serve(options: argparse.Namespace) -> None:
                     await stop.wait()
             except TimeoutError:
                 continue
+        beating.cancel()
+
+
+async def _beat(write: Callable[[str], object]) -> None:
+    """Note when this loop stood still."""
+    before = time.monotonic()
+    while True:
+        await asyncio.sleep(_BEAT_SECONDS)
+        now = time.monotonic()
+        if now - before > 2 * _BEAT_SECONDS:
+            write(Stall(before, now).line())
+        before = now
 
 
 def main() -> None:

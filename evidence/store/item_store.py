@@ -124,12 +124,20 @@ class ItemStore:
         with self._database.reading() as connection:
             return leasing.lost(connection, run_id, stage, now, tries)
 
-    def reap(self, run_id: str, now: datetime, *, most: int = 1_000) -> Mapping[Stage, int]:
-        """Free what is held by those who do not renew their leases, in short transactions; how many by stage."""
+    def holders(self, run_id: str) -> list[str]:
+        """Who holds servers of a run, in any stage."""
+        with self._database.reading() as connection:
+            return leasing.holders(connection, run_id)
+
+    def reap(self, run_id: str, now: datetime, *, gone: Collection[str] = (), most: int = 1_000) -> Mapping[Stage, int]:
+        """Free what is held by those who are `gone` or do not renew their leases; how many by stage.
+
+        Each `most` of them are a transaction of their own.
+        """
         freed: Counter[Stage] = Counter()
         while True:
             with self._database.writing() as connection:
-                found = leasing.reap(connection, run_id, now, most)
+                found = leasing.reap(connection, run_id, now, most, gone)
             freed.update(found)
             if sum(found.values()) < most:
                 return dict(freed)

@@ -135,13 +135,25 @@ def lost(connection: Connection, run_id: str, stage: Stage, now: datetime, tries
     return sorted(connection.scalars(query))
 
 
-def reap(connection: Connection, run_id: str, now: datetime, limit: int) -> dict[Stage, int]:
+def holders(connection: Connection, run_id: str) -> list[str]:
+    """Who holds servers of a run, in any stage."""
+    held = (HANDED_OUT, RUN_ITEM.c.run_key == run_key(connection, run_id), RUN_ITEM.c.leased_by.is_not(None))
+    return list(connection.scalars(select(RUN_ITEM.c.leased_by).where(*held).distinct()))
+
+
+def reap(
+    connection: Connection, run_id: str, now: datetime, limit: int, gone: Collection[str] = ()
+) -> dict[Stage, int]:
     """Free open servers whose holders did not renew their leases, still counted as handed out; how many by stage.
 
-    At most `limit` of them, those first whose leases ended first. What somebody is changing just now is left to him.
+    So are those of holders that are `gone`. At most `limit` of them, those first whose leases ended first. What
+    somebody is changing just now is left to him.
     """
     key = run_key(connection, run_id)
-    ended = (HANDED_OUT, RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_until <= database_time(connection, now))
+    is_over = RUN_ITEM.c.leased_until <= database_time(connection, now)
+    if gone:
+        is_over = or_(is_over, RUN_ITEM.c.leased_by.in_(gone))
+    ended = (HANDED_OUT, RUN_ITEM.c.run_key == key, is_over)
     query = select(RUN_ITEM.c.stage, RUN_ITEM.c.server_key).where(*ended).order_by(RUN_ITEM.c.leased_until).limit(limit)
     found: dict[str, list[int]] = {}
     for stage, server in connection.execute(query.with_for_update(skip_locked=True)):

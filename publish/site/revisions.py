@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from math import inf
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
 from evidence.store import NotMigrated, StoreUnavailable
 from publish.site.site import Site
@@ -13,36 +14,54 @@ UNKNOWN = ""
 
 
 class Revisions:
-    """The revision of the store, at most `limits.fresh` old."""
+    """The revision of the store, at most `limits.fresh` old.
+
+    It is asked for by a thread of its own, since all pages wait for it, and when half of that time is over, so that
+    where many visitors come none of them waits.
+    """
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._lock = asyncio.Lock()
         self._known = UNKNOWN
         self._asked: float | None = None
+        self._forgotten = 0
+        self._ahead: asyncio.Task[None] | None = None
+        self._thread: CapacityLimiter | None = None
 
     async def current(self) -> str:
         """The revision. While the database is away it is the last one that was seen, so that known pages are served."""
-        if self._is_fresh():
-            return self._known
-        async with self._lock:
-            if not self._is_fresh():
-                self._known = await self._ask()
-                self._asked = self._site.desk.monotonic()
+        fresh = self._site.desk.limits.fresh.total_seconds()
+        age = self._age()
+        if age >= fresh:
+            await self._renew(fresh)
+        elif age >= fresh / 2 and (self._ahead is None or self._ahead.done()):
+            self._ahead = asyncio.create_task(self._renew(fresh / 2))
         return self._known
 
     def forget(self) -> None:
         """Ask again next time: something was just written."""
         self._asked = None
+        self._forgotten += 1
 
-    def _is_fresh(self) -> bool:
-        age = None if self._asked is None else self._site.desk.monotonic() - self._asked
-        return age is not None and age < self._site.desk.limits.fresh.total_seconds()
+    def _age(self) -> float:
+        return inf if self._asked is None else self._site.desk.monotonic() - self._asked
+
+    async def _renew(self, age: float) -> None:
+        """Ask, unless somebody has just done so. What was written meanwhile may not be in the answer."""
+        async with self._lock:
+            if self._age() < age:
+                return
+            began, forgotten = self._site.desk.monotonic(), self._forgotten
+            self._known = await self._ask()
+            self._asked = began if self._forgotten == forgotten else None
 
     async def _ask(self) -> str:
+        self._thread = self._thread or CapacityLimiter(1)
         try:
-            shown = await to_thread.run_sync(self._site.store.board.revision)
-            settings = await to_thread.run_sync(self._site.desk.mark)  # after it: what it makes new is newer then
+            shown = await to_thread.run_sync(self._site.store.board.revision, limiter=self._thread)
+            # after it: what it makes new is newer then
+            settings = await to_thread.run_sync(self._site.desk.mark, limiter=self._thread)
         except (StoreUnavailable, NotMigrated):
             return self._known
         # What is old says so, so a copy does not outlive a day.

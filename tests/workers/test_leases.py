@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -13,7 +14,7 @@ import pytest
 from evidence.model import ServerId
 from evidence.store import RunState, Stage, Store, StoreUnavailable
 from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers import leases, nightly
+from workers import leases, nightly, reaping, shards
 from workers.context import Context
 from workers.flow import Halt
 from workers.leases import Leases
@@ -30,7 +31,7 @@ async def _my_turn(name: str) -> AsyncIterator[bool]:
 @asynccontextmanager
 async def _night(home: Path, **changes: object) -> AsyncIterator[Context]:
     world = World([ScriptedRegistry("first", [[ref(number) for number in range(4)]])], [ScriptedCollector()])
-    async with context(home, world, registries=("first",), lease_ttl=SHORT, **changes) as ctx:
+    async with context(home, world, registries=("first",), **{"lease_ttl": SHORT, **changes}) as ctx:
         await nightly.plan_due(ctx, _my_turn)
         yield ctx
 
@@ -102,5 +103,41 @@ def test_a_database_that_is_away_for_a_moment_gets_back_what_was_held(
             async with mine.kept(Halt()):
                 assert len(await mine.pull()) == 4
             assert len(await Leases(ctx, RUN, Stage.PROBE).pull()) == 4
+
+    asyncio.run(asyncio.wait_for(main(), 30))
+
+
+def _died() -> int:
+    """The number of a process that has ended."""
+    with subprocess.Popen(["true"]) as process:
+        pass
+    return process.pid
+
+
+def test_what_a_process_of_this_machine_held_is_free_as_soon_as_it_is_dead(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, lease_ttl=timedelta(hours=1)) as ctx:
+            dead = Leases(ctx, RUN, Stage.PROBE, process=_died())
+            assert len(await dead.pull()) == 4
+            mine = Leases(ctx, RUN, Stage.PROBE)
+            assert not await mine.pull_suspects()
+            await shards.collect_shard(ctx, RUN, Stage.GITHUB)
+            assert len(await mine.pull_suspects()) == 4
+            assert not await mine.pull(), "they count as held when a worker died"
+
+    asyncio.run(asyncio.wait_for(main(), 30))
+
+
+def test_the_living_keep_what_they_hold_and_so_do_others_of_whom_nobody_knows(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, lease_ttl=timedelta(hours=1)) as ctx:
+            living = Leases(ctx, RUN, Stage.PROBE)
+            assert len(await living.pull()) == 4
+            elsewhere = f"another machine:{_died()}:00000000"
+            ctx.store.lease(RUN, Stage.GITHUB, elsewhere, limit=4, ttl=timedelta(hours=1), now=ctx.clock.wall())
+            held = set(ctx.store.holders(RUN))
+            reaping.reap(ctx, RUN)
+            assert set(ctx.store.holders(RUN)) == held
+            assert not await Leases(ctx, RUN, Stage.PROBE).pull_suspects()
 
     asyncio.run(asyncio.wait_for(main(), 30))

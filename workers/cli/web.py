@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
 from ipaddress import ip_address
 from typing import Annotated
 
@@ -23,6 +22,9 @@ def web(
     *,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0: every one of the machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any that is free.")] = 8080,
+    processes: Annotated[
+        int, typer.Option(min=1, max=64, help="How many processes answer. Each uses one core and has its own copies.")
+    ] = 1,
 ) -> None:
     """Serve the site, the API and the badges of what was published, until Ctrl-C.
 
@@ -37,20 +39,26 @@ def web(
     """
     with explained():
         settings = Settings()
-        listener = _listener(host, port)
+        own = _listeners(host, port, processes)
         note("opening the database")
         shown = _prepared(settings)
-        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        address = f"http://{f'[{host}]' if ':' in host else host}:{own[0].getsockname()[1]}"
         note(f"Serving {shown} at {address} (Ctrl-C stops)")
-        if "web_url" not in settings.model_fields_set and not ip_address(listener.getsockname()[0]).is_unspecified:
+        if "web_url" not in settings.model_fields_set and not ip_address(own[0].getsockname()[0]).is_unspecified:
             settings = settings.model_copy(update={"web_url": address})
-        _serve(settings, listener)
+        _serve(settings, own)
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def _listeners(host: str, port: int, count: int) -> list[socket.socket]:
+    """So many listeners at one port. The first one alone, since several would also share it with somebody else's."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        first = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        if count == 1:
+            return [first]
+        at = (host, first.getsockname()[1])
+        first.close()
+        return [socket.create_server(at, family=family, backlog=_BACKLOG, reuse_port=True) for _ in range(count)]
     except OSError as error:
         fail(f"cannot listen at port {port} of {host}: {error.strerror or error}. Another one: hallmark web --port N")
 
@@ -77,19 +85,13 @@ def _prepared(settings: Settings) -> str:
     return f"{found[1].get('servers', 0)} servers of run {found[0]}"
 
 
-def _serve(settings: Settings, listener: socket.socket) -> None:
-    import uvicorn  # noqa: PLC0415
+def _serve(settings: Settings, own: list[socket.socket]) -> None:
+    from workers.web_processes import SiteBroken, serve, serve_by_several  # noqa: PLC0415
 
-    from workers.web import create_app  # noqa: PLC0415
-
-    config = uvicorn.Config(
-        create_app(settings),
-        access_log=False,
-        log_config=None,
-        proxy_headers=False,  # the site reads them itself, as HALLMARK_WEB_PROXIES says
-        server_header=False,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=10,
-    )
-    with suppress(KeyboardInterrupt):  # it has ended in order by then
-        uvicorn.Server(config).run(sockets=[listener])
+    if len(own) == 1:
+        serve(settings, own[0])
+        return
+    try:
+        serve_by_several(settings, own, note)
+    except SiteBroken as error:
+        fail(f"{error}. `hallmark web --processes 1` shows what is wrong with it")

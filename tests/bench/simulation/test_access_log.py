@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.simulation.access_log import Access, check, read
+from bench.simulation.access_log import Access, Stall, check, read, read_stalls
 
 GAP = 0.6
 
@@ -37,10 +37,31 @@ def test_a_long_request_hides_no_later_one() -> None:
     assert [round(one.distance, 3) for one in verdict.crowded] == [-8.0, -1.0]
 
 
-@pytest.mark.parametrize(("start", "crowded"), [(10.5, 0), (10.3, 1), (9.9, 1)])
+@pytest.mark.parametrize(("start", "crowded"), [(10.56, 0), (10.5, 1), (9.9, 1)])
 def test_when_a_visitor_gave_up_is_seen_late(start: float, crowded: int) -> None:
     given_up = Access("h1.fleet.example", 0.0, 10.0, 1, "POST", 0)
     assert len(check([given_up, at(start, 11.0)], GAP).crowded) == crowded
+
+
+@pytest.mark.parametrize(
+    ("stall", "crowded"),
+    [(Stall(9.6, 10.0), 0), (Stall(9.6, 9.97), 0), (Stall(9.6, 9.9), 1), (Stall(9.9, 10.0), 1), (Stall(10.0, 10.4), 1)],
+)
+def test_who_gave_up_while_the_fleet_stood_still_did_so_at_its_beginning(stall: Stall, crowded: int) -> None:
+    given_up = Access("h1.fleet.example", 0.0, 10.0, 1, "POST", 0)
+    verdict = check([given_up, at(10.2, 11.0)], GAP, [stall])
+    assert (len(verdict.crowded), verdict.seen_late) == (crowded, 1 - crowded)
+
+
+def test_a_fleet_that_stands_still_excuses_nobody_who_had_an_answer() -> None:
+    assert len(check([at(0.0, 10.0), at(10.2, 11.0)], GAP, [Stall(9.6, 10.0)]).crowded) == 1
+
+
+def test_requests_and_stalls_are_told_apart(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(at(0.0, 0.3).line() + Stall(0.5, 0.9).line())
+    assert read([log]) == [at(0.0, 0.3)]
+    assert read_stalls([log]) == [Stall(0.5, 0.9)]
 
 
 def test_hosts_do_not_wait_for_each_other() -> None:

@@ -1,0 +1,101 @@
+"""Which revision of the store pages are made from, and who waits for the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from threading import Event
+from typing import Any
+
+import pytest
+from anyio.to_thread import current_default_thread_limiter
+
+from evidence.model import Dossier
+from evidence.store import Store
+from publish.site.revisions import Revisions
+from publish.site.site import Site
+from tests.publish.site.desks import PlainDesk
+
+MakeStore = Callable[[Sequence[Dossier]], Store]
+
+
+class Asked:
+    """A store whose revision is `now`, told when `gate` is open, and how often it was asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self.now, self.times, self.gate, self.desk = "1", 0, Event(), PlainDesk()
+        self.gate.set()
+        store.board.revision = self._revision  # type: ignore[method-assign]
+        self.revisions = Revisions(Site(store, self.desk))
+
+    def _revision(self) -> str:
+        self.times += 1
+        told = self.now
+        assert self.gate.wait(30)
+        return told
+
+    async def current(self) -> str:
+        return (await asyncio.wait_for(self.revisions.current(), 30)).split()[0]
+
+
+@pytest.fixture
+def asked(make_store: MakeStore) -> Asked:
+    return Asked(make_store([]))
+
+
+def _run(scenario: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(scenario)
+
+
+def test_where_visitors_keep_coming_none_of_them_waits_for_it(asked: Asked) -> None:
+    async def scenario() -> None:
+        assert await asked.current() == "1"
+        asked.now = "2"
+        asked.desk.seconds += 0.6
+        asked.gate.clear()
+        assert [await asked.current() for _ in range(3)] == ["1"] * 3
+        asked.gate.set()
+        assert asked.revisions._ahead is not None
+        await asked.revisions._ahead
+        assert asked.times == 2
+        asked.desk.seconds += 0.5
+        assert await asked.current() == "2"
+
+    _run(scenario())
+
+
+def test_what_is_too_old_is_shown_to_nobody(asked: Asked) -> None:
+    async def scenario() -> None:
+        assert await asked.current() == "1"
+        asked.now = "2"
+        asked.desk.seconds += 1.0
+        assert [await one for one in [asyncio.create_task(asked.current()) for _ in range(3)]] == ["2"] * 3
+        assert asked.times == 2
+
+    _run(scenario())
+
+
+def test_an_answer_that_was_under_way_when_something_was_written_is_not_kept(asked: Asked) -> None:
+    async def scenario() -> None:
+        asked.gate.clear()
+        first = asyncio.create_task(asked.current())
+        while not asked.times:
+            await asyncio.sleep(0)
+        asked.now = "2"
+        asked.revisions.forget()
+        asked.gate.set()
+        assert await first == "1"
+        assert await asked.current() == "2"
+
+    _run(scenario())
+
+
+def test_pages_that_take_every_thread_do_not_hold_it_up(asked: Asked) -> None:
+    async def scenario() -> None:
+        pages = current_default_thread_limiter()
+        pages.total_tokens = 1
+        await pages.acquire()
+        assert await asked.current() == "1"
+        pages.release()
+
+    _run(scenario())
