@@ -8,7 +8,10 @@ from datetime import datetime
 from functools import cached_property
 from threading import Lock
 
+from anyio import to_thread
 from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI
+from jinja2 import Environment
 from sqlalchemy.engine import make_url
 from starlette.types import ASGIApp
 
@@ -22,6 +25,7 @@ from workers import boards, log, people, retesting
 from workers.clock import Clock, clock_at
 from workers.opt_outs import opt_outs
 from workers.settings import Settings, SettingUnfit
+from workers.warming import warm
 from workers.web_watch import Watch
 
 OPT_OUT_SECONDS = 1.0
@@ -152,12 +156,21 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     async def lifespan(_: object) -> AsyncIterator[None]:
         log.configure(mine.log_level, mine.log_format)
         current_default_thread_limiter().total_tokens = mine.web_threads
+        await to_thread.run_sync(_warm, app)
         async with inner(app):
             yield
         store.close()
 
     app.router.lifespan_context = lifespan
     return Watch(app, time, mine.web_metrics)
+
+
+def _warm(app: FastAPI) -> None:
+    """Load what pages need, so that the first visitors of a process do not wait a second for it."""
+    templates: Environment = app.state.templates
+    for name in templates.list_templates(extensions=["j2"]):
+        templates.get_template(name)
+    warm()
 
 
 def store_url(settings: Settings) -> str:

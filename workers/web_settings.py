@@ -51,10 +51,11 @@ class WebSettings(BaseSettings):
         description="After this long PostgreSQL gives up a query of the site, which then answers 503. 0: never.",
     )
     web_threads: int = Field(
-        default=12,
+        default=2,
         ge=1,
         le=256,
-        description="Pages that a process of the site makes at the same time, each with a connection to the database.",
+        description="Pages that a process of the site makes at the same time, each with a connection to the database. "
+        "More of them wait for each other at every question to the database: start more processes instead.",
     )
     web_metrics: str = Field(
         default="",

@@ -120,7 +120,7 @@ class Board:
         """What published runs and finished re-tests said of a server, oldest first; () where `find` says None."""
         with self._database.reading() as connection:
             edition = self._shown(connection)
-            if edition is None or board_reading.find_listed(connection, edition, server) is None:
+            if edition is None or not board_reading.is_listed(connection, edition, server):
                 return ()
             return read_history(connection, server, rubric)
 

@@ -86,6 +86,7 @@ def create_app(store: Store, desk: Desk) -> FastAPI:
         lifespan=_lifespan(site),
     )
     app.state.base_url = desk.base_url
+    app.state.templates = site.jinja
     for routes in ROUTES:
         app.include_router(routes(site), include_in_schema=False)
     app.mount(BASE, create_api(site))

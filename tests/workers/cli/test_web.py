@@ -62,7 +62,7 @@ def _ended(process: subprocess.Popen[str], how: signal.Signals) -> int:
 def _answering(process: subprocess.Popen[str]) -> list[int]:
     """The processes that answer for the one that was started."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [int(pid) for pid in children if b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_it_serves_an_empty_database_until_it_is_interrupted(tmp_path: Path) -> None:

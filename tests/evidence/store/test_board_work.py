@@ -1,0 +1,73 @@
+"""What SQLite does for one server, or for a rare word, does not grow with how many servers there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+
+from evidence.store import BoardQuery, Listed, Store, open_store
+from tests.evidence.store.board_samples import make_many, show
+
+FEW, MANY = 100, 2_000
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[], int]]:
+    """The steps of SQLite's virtual machine in connections that are opened within the block."""
+    seen = 0
+
+    def step() -> int:
+        nonlocal seen
+        seen += 1
+        return 0
+
+    def watch(connection: Any, *_: Any) -> None:
+        connection.set_progress_handler(step, 1)
+
+    event.listen(Engine, "connect", watch)
+    try:
+        yield lambda: seen
+    finally:
+        event.remove(Engine, "connect", watch)
+
+
+def work(folder: Path, count: int, ask: Callable[[Store, Listed], object]) -> int:
+    """Steps for a question about one of so many servers, when the board is known already."""
+    with steps() as so_far:
+        store = open_store(f"sqlite:///{folder / str(count)}.db")
+        store.migrate()
+        rows = make_many(count)
+        show(store, rows)
+        ask(store, rows[0])
+        before = so_far()
+        ask(store, rows[count // 2])
+        done = so_far() - before
+        store.close()
+    return done
+
+
+def find(store: Store, listed: Listed) -> None:
+    assert store.board.find(listed.server.id) is not None
+
+
+def history(store: Store, listed: Listed) -> None:
+    store.board.history(listed.server.id)
+
+
+def search(store: Store, listed: Listed) -> None:
+    """By the number in its name, which no other begins with where it has three digits or more."""
+    number = listed.server.ref.rpartition("-")[2]
+    assert listed.server.id in {one.server.id for one in store.board.page(BoardQuery(text=number)).servers}
+
+
+@pytest.mark.parametrize("ask", [find, history, search])
+def test_a_question_about_one_server_costs_as_much_among_twenty_times_as_many(
+    tmp_path: Path, ask: Callable[[Store, Listed], object]
+) -> None:
+    few, many = (work(tmp_path, count, ask) for count in (FEW, MANY))
+    assert many < 2 * few + 500
