@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import select
@@ -17,7 +18,10 @@ from urllib.request import urlopen
 import pytest
 from typer.testing import CliRunner
 
+from workers import web_processes
 from workers.cli.web import app
+from workers.settings import Settings
+from workers.web_processes import SiteBroken, serve_by_several
 
 
 @contextmanager
@@ -121,3 +125,13 @@ def test_a_port_that_is_taken_is_said_at_once(tmp_path: Path, monkeypatch: pytes
 def test_the_site_imports_no_celery() -> None:
     code = "import sys, workers.web; sys.exit('celery' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_site_whose_processes_end_at_once_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork = multiprocessing.get_context("fork")
+    monkeypatch.setattr(web_processes.multiprocessing, "get_context", lambda _: fork)
+    monkeypatch.setattr(web_processes, "_serve_while_wanted", lambda *_: os._exit(3))
+    told: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(SiteBroken, match="ended 3 times"):
+        serve_by_several(Settings(), [listener], told.append)
+    assert told == ["a process of the site ended with 3; another one takes its place"] * 2
