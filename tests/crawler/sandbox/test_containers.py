@@ -288,6 +288,18 @@ def test_docker_gets_our_root_file_system_as_an_image_once(tmp_path: Path) -> No
     assert all("hallmark-sandbox:root-key" in words for words in engine.asked("create"))
 
 
+def test_podman_gets_our_root_file_system_by_a_path_without_links(tmp_path: Path) -> None:
+    engine = stand_in(tmp_path, Flavour.PODMAN)
+    (tmp_path / "link").symlink_to(engine.root.parent)
+
+    async def once() -> None:
+        started = await replace(engine, root=tmp_path / "link/root").start(SLEEP)
+        assert [found["image"] for found in engine.containers()] == [str(engine.root.resolve())]
+        await started.stop()
+
+    asyncio.run(once())
+
+
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_engines_get_the_same_system_calls_as_bubblewrap(machine: str) -> None:
     found: dict[str, Any] = profile(machine)

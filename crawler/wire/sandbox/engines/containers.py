@@ -92,7 +92,7 @@ class Containers:
             limits=box.limits,
         )
         if self.engine.flavour is Flavour.PODMAN:
-            return await self.enter(replace(wanted, root=box.root), facts)
+            return await self.enter(replace(wanted, root=box.root.resolve()), facts)  # runc follows no link on the way
         return await self.enter(replace(wanted, image=await importing.image(self.engine, box.root)), facts)
 
     def user(self, identity: Identity) -> str:
