@@ -65,7 +65,8 @@ print(json.dumps({
     "terminals": [os.path.exists(place) for place in ("/dev/ptmx", "/dev/pts/0")], "machine": os.listdir("/sys"),
     "nothing": [os.stat(place).st_rdev for place in ("/dev/zero", "/dev/full", "/dev/tty")],
     "privileges": status["NoNewPrivs"], "seccomp": status["Seccomp"], "user": os.getuid(),
-    "names": open("/etc/resolv.conf").read(), "app": open("/app/greeting").read(), "own": sorted(os.environ),
+    "names": open("/etc/resolv.conf").read(), "users": open("/etc/passwd").read(),
+    "app": open("/app/greeting").read(), "own": sorted(os.environ),
 }))
 """
 # What an engine's container has and bubblewrap's does not: files that are empty or name no machine, folders of nothing,
@@ -178,6 +179,7 @@ def test_a_container_holds_what_the_sandbox_promises(engine: Engine, cache: Path
     assert set(found["nothing"]) == {os.stat("/dev/null").st_rdev}
     assert found["user"] >= 64101
     assert found["names"] == (rootfs.root / "etc/resolv.conf").read_text()
+    assert found["users"] == (rootfs.root / "etc/passwd").read_text()
     assert set(found["own"]) <= {"PATH", "HOME", "LANG", "TMPDIR", "TZ", "HOSTNAME", "TERM", "container", "LC_CTYPE"}
     assert snapshot(rootfs.root) == before
 

@@ -67,7 +67,9 @@ def creation(flavour: Flavour, wanted: Container) -> list[str]:
     for place in (*NOTHING_IN, *((MACHINE,) if wanted.blind else ())):
         found += ["--tmpfs", f"{place}:ro,nosuid,nodev,noexec,mode=555,size=4096"]
     hidden = [Bind(Path("/dev/null"), place) for place in NOTHING_BEHIND]
-    for bind in (Bind(wanted.names, "/etc/resolv.conf"), *hidden, *wanted.binds):
+    # Podman writes whoever runs inside into a copy of it, and that differs between slots.
+    users = [Bind(wanted.root / "etc/passwd", "/etc/passwd")] if wanted.root else []
+    for bind in (Bind(wanted.names, "/etc/resolv.conf"), *users, *hidden, *wanted.binds):
         found += ["--mount", _bind(bind)]
     for name, value in wanted.environment.items():
         found += ["--env", f"{name}={value}"]
