@@ -15,6 +15,9 @@ from evidence.canonical import Json
 
 # A 4xx that an HTTP+SSE server answers to a POST (2025-11-25 transports, "Backwards Compatibility").
 SSE_FALLBACK: Final = frozenset({400, 404, 405, 406, 411})
+UNSUPPORTED_VERSION: Final = -32022
+"""The error by which a server that speaks MCP refuses the era that it was asked in (2026-07-28, versioning)."""
+
 _LONGEST_VERSION: Final = 100
 _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
@@ -43,16 +46,20 @@ class Refused:
     asked: str
 
 
-async def discover(dialogue: Dialogue, *, retry: bool, link: int | None = None) -> Opened | Refused:
+async def discover(
+    dialogue: Dialogue, *, retry: bool, link: int | None = None, patient: bool = False
+) -> Opened | Refused:
     """Try the modern era. A refusal proves nothing about the legacy one unless the host was not even reached.
 
-    `link`: a connection that was begun already.
+    `link`: a connection that was begun already. `patient`: the answer gets as long as every other one, not the short
+    time after which the legacy era is tried.
     """
+    seconds = None if patient else dialogue.limits.discover
     dialogue.connect(Era.MODERN, MODERN_VERSION, link=link)
-    reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=dialogue.limits.discover, retry=False)
+    reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if retry and reply.failure and not reply.failure.connected and reply.failure.passing:
         await dialogue.rest()
-        reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=dialogue.limits.discover, retry=False)
+        reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if reply.result and speaks_modern(reply.result.value):
         dialogue.opened(Era.MODERN, MODERN_VERSION)
         return Opened(dialogue, Era.MODERN, MODERN_VERSION, reply.result)

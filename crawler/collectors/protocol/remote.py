@@ -12,7 +12,14 @@ from crawler.collectors.protocol.dialogue import failed_in_passing
 from crawler.collectors.protocol.inquiries import Facts
 from crawler.collectors.protocol.interview import Interview
 from crawler.collectors.protocol.lists import paged_method
-from crawler.collectors.protocol.opening import SSE_FALLBACK, Opened, Refused, discover, initialize
+from crawler.collectors.protocol.opening import (
+    SSE_FALLBACK,
+    UNSUPPORTED_VERSION,
+    Opened,
+    Refused,
+    discover,
+    initialize,
+)
 from crawler.collectors.protocol.probe import Manner, Means, Probe, Probed
 from crawler.collectors.protocol.questioning import Questioning, ask_over_stream
 from crawler.collectors.protocol.verdict import absence
@@ -140,9 +147,10 @@ class RemoteProbe(Probe):
         legacy = await initialize(dialogue, self.client_version)
         if isinstance(legacy, Opened) or not failed_in_passing(modern.reply) or failed_in_passing(legacy.reply):
             return legacy
-        # It had to be woken, and what refuses the old era may still speak the new one.
-        again = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN))
-        return again if isinstance(again, Opened) else legacy
+        # It had to be woken, and what refuses the old era may still speak the new one. One that says so is just slow.
+        speaks = legacy.reply.answer is not None and legacy.reply.answer.code == UNSUPPORTED_VERSION
+        again = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN), patient=speaks)
+        return again if speaks or isinstance(again, Opened) else legacy
 
     async def _open_sse(self, target: Target, visit: Visit) -> Opened | Refused:
         post = self._post(target, visit, TargetType.SSE)

@@ -51,6 +51,7 @@ def collector(
     resolver: Resolver | None = None,
     tls: ssl.SSLContext | None = None,
     brisk: bool = False,
+    limits: ProbeLimits = PROBE,
     launcher: Launcher | None = None,
     time: Timekeeper | None = None,
     depth: str = "core",
@@ -67,9 +68,9 @@ def collector(
         limits=BRISK if brisk else WIRE,
     )
     courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
-    limits = BRISK_PROBE if brisk else PROBE
+    bounds = BRISK_PROBE if brisk else limits
     return ProtocolCollector(
-        engine, launcher, courtesy, lambda: at, limits, depth=depth, chosen=chosen, opted_out=opted_out
+        engine, launcher, courtesy, lambda: at, bounds, depth=depth, chosen=chosen, opted_out=opted_out
     )
 
 

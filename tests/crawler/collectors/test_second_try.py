@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -15,8 +16,8 @@ from crawler.wire.connection import Limits
 from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from evidence.kinds.samples import Sample
-from evidence.model import Absent, Record, Target, TargetType
-from tests.crawler.collectors.probing import AGENT, NOW, Timekeeper, collector, probe, records_of, remote
+from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
+from tests.crawler.collectors.probing import AGENT, NOW, PROBE, Timekeeper, collector, probe, records_of, remote
 from tests.servers.hostile import Behaviour, Call, Mcp, serving
 from workers.settings import Settings
 
@@ -120,6 +121,36 @@ def test_a_first_byte_may_take_thirty_seconds() -> None:
 def test_the_nightly_probe_tries_again_too() -> None:
     record = probe(Waking(modern_only, busy, "server/discover"), prober=collector())
     assert record.observation["eras"] == ["modern"]
+
+
+class SlowlyModern:
+    """Speaks the modern era alone and says so to others; it takes its time for the question that opens that era."""
+
+    def __init__(self, *seconds: float | None) -> None:
+        self.seconds = list(seconds)
+
+    async def __call__(self, call: Call) -> None:
+        if call.method == "initialize":
+            await call.error(-32022, "Unsupported protocol version", status=400)
+            return
+        if call.method == "server/discover":
+            seconds = self.seconds.pop(0)
+            await (asyncio.Event().wait() if seconds is None else asyncio.sleep(seconds))
+        await modern_only(call)
+
+
+def test_a_modern_server_that_is_slow_to_open_is_given_the_time_of_every_answer() -> None:
+    hasty = replace(PROBE, discover=0.3)
+    patient = collector(limits=hasty)
+    record = probe(SlowlyModern(None, 3 * hasty.discover), prober=patient)
+    assert isinstance(record.content, Observed)
+    assert record.observation["eras"] == ["modern"]
+
+
+def test_a_modern_server_that_never_opens_was_too_slow_and_is_no_stranger() -> None:
+    record = probe(SlowlyModern(None, None), prober=collector(brisk=True))
+    assert isinstance(record.content, Absent)
+    assert record.content.reason is Reason.TIMEOUT
 
 
 @pytest.mark.parametrize(("fault", "again"), [(silent, False), (dropped, True)])
