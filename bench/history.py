@@ -37,6 +37,7 @@ from scoring.receipt import redate, relist
 from tests.dossiers import captures
 from tests.servers.postgres import postgres_server
 from workers.receipts import score_one
+from workers.warming import warm
 
 FIRST = datetime(2026, 6, 1, 3, tzinfo=UTC)
 BATCH = 200
@@ -206,6 +207,7 @@ def _nights(
     store = open_store(url)
     store.migrate()
     history = History(store, make_remotes(options.servers), random.Random(7), options.checks, options.churn)
+    warm()  # as every worker does; the collector would go through all remotes again and again
     nights = []
     meter = Meter({"all": [os.getpid()]})  # the database is a child of ours, or a library
     before = size()
