@@ -1,8 +1,8 @@
-"""What datasets cost: `python -m bench.datasets [--servers 1000] [--processes 2] [--json FILE]`.
+"""What datasets cost: `python -m bench.datasets [--servers 1000] [--processes 2] [--database X] [--json FILE]`.
 
-Copies of the recorded servers under all versions of all rubrics in a SQLite database, written as a snapshot and
-verified, each in a process of its own. CPU is that of all processes together; memory is the peak of the largest one
-that writes or reads, and of the largest of those that it starts.
+Copies of the recorded servers under all versions of all rubrics in SQLite or PostgreSQL, written as a snapshot and
+verified, each in a process of its own. CPU is that of all processes together, PostgreSQL's apart; memory is the peak
+of the largest one that writes or reads, and of the largest of those that it starts.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from bench.publication import copy_of, ref_of
+from bench.simulation.metering import Meter
+from bench.site import database
 from evidence.model import Dossier, Run, Trigger
 from evidence.store import RunState, Store, StoredCard, open_store
 from publish.datasets.export import Order, export
@@ -36,28 +39,45 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--servers", type=int, default=1_000)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--database", choices=["postgresql", "sqlite"], default="sqlite")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        result = measure(options.servers, options.processes, Path(folder))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url, roots = database(stack, options.database, folder)
+        result = measure(url, Meter({"database": roots}), options, folder / "snapshot")
     for name, figures in result.items():
         print(name, figures)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def measure(servers: int, processes: int, folder: Path) -> dict[str, Any]:
-    url = f"sqlite:///{folder}/hallmark.db"
-    fill(url, servers)
-    place = folder / "snapshot"
-    wrote = _alone(_export, url, place, processes)
+def measure(url: str, meter: Meter, options: argparse.Namespace, place: Path) -> dict[str, Any]:
+    """Fill the database, write the snapshot, verify it; figures of each."""
+    began = time.monotonic()
+    fill(url, options.servers)
+    print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
+    wrote = _of_each(options.servers, meter, _export, url, place, options.processes)
+    print("export", wrote, flush=True)
     sizes = {path.name: path.stat().st_size for path in place.iterdir()}
-    checked = _alone(_verify, place, processes)
+    checked = _of_each(options.servers, meter, _verify, place, options.processes)
     return {
-        "export": {**wrote, "milliseconds of CPU a server": round(1000 * wrote["CPU seconds"] / servers, 1)},
-        "verify": {**checked, "milliseconds of CPU a server": round(1000 * checked["CPU seconds"] / servers, 1)},
+        "export": wrote,
+        "verify": checked,
         "megabytes": {"all files": round(sum(sizes.values()) / 1e6, 1)}
         | {name: round(size / 1e6, 1) for name, size in sorted(sizes.items(), key=lambda pair: -pair[1])[:6]},
+    }
+
+
+def _of_each(servers: int, meter: Meter, work: Callable[..., None], *what: Any) -> dict[str, float]:
+    meter.sample()
+    before = meter.seconds.get("database", 0.0)
+    figures = _alone(work, *what)
+    meter.sample()
+    return {
+        **figures,
+        "milliseconds of CPU a server": round(1000 * figures["CPU seconds"] / servers, 1),
+        "of the database": round(1000 * (meter.seconds.get("database", 0.0) - before) / servers, 1),
     }
 
 

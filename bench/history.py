@@ -2,8 +2,10 @@
 
 Made-up remotes in the mix of the census are written night after night through the Store as the pipeline does it: plan,
 read what is known, records, look for changes, receipts. Two of a hundred open servers change their tools and their
-receipts each night; nothing is probed or scored. Sizes are those after a plain VACUUM, as autovacuum leaves tables.
-With `--count N` calls of functions and the work of the database are counted in every Nth night, whose times are void.
+receipts each night; nothing is probed or scored. The figure behind the seconds is the CPU of a thousand servers in
+yardsticks, a fixed piece of work done before and after each night, since machines change their pace. Sizes are those
+after a plain VACUUM, as autovacuum leaves tables. With `--count N` calls of functions and the work of the database are
+counted in every Nth night, whose times are void.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ import argparse
 import json
 import os
 import random
+import statistics
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -212,6 +216,7 @@ def _nights(
     meter = Meter({"all": [os.getpid()]})  # the database is a child of ours, or a library
     before = size()
     for number in range(options.nights):
+        slowness = [_yardstick()]
         meter.sample()
         began = meter.seconds["all"]
         seconds: dict[str, float] = {}
@@ -223,12 +228,14 @@ def _nights(
             seconds = history.night(number)
         meter.sample()
         cpu = meter.seconds["all"] - began
+        slowness.append(_yardstick())
         after = size()
         ids = [remote.server.id for remote in history.remotes[:BATCH]]
         run_id = f"night-{number:04}"
         nights.append(
             {
                 "seconds": {**seconds, "night": sum(seconds.values()), "cpu": cpu},
+                "pace": {"yardsticks": 1000 * cpu / statistics.mean(slowness) / options.servers},
                 "counts": {name: number / options.servers for name, number in counts.items()},
                 "reads": {
                     "dossiers": _timed(lambda: store.dossiers(run_id, ids)) / len(ids) * 1000,  # noqa: B023
@@ -258,7 +265,20 @@ def _line(number: int, night: Mapping[str, Mapping[str, float]]) -> str:
     reads = " ".join(f"{name} {took:.2f}" for name, took in night["reads"].items())
     if counts := night["counts"]:
         return f"night {number + 1:3}: counted a server: " + " ".join(f"{name} {n:,.0f}" for name, n in counts.items())
-    return f"night {number + 1:3}: {steps} s | {total:,.0f} B a server ({parts}) | ms a server: {reads}"
+    yardsticks = night["pace"]["yardsticks"]
+    return (
+        f"night {number + 1:3}: {steps} s, {yardsticks:.2f} | {total:,.0f} B a server ({parts}) | ms a server: {reads}"
+    )
+
+
+def _yardstick() -> float:
+    """Seconds of CPU that a fixed piece of work takes now: machines change their pace, and a night is to be compared
+    with one of weeks ago."""
+    began = time.process_time()
+    for number in range(300):
+        text = canonical_json({f"{word}": [word, number] for word in range(200)})
+        assert zlib.decompress(zlib.compress(text)) == text
+    return time.process_time() - began
 
 
 def _timed(work: Callable[[], Any]) -> float:
