@@ -1,21 +1,25 @@
-"""The installed packages of this machine: which of them stay in the cache."""
+"""What was installed and pulled on this machine for servers: which of it stays."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
-from crawler.wire.sandbox import Evicted, Keep, evict
+from crawler.wire.sandbox import Evicted, Keep, Removed, evict, evict_images
 from workers.clock import Clock
 from workers.log import get_log
-from workers.settings import Settings
+from workers.settings import Settings, tool_environment
 
 GIGABYTE: Final = 1_000_000_000
 
 
-def keep_room(settings: Settings, clock: Clock) -> Evicted:
-    """Remove the installed packages that do not stay by the settings; never one in use."""
+async def keep_room(settings: Settings, clock: Clock) -> tuple[Evicted, Removed]:
+    """Remove the installed packages and the pulled images that do not stay by the settings; never one in use."""
     keep = Keep(size=int(settings.layers_size * GIGABYTE) or None, unused=settings.layers_unused or None)
-    gone = evict(settings.cache, keep, clock.wall())
+    gone = await asyncio.to_thread(evict, settings.cache, keep, clock.wall())
     if gone.layers:
         get_log().info("layers_evicted", layers=gone.layers, bytes=gone.size)
-    return gone
+    images = await evict_images(settings.cache, keep, clock.wall(), tool_environment())
+    if images.images or images.kept:
+        get_log().info("images_evicted", images=images.images, bytes=images.size, kept=images.kept)
+    return gone, images

@@ -1,4 +1,4 @@
-"""The settings of installed packages: how much of them is kept, and for how long."""
+"""The settings of installed packages and pulled images: how much of them is kept, and for how long."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class LayerSettings(BaseSettings):
     layers_size: float = Field(
         default=20,
         ge=0,
-        description="Gigabytes of installed packages that the cache keeps; the least recently used go first, never one "
-        "in use. 0: no bound.",
+        description="Gigabytes of installed packages that the cache keeps, and of images that an engine keeps for it; "
+        "the least recently used go first, never one in use. 0: no bound.",
     )
     layers_unused: Duration = Field(
         default=timedelta(days=30),
-        description="Installed packages that nobody started for so long leave the cache. 0: they stay.",
+        description="Installed packages and pulled images that nobody started for so long are removed. 0: they stay.",
     )

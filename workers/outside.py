@@ -225,7 +225,7 @@ class _Packages:
     async def _open(self) -> Sandbox | Absent:
         if self._settings.sandbox == "off":
             return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
-        await asyncio.to_thread(keep_room, self._settings, self._clock)
+        await keep_room(self._settings, self._clock)
         return await open_sandbox(
             self._settings.cache,
             environ=tool_environment(),

@@ -96,8 +96,8 @@ def compact() -> None:
 
 @_task(schedule.EVICT)
 def evict() -> None:
-    """Make room in this machine's cache of installed packages. It may be killed anywhere, and called twice."""
-    installed.keep_room(settings(), clock_at(settings().clock))
+    """Make room among this machine's installed packages and images. It may be killed anywhere, and called twice."""
+    run_loop(installed.keep_room(settings(), clock_at(settings().clock)))
 
 
 @_task(schedule.EXPORT_DATASETS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -33,6 +34,6 @@ def test_installed_packages_stay_by_the_settings(
     tmp_path: Path, cache: Path, size: int, unused: int, left: list[str]
 ) -> None:
     settings = world.settings(tmp_path, cache=cache, layers_size=size / GIGABYTE, layers_unused=timedelta(days=unused))
-    gone = keep_room(settings, SystemClock())
+    gone, _ = asyncio.run(keep_room(settings, SystemClock()))
     assert sorted(path.name for path in (cache / "layers").iterdir()) == left
     assert (gone.layers, gone.size) == (2 - len(left), 10 * (2 - len(left)))

@@ -84,20 +84,23 @@ def clean(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     older_than: Annotated[
         int | None,
-        typer.Option(metavar="DAYS", min=0, help="Only packages that nobody started for so many days, none in use."),
+        typer.Option(metavar="DAYS", min=0, help="Only what nobody started for so many days, and nothing in use."),
     ] = None,
 ) -> None:
-    """Remove the root file system and every installed package from the cache; both are made again when needed."""
+    """Remove the root file system, every installed package and every pulled image; all are made again when needed."""
     with explained():
         cache = Settings().cache
         if older_than is not None:
-            gone = box.evict(cache, box.Keep(unused=timedelta(days=older_than)), SystemClock().wall())
+            keep = box.Keep(unused=timedelta(days=older_than))
+            gone = box.evict(cache, keep, SystemClock().wall())
             packages = f"{gone.layers} installed package{'s' * (gone.layers != 1)}"
             note(f"removed {packages} ({gone.size / 1e6:.0f} MB) in {cache}")
+            _remove_images(cache, keep)
             return
         size, files = _usage(cache)
         if not files:
             note(f"nothing to remove in {cache}")
+            _remove_images(cache, box.Keep(size=0))
             return
         if not yes and not typer.confirm(f"Remove {files} files ({size / 1e6:.0f} MB) in {cache}?", err=True):
             raise typer.Exit(Exit.OK)
@@ -105,6 +108,16 @@ def clean(
             _make_writable(part)
             shutil.rmtree(part)
         note(f"removed {files} files ({size / 1e6:.0f} MB) in {cache}")
+        _remove_images(cache, box.Keep(size=0))
+
+
+def _remove_images(cache: Path, keep: box.Keep) -> None:
+    """Remove what engines hold for us, and say so; silent where they hold nothing."""
+    gone = asyncio.run(box.evict_images(cache, keep, SystemClock().wall(), tool_environment()))
+    if gone.images:
+        note(f"removed {gone.images} image{'s' * (gone.images != 1)} ({gone.size / 1e6:.0f} MB)")
+    if gone.kept:
+        note("images stay: another program uses them, or their engine does not answer. Try again later.")
 
 
 def _spelled(value: object) -> str:

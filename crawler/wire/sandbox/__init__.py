@@ -2,8 +2,10 @@
 
 from crawler.wire.sandbox.availability import Availability, available
 from crawler.wire.sandbox.bare import UnsandboxedLauncher
+from crawler.wire.sandbox.engines.pulled import Removed
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.failure import start_failure
+from crawler.wire.sandbox.image_engine import evict_images
 from crawler.wire.sandbox.kernel.limits import Limits
 from crawler.wire.sandbox.launcher import Sandbox, open_sandbox
 from crawler.wire.sandbox.layers.eviction import Evicted, Keep, evict
@@ -20,6 +22,7 @@ __all__ = [
     "InstalledTree",
     "Keep",
     "Limits",
+    "Removed",
     "Rootfs",
     "Sandbox",
     "SandboxError",
@@ -27,6 +30,7 @@ __all__ = [
     "available",
     "build",
     "evict",
+    "evict_images",
     "look",
     "manner",
     "open_sandbox",

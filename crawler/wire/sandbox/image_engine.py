@@ -12,8 +12,11 @@ from pathlib import Path
 from crawler.wire.guard import Guard
 from crawler.wire.sandbox.engines.containers import Containers
 from crawler.wire.sandbox.engines.images import Images
+from crawler.wire.sandbox.engines.pulled import Pulled, Removed, flavours
+from crawler.wire.sandbox.errors import SandboxError
+from crawler.wire.sandbox.layers.eviction import Keep
 from crawler.wire.sandbox.runtime import Runtime
-from crawler.wire.sandbox.runtimes import engine_runtime, look, pick_for_images
+from crawler.wire.sandbox.runtimes import engine_of, engine_runtime, look, pick_for_images
 from evidence.model import Absent, Reason
 
 
@@ -46,3 +49,18 @@ class ImageEngine:
                 return Absent(Reason.RUNTIME_UNSUPPORTED, f"{chosen.why}; {chosen.fix}")
             runtime = await engine_runtime(chosen, self.cache_dir, self.environ)
         return Images(runtime, self.root / "etc/resolv.conf", self.now, self.ttl, self.guard)
+
+
+async def evict_images(cache_dir: Path, keep: Keep, now: datetime, environ: Mapping[str, str]) -> Removed:
+    """Remove the images that do not stay by `keep` from the engines that pulled them for us; never one in use.
+
+    Those of an engine that does not answer are kept, and counted so.
+    """
+    gone = Removed()
+    for flavour in flavours(cache_dir):
+        try:
+            found = await Pulled(engine_of(flavour, environ), cache_dir).evict(keep, now)
+        except SandboxError:
+            found = Removed(kept=1)
+        gone = Removed(gone.images + found.images, gone.size + found.size, gone.kept + found.kept)
+    return gone

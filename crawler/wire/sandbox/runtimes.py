@@ -95,7 +95,7 @@ async def opened(name: str, cache_dir: Path, root: Path, environ: Mapping[str, s
 
 async def engine_runtime(name: str, cache_dir: Path, environ: Mapping[str, str]) -> Containers:
     """An engine as a runtime; raises SandboxError."""
-    return await containers_of(_engine(Flavour(name), environ), cache_dir)
+    return await containers_of(engine_of(Flavour(name), environ), cache_dir)
 
 
 async def tried(runtime: Runtime, cache_dir: Path, root: Path) -> None:
@@ -129,7 +129,7 @@ def _podman(environ: Mapping[str, str]) -> Availability:
         return Availability(False, "Podman is not installed", "install it: apt-get install podman")
     if environ.get("CONTAINER_HOST"):
         return Availability(False, "CONTAINER_HOST names a Podman elsewhere", "unset it: containers need local files")
-    engine = _engine(Flavour.PODMAN, environ)
+    engine = engine_of(Flavour.PODMAN, environ)
     said = _say([str(engine.binary), "info", "--format", "json"], engine.client_environment)
     try:
         table = json.loads(said or "")
@@ -147,7 +147,7 @@ def _docker(environ: Mapping[str, str]) -> Availability:
         return Availability(False, "Docker is not installed", "install it: apt-get install docker.io")
     if not environ.get("DOCKER_HOST", "unix://").startswith("unix://"):
         return Availability(False, "DOCKER_HOST names a machine elsewhere", "unset it: containers need local files")
-    engine = _engine(Flavour.DOCKER, environ)
+    engine = engine_of(Flavour.DOCKER, environ)
     client = _say([str(engine.binary), "--version"], engine.client_environment)
     if client is None or not client.startswith("Docker version"):
         return Availability(False, "`docker` is not Docker's client", "choose podman, if it is Podman's")
@@ -157,7 +157,8 @@ def _docker(environ: Mapping[str, str]) -> Availability:
     return Availability(True, detail=server.strip())
 
 
-def _engine(flavour: Flavour, environ: Mapping[str, str]) -> Engine:
+def engine_of(flavour: Flavour, environ: Mapping[str, str]) -> Engine:
+    """The client of an engine; raises SandboxError when it is not installed."""
     return Engine(flavour, _program(flavour), {name: environ[name] for name in NEEDED if name in environ})
 
 

@@ -44,6 +44,8 @@ def main(words: list[str]) -> int:
             return inspect(name)
         case ["rm", "--force", "--volumes", *rest]:
             return remove(rest)
+        case ["ps", "--all", *_] if behaviour("down"):
+            return refuse("cannot connect to the daemon")
         case ["ps", "--all", "--filter", "name=hallmark-", "--format", "{{.Names}}"]:
             say("\n".join(sorted(path.stem for path in HOME.glob("hallmark-*.json"))))
             return 0
@@ -51,8 +53,14 @@ def main(words: list[str]) -> int:
             return tell(reference, "manifest")
         case ["manifest", "inspect", reference]:
             return tell(reference, "manifest")
-        case ["image", "inspect", "--format", "{{.Id}}", reference] | ["image", "inspect", reference]:
-            return tell(reference, "image")
+        case ["image", "inspect", "--format", "{{.Id}} {{.Size}}", name]:
+            if found := image(name):
+                say(f"{found['image']['Id']} {found['image']['Size']}")
+            return 0 if found else refuse("no such image")
+        case ["image", "inspect", name]:
+            return show(name)
+        case ["image", "rm", name]:
+            return untag(name)
         case ["pull", "--quiet", reference]:
             return pull(reference)
         case ["import", "-", name]:
@@ -150,16 +158,50 @@ def remove(words: list[str]) -> int:
 
 
 def tell(reference: str, what: str) -> int:
-    found = json.loads((HOME / "images.json").read_text()) if (HOME / "images.json").exists() else {}
-    told = found.get(reference, {}).get(what)
-    if told is None or (what == "image" and not found[reference].get("pulled")):
-        return refuse(found.get(reference, {}).get("refusal", "manifest unknown"))
-    say(json.dumps([told] if what == "image" else told))
+    told = images().get(reference, {}).get(what)
+    if told is None:
+        return refuse(images().get(reference, {}).get("refusal", "manifest unknown"))
+    say(json.dumps(told))
+    return 0
+
+
+def images() -> dict[str, Any]:
+    place = HOME / "images.json"
+    found: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
+    return found
+
+
+def image(name: str) -> dict[str, Any]:
+    """What is here by a name or an identifier."""
+    here = {key: entry for key, entry in images().items() if entry.get("pulled") and not behaviour("down")}
+    return here.get(name) or next((entry for entry in here.values() if entry["image"]["Id"] == name), {})
+
+
+def show(name: str) -> int:
+    found = image(name)
+    if not found:
+        return refuse("no such image")
+    same = [key for key, entry in images().items() if entry.get("pulled") and entry["image"] == found["image"]]
+    say(json.dumps([{"RepoTags": [key for key in same if "@" not in key and "<none>" not in key], **found["image"]}]))
+    return 0
+
+
+def untag(name: str) -> int:
+    """Take a name off an image, or remove one by its identifier that has no more than one."""
+    known, found = images(), image(name)
+    if not found:
+        return refuse("no such image")
+    names = [key for key, entry in known.items() if entry.get("pulled") and entry["image"] == found["image"]]
+    used = any(load(path.stem)["image"] == found["image"]["Id"] for path in HOME.glob("hallmark-*.json"))
+    if used or (name not in known and len(names) > 1):
+        return refuse("image is in use by a container" if used else "unable to delete: it has more than one tag")
+    known[name if name in known else names[0]]["pulled"] = False
+    (HOME / "images.json").write_text(json.dumps(known))
     return 0
 
 
 def pull(reference: str) -> int:
-    found = json.loads((HOME / "images.json").read_text())
+    found = images()
     if behaviour("floods"):
         flood()
     found[reference]["pulled"] = True
@@ -178,7 +220,7 @@ def flood() -> None:
 def take(name: str) -> int:
     with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as archive:
         files = [entry.name for entry in archive if (entry.uid, entry.gid) == (0, 0)]
-    made = {name: {"pulled": True, "image": {"Id": "1" * 64, "files": len(files)}}}
+    made = {name: {"pulled": True, "image": {"Id": "1" * 64, "Size": 7, "files": len(files)}}}
     (HOME / "images.json").write_text(json.dumps(made))
     return 0
 

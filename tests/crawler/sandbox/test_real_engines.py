@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ import pytest
 
 from crawler.wire.guard import Guard
 from crawler.wire.launch import Exit
-from crawler.wire.sandbox import Rootfs
+from crawler.wire.sandbox import Keep, Rootfs
 from crawler.wire.sandbox.boxes import process
 from crawler.wire.sandbox.boxes.box import Bind, Box
 from crawler.wire.sandbox.boxes.process import Contained
@@ -34,6 +34,7 @@ from crawler.wire.sandbox.engines.containers import Containers, containers_of
 from crawler.wire.sandbox.engines.engine import Engine, Flavour
 from crawler.wire.sandbox.engines.images import ARCHITECTURES, Images
 from crawler.wire.sandbox.engines.keeper import names
+from crawler.wire.sandbox.engines.pulled import Pulled
 from crawler.wire.sandbox.kernel.identity import FIRST_SLOT_UID, slot
 from crawler.wire.sandbox.kernel.limits import Limits
 from evidence.model import Absent, Reason, Target, TargetType
@@ -300,13 +301,20 @@ def test_an_image_is_pulled_from_its_registry_and_runs_as_nobody(
         missing = asyncio.run(pull("2.0"))[0]
         assert isinstance(missing, Absent)
         assert missing.reason is Reason.NO_PACKAGE
+        evicted = asyncio.run(Pulled(engine, cache).evict(Keep(size=0), datetime.now(UTC) + timedelta(hours=1)))
+        assert (evicted.images, evicted.kept) == (1, 0)
+        assert not isinstance(asyncio.run(pull(digest(server.manifest)))[0], Absent)
+        assert len(server.asked) > questions
 
 
 @pytest.mark.parametrize("member", [True, False])
-def test_an_ordinary_user_needs_to_be_in_the_engine_s_group(engine: Engine, rootfs: Rootfs, member: bool) -> None:
+def test_an_ordinary_user_needs_to_be_in_the_engine_s_group(
+    engine: Engine, rootfs: Rootfs, tmp_path: Path, member: bool
+) -> None:
     if engine.flavour is Flavour.PODMAN:
         pytest.skip("Podman has no group: each user has an engine of its own")
-    asyncio.run(importing.image(engine, rootfs.root))  # from a folder that an ordinary user may not read here
+    pulled = Pulled(engine, tmp_path)
+    asyncio.run(importing.image(pulled, rootfs.root))  # from a folder that an ordinary user may not read here
     command = [*ordinary.command("code")[:-2], "-c", ORDINARY]
     command = [word if member else word.replace("--regid=", "--regid=1") for word in command]
     with tempfile.TemporaryDirectory(prefix="hallmark-ordinary-") as cache:

@@ -21,6 +21,7 @@ from crawler.wire.sandbox.engines import importing
 from crawler.wire.sandbox.engines.container import Container, creation
 from crawler.wire.sandbox.engines.engine import Engine, Flavour
 from crawler.wire.sandbox.engines.keeper import Keeper, Owner, claim, sweep
+from crawler.wire.sandbox.engines.pulled import Pulled
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.kernel.identity import FIRST_SLOT_UID, Identity
 from crawler.wire.sandbox.kernel.limits import Limits
@@ -62,11 +63,15 @@ class InContainer(Contained):
 
 @dataclass(frozen=True, slots=True)
 class Containers:
-    """Containers of one engine. Make one with `containers_of`; `profile` lists the allowed system calls."""
+    """Containers of one engine. Make one with `containers_of`; `profile` lists the allowed system calls.
+
+    `pulled` knows the images that the engine holds for us.
+    """
 
     engine: Engine
     owner: Owner
     profile: Path
+    pulled: Pulled
 
     @property
     def name(self) -> str:
@@ -93,7 +98,7 @@ class Containers:
         )
         if self.engine.flavour is Flavour.PODMAN:
             return await self.enter(replace(wanted, root=box.root.resolve()), facts)  # runc follows no link on the way
-        return await self.enter(replace(wanted, image=await importing.image(self.engine, box.root)), facts)
+        return await self.enter(replace(wanted, image=await importing.image(self.pulled, box.root)), facts)
 
     def user(self, identity: Identity) -> str:
         """Who a server is inside, as USER:GROUP; never root, and alone with that id where the engine is root."""
@@ -173,7 +178,8 @@ class State:
 async def containers_of(engine: Engine, cache_dir: Path) -> Containers:
     """The engine as a runtime, without what dead processes left in it; raises SandboxError."""
     await sweep(engine, cache_dir)
-    return Containers(engine, claim(cache_dir), await asyncio.to_thread(_written, cache_dir / "tools"))
+    calls = await asyncio.to_thread(_written, cache_dir / "tools")
+    return Containers(engine, claim(cache_dir), calls, Pulled(engine, cache_dir))
 
 
 def _written(folder: Path) -> Path:

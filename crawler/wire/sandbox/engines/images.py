@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import platform
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -54,6 +55,7 @@ class Image:
     """A pulled image: `identifier` is the engine's, `digest` the registry's, both of the contents.
 
     `user` is the one it names by an ordinary number, else empty: any name may be root's in the image's own list.
+    `ours`: it is here because we had it pulled, and will be removed when nobody used it for long.
     """
 
     repository: str
@@ -61,6 +63,7 @@ class Image:
     identifier: str
     user: str
     volumes: tuple[str, ...]
+    ours: bool = False
 
 
 @dataclass(slots=True)
@@ -102,15 +105,24 @@ class Images:
         return await self.runtime.enter(wanted, facts)
 
     async def image(self, target: Target) -> Image | Absent:
-        """The image of a target, pulled if it is not there or its tag is to be asked for again."""
+        """The image of a target, pulled if it is not there or its tag is to be asked for again.
+
+        What is ours of it stays for as long as it takes to make a container.
+        """
         reference = reference_of(target)
         if isinstance(reference, Absent):
             return reference
         at, known = self._known.get(reference, (None, None))
-        if known is None or at is None or self.now() - at >= self.ttl:
+        if known is None or at is None or self.now() - at >= self.ttl or not await self._is_there(known):
             known = await self._pulled(target.identifier, reference)
             self._known[reference] = (self.now(), known)
         return known
+
+    async def _is_there(self, known: Image | Absent) -> bool:
+        """Whether nobody removed an image since it was pulled."""
+        if isinstance(known, Absent) or not known.ours:
+            return True
+        return await asyncio.to_thread(self.runtime.pulled.use, known.identifier)
 
     async def _barred(self, repository: str) -> Absent | None:
         """Why the registry that a repository names is not asked; None when it may be."""
@@ -126,12 +138,26 @@ class Images:
         return None
 
     async def _pulled(self, repository: str, reference: str) -> Image | Absent:
-        there = "@" in reference and await self._inspected(repository, reference)
-        if there:
-            return there
-        refused = await self._barred(repository) or await self._weighed(repository, reference)
-        if refused:
-            return refused
+        before = await self._inspected(reference)
+        if before is None or "@" not in reference:
+            refused = await self._barred(repository) or await self._weighed(repository, reference)
+            refused = refused or await self._pull(reference)
+            if refused:
+                return refused
+        after = await self._inspected(reference)
+        if after is None:
+            return Absent(Reason.INSTALL_FAILED, "the engine does not know the image that it pulled")
+        try:
+            found, identifier = described(repository, after), str(after["Id"])
+            if before is None or before["Id"] != identifier:
+                self.runtime.pulled.remember(identifier, reference, int(str(after["Size"])))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise SandboxError(f"{self.runtime.name} describes an image in an unknown way") from error
+        is_ours = await asyncio.to_thread(self.runtime.pulled.use, identifier)
+        return replace(found, ours=is_ours) if isinstance(found, Image) else found
+
+    async def _pull(self, reference: str) -> Absent | None:
+        """Have the engine pull an image; why that failed, or None."""
         most, store = LARGEST + LARGEST_UNPACKED, await self._store()
         answer = await self.runtime.engine.ask(
             "pull", "--quiet", reference, seconds=PULLING, most_written=most, store=store
@@ -140,10 +166,7 @@ class Images:
             return Absent(Reason.SANDBOX_RESTRICTED, f"Docker's disk took {most >> 20} MiB while it pulled the image")
         if answer.cut:
             return Absent(Reason.TOO_LARGE, f"an image of more than {LARGEST_UNPACKED >> 20} MiB unpacked")
-        if answer.code:
-            return refusal(answer.err)
-        found = await self._inspected(repository, reference)
-        return found or Absent(Reason.INSTALL_FAILED, "the engine does not know the image that it pulled")
+        return refusal(answer.err) if answer.code else None
 
     async def _store(self) -> Path | None:
         """Where a daemon keeps what it pulls; None for Podman, which writes itself."""
@@ -189,14 +212,15 @@ class Images:
             else Absent(Reason.INSTALL_FAILED, "the image's manifest is no JSON object")
         )
 
-    async def _inspected(self, repository: str, reference: str) -> Image | Absent | None:
+    async def _inspected(self, reference: str) -> Mapping[str, Json] | None:
         answer = await self.runtime.engine.ask("image", "inspect", reference)
         if answer.code:
             return None
         try:
-            return described(repository, json.loads(answer.out)[0])
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            table = json.loads(answer.out)[0]
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise SandboxError(f"{self.runtime.name} describes an image in an unknown way") from error
+        return table if isinstance(table, dict) else {}
 
 
 def reference_of(target: Target) -> str | Absent:

@@ -8,19 +8,32 @@ import tarfile
 from pathlib import Path
 
 from crawler.wire.sandbox.engines.engine import Engine
+from crawler.wire.sandbox.engines.pulled import Pulled
 from crawler.wire.sandbox.errors import SandboxError
 
 REPOSITORY = "hallmark-sandbox"
 PATIENCE = 300.0
 
 
-async def image(engine: Engine, root: Path) -> str:
+async def image(pulled: Pulled, root: Path) -> str:
     """The name of the image made of `root`, imported if the engine does not have it; raises SandboxError."""
+    engine = pulled.engine
     name = f"{REPOSITORY}:{root.parent.name}"  # the folder above is named by the digest of what went into it
-    known = await engine.ask("image", "inspect", "--format", "{{.Id}}", name)
-    if known.code:
-        await asyncio.to_thread(_import, engine, root, name)
+    known = await _known(engine, name)
+    if known is None or not await asyncio.to_thread(pulled.use, known[0]):
+        if known is None:
+            await asyncio.to_thread(_import, engine, root, name)
+            known = await _known(engine, name)
+        if known is not None:
+            pulled.remember(known[0], name, known[1])
     return name
+
+
+async def _known(engine: Engine, name: str) -> tuple[str, int] | None:
+    """Identifier and bytes of an image that is there."""
+    said = await engine.ask("image", "inspect", "--format", "{{.Id}} {{.Size}}", name)
+    identifier, _, size = said.out.strip().partition(" ")
+    return None if said.code else (identifier, int(size) if size.isdecimal() else 0)
 
 
 def _import(engine: Engine, root: Path, name: str) -> None:
