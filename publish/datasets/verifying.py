@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,31 +165,39 @@ def _keep(report: Report, judged: Judged) -> None:
 def _judged(opened: Opened, processes: int, stack: ExitStack) -> Iterator[tuple[Judged, dict[str, Block]]]:
     """What came of each chunk, in their order, with few of them on the way at a time."""
     pool = stack.enter_context(confined.workers(processes))
-    waiting: deque[tuple[Future[tuple[Judged, dict[str, Block]]], int]] = deque()
+    waiting: deque[tuple[Future[tuple[Judged, dict[str, Block]]], int, str]] = deque()
     held = 0
     try:
         for chunk, size in _chunks(opened):
-            waiting.append((pool.submit(judge_chunk, opened.manifest, chunk), size))
+            waiting.append((pool.submit(judge_chunk, opened.manifest, chunk), size, _span(chunk)))
             held += size
             while len(waiting) > 2 * max(processes, 1) or held > HELD_BYTES:
-                future, done = waiting.popleft()
+                future, done, span = waiting.popleft()
                 held -= done
-                yield _result(future)
+                yield _result(future, span)
         while waiting:
-            yield _result(waiting.popleft()[0])
+            future, _, span = waiting.popleft()
+            yield _result(future, span)
     finally:
-        for future, _ in waiting:
+        for future, _, _ in waiting:
             future.cancel()
 
 
-def _result(future: Future[tuple[Judged, dict[str, Block]]]) -> tuple[Judged, dict[str, Block]]:
-    """What came of a chunk. A rule that raises over what a stranger wrote ends the checking with a message."""
+def _result(future: Future[tuple[Judged, dict[str, Block]]], span: str) -> tuple[Judged, dict[str, Block]]:
+    """What came of a chunk. What a stranger wrote and no rule can take ends the checking with a message."""
     error = future.exception()
     if error is None:
         return future.result()
     if isinstance(error, Unreadable) or not isinstance(error, Exception):
         raise error
-    raise Unreadable("the tables", f"judging a server ended with {type(error).__name__}: {error}") from error
+    if isinstance(error, MemoryError | BrokenProcessPool):  # libraries in C die where there is no more memory
+        raise Unreadable("the tables", f"judging {span} takes more memory than it may have") from error
+    raise Unreadable("the tables", f"judging {span} ended with {type(error).__name__}: {error}") from error
+
+
+def _span(chunk: Chunk) -> str:
+    first, last = chunk[0][0], chunk[-1][0]
+    return f"server {first}" if first == last else f"servers {first} to {last}"
 
 
 def _chunks(opened: Opened) -> Iterator[tuple[Chunk, int]]:

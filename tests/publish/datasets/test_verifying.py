@@ -385,7 +385,7 @@ def test_a_row_that_takes_more_memory_than_there_may_be_is_named(
     data = b"".join([re.sub(rb'"seen_in":\[[^]]*\]', b'"seen_in":[' + many + b"]", first), *rest])
     nights.write(snapshot, "servers.jsonl.gz", gzip.compress(data, 1))
     found = [problem.found for problem in verify(snapshot, processes=1).problems]
-    assert any("MemoryError" in one for one in found), found
+    assert any("takes more memory than it may have" in one for one in found), found
 
 
 def test_parquet_files_hold_what_the_lines_say(written: Path) -> None:
