@@ -56,6 +56,7 @@ def status(as_json: AsJson = False) -> None:
         chosen = box.pick(settings.sandbox_runtime, found.__getitem__)
         engine = box.pick_for_images(settings.sandbox_runtime, found.__getitem__)
         size, files = _usage(settings.cache)
+        pulled, pulled_bytes = box.held(settings.cache)
         named = isinstance(chosen, str)
         row = {
             "available": named,
@@ -69,13 +70,16 @@ def status(as_json: AsJson = False) -> None:
             "cache": str(settings.cache),
             "bytes": size,
             "files": files,
+            "pulled_images": pulled,
+            "pulled_bytes": pulled_bytes,
         }
         if as_json:
             emit(row)
         else:
             runtimes = {f"runtime {name}": _told(state) for name, state in found.items()}
             del row["runtimes"]
-            show(facts((name, _spelled(value)) for name, value in {**row, **runtimes}.items() if value != ""))
+            told = {name.replace("_", " "): _spelled(value) for name, value in {**row, **runtimes}.items()}
+            show(facts((name, value) for name, value in told.items() if value))
         raise typer.Exit(Exit.OK if named else Exit.NOTHING)
 
 

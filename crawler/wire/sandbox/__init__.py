@@ -2,7 +2,7 @@
 
 from crawler.wire.sandbox.availability import Availability, available
 from crawler.wire.sandbox.bare import UnsandboxedLauncher
-from crawler.wire.sandbox.engines.pulled import Removed
+from crawler.wire.sandbox.engines.pulled import Removed, held
 from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.failure import start_failure
 from crawler.wire.sandbox.image_engine import evict_images
@@ -31,6 +31,7 @@ __all__ = [
     "build",
     "evict",
     "evict_images",
+    "held",
     "look",
     "manner",
     "open_sandbox",

@@ -64,9 +64,9 @@ class Pulled:
 
         Raises SandboxError when the engine does not answer.
         """
-        held = sorted(self._records(), key=lambda record: record.used_at)
-        total, gone = sum(record.size for record in held), Removed()
-        for record in held:
+        known = sorted(self._records(), key=lambda record: record.used_at)
+        total, gone = sum(record.size for record in known), Removed()
+        for record in known:
             is_old = keep.unused is not None and now - record.used_at > keep.unused
             if now - record.used_at < CREATING or (not is_old and (keep.size is None or total <= keep.size)):
                 continue
@@ -138,6 +138,12 @@ class _Record:
 def flavours(cache_dir: Path) -> list[Flavour]:
     """The engines that hold images for us."""
     return [flavour for flavour in Flavour if any((cache_dir / _FOLDER).glob(f"{flavour}-*.json"))]
+
+
+def held(cache_dir: Path) -> tuple[int, int]:
+    """How many images all engines hold for us, and their bytes."""
+    records = [record for path in (cache_dir / _FOLDER).glob("*-*.json") if (record := _read(path))]
+    return len(records), sum(record.size for record in records)
 
 
 def _read(path: Path) -> _Record | None:
