@@ -135,6 +135,8 @@ def start(name: str) -> int:
     process = subprocess.Popen(command, start_new_session=True)
     keep(name, box | {"Pid": process.pid, "StartedAt": "2026-11-22T12:00:00Z"})
     code = process.wait()
+    if behaviour("starves"):
+        Path("oom").touch()  # as conmon 2.1.6 does where it was started
     return code if code >= 0 else 128 - code
 
 

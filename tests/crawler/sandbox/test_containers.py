@@ -167,6 +167,20 @@ def test_a_server_is_spoken_to_and_its_container_removed(engine: StandIn) -> Non
     run(talk())
 
 
+@pytest.mark.parametrize("starves", ["yes", ""])
+def test_a_note_that_the_kernel_killed_for_want_of_memory_is_found_and_removed(engine: StandIn, starves: str) -> None:
+    engine.behave(starves=starves)
+
+    async def end() -> None:
+        started = await engine.start("raise SystemExit(137)")
+        assert await said_by(started) == b""
+        found = await started.stop()
+        assert (found.code, "memory limit" in found.stderr) == ((None, True) if starves else (-9, False))
+
+    run(end())
+    assert list((engine.cache / "work").iterdir()) == []
+
+
 def test_clients_get_no_environment_but_what_names_the_engine(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "topsecret")
 

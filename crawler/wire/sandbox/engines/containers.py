@@ -10,6 +10,7 @@ import os
 import platform
 import signal
 import subprocess
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,10 +27,14 @@ from crawler.wire.sandbox.errors import SandboxError
 from crawler.wire.sandbox.kernel.identity import FIRST_SLOT_UID, Identity
 from crawler.wire.sandbox.kernel.limits import Limits
 from crawler.wire.sandbox.kernel.profile import profile
+from crawler.wire.sandbox.layers import trees
 from evidence.canonical import Json
 
 STARTING = 30.0  # seconds from the order to start until the engine says that it did
 POLL = 0.02
+# The note of conmon, which watches Podman's containers, that the kernel killed for want of memory. 2.1.6 leaves it
+# in the folder that it was started in, where Podman does not look; later ones leave it where Podman does.
+STARVED = "oom"
 ORDINARY = 1000  # the user inside a rootless engine, whose own user namespace makes it a stranger outside
 
 
@@ -111,21 +116,31 @@ class Containers:
         """Create and start a container; raises SandboxError, and leaves none behind, when it cannot be started."""
         keeper = Keeper(self.engine, wanted.name)
         async with contextlib.AsyncExitStack() as undo:
+            notes = await asyncio.to_thread(self._notes)
+            undo.push_async_callback(asyncio.to_thread, trees.remove, notes)
             undo.push_async_callback(keeper.finish)
             await self.engine.demand(*creation(self.engine.flavour, wanted))
-            process = self._client(wanted.name)
+            process = self._client(wanted.name, notes)
             undo.callback(_abandon, process)
             init = await self._started(wanted.name, process)
             undo.pop_all()
-        starved = partial(self._starved, wanted.name)
-        return InContainer(process, init, wanted.limits, facts or {}, runtime=self.name, keeper=keeper, starved=starved)
+        starved = partial(self._starved, wanted.name, notes)
+        made = InContainer(process, init, wanted.limits, facts or {}, runtime=self.name, keeper=keeper, starved=starved)
+        made.after_stop(partial(asyncio.to_thread, trees.remove, notes))
+        return made
 
-    def _client(self, name: str) -> subprocess.Popen[bytes]:
+    def _notes(self) -> Path:
+        """An empty folder for the client, in which what watches a container for Podman leaves its notes."""
+        folder = self.pulled.cache_dir / "work"
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="container-", dir=folder))
+
+    def _client(self, name: str, folder: Path) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603
                 [self.engine.binary, "start", "--attach", "--interactive", name],
                 env=self.engine.client_environment,
-                cwd="/",
+                cwd=folder,
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -147,8 +162,10 @@ class Containers:
             raise SandboxError(f"{self.name} did not start the container in {STARTING:g} seconds") from error
         return _init(found)
 
-    async def _starved(self, name: str) -> bool:
+    async def _starved(self, name: str, notes: Path) -> bool:
         """Whether the kernel killed something in an ended container, all of which together had too much memory."""
+        if (notes / STARVED).exists():
+            return True
         try:
             return (await self._state(name)).starved
         except SandboxError:  # it is gone
