@@ -120,9 +120,11 @@ def _newest_earlier(run_id: str, servers: Sequence[int], wanted: ColumnElement[b
     """Per server the newest earlier run with such records: probes of the primary key, and no index of its own.
 
     A re-test is no night of its own (docs/decisions/0220); without it here, none of them is looked into for others.
+    With EXISTS PostgreSQL may read all visits of every server first.
     """
     recorded = select(VISIT.c.run_key).where(VISIT.c.run_key == RUN.c.key, VISIT.c.server_key == SERVER.c.key, wanted)
-    newest = select(RUN.c.key).where(RUN.c.id < run_id, _NO_RETEST, recorded.correlate(RUN, SERVER).exists())
+    is_recorded = recorded.correlate(RUN, SERVER).scalar_subquery().is_not(None)
+    newest = select(RUN.c.key).where(RUN.c.id < run_id, _NO_RETEST, is_recorded)
     newest_key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     return select(SERVER.c.key, newest_key).where(SERVER.c.key.in_(servers))
 

@@ -171,7 +171,7 @@ def _newest_before(connection: Connection, run: int, servers: Iterable[int]) -> 
     """The receipts of servers, by key, in the newest earlier run that scored them."""
     run_id = select(RUN.c.id).where(RUN.c.key == run).scalar_subquery()
     scored = select(SCORING.c.run_key).where(SCORING.c.run_key == RUN.c.key, SCORING.c.server_key == SERVER.c.key)
-    newest = select(RUN.c.key).where(RUN.c.id < run_id, scored.correlate(RUN, SERVER).exists())
+    newest = select(RUN.c.key).where(RUN.c.id < run_id, scored.correlate(RUN, SERVER).scalar_subquery().is_not(None))
     key = newest.correlate(SERVER).order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     query = select(SCORING.c.server_key, SCORING.c.receipts).where(
         SCORING.c.server_key == SERVER.c.key, SCORING.c.run_key == key

@@ -88,7 +88,7 @@ def find_thinned(connection: Connection, run_id: str) -> Thinned | None:
 def _droppable(connection: Connection, run: int, servers: Sequence[int]) -> list[int]:
     """Those of the servers whose visit in a run is not their newest, and who have no private finding."""
     visited = select(VISIT.c.run_key).where(VISIT.c.run_key == RUN.c.key, VISIT.c.server_key == SERVER.c.key)
-    newest = select(RUN.c.key).where(visited.correlate(RUN, SERVER).exists()).correlate(SERVER)
+    newest = select(RUN.c.key).where(visited.correlate(RUN, SERVER).scalar_subquery().is_not(None)).correlate(SERVER)
     newest_key = newest.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     private = select(FINDING.c.key).where(FINDING.c.server_key == SERVER.c.key, FINDING.c.state.not_in(_CLOSED))
     query = select(SERVER.c.key).where(SERVER.c.key.in_(servers), newest_key != literal(run), ~private.exists())

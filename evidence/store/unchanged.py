@@ -58,7 +58,8 @@ def _pinned_alike(connection: Connection, run: int, run_id: str) -> Select[int, 
 def _newest_scored(runs: Select[int, str], ids: Sequence[ServerId]) -> Select[str, int, int | None]:
     """Per server the newest of some runs in which it was scored: probes of a primary key, from the newest run on.
 
-    Named by their keys, all of these runs would be looked at for every server.
+    Named by their keys, all of these runs would be looked at for every server, and with EXISTS PostgreSQL may read all
+    items of every server first.
     """
     scored = select(RUN_ITEM.c.stage).where(
         RUN_ITEM.c.run_key == RUN.c.key,
@@ -66,5 +67,6 @@ def _newest_scored(runs: Select[int, str], ids: Sequence[ServerId]) -> Select[st
         RUN_ITEM.c.server_key == SERVER.c.key,
         RUN_ITEM.c.done_at.is_not(None),
     )
-    newest = runs.with_only_columns(RUN.c.key).where(scored.correlate(RUN, SERVER).exists()).limit(1)
+    is_scored = scored.correlate(RUN, SERVER).scalar_subquery().is_not(None)
+    newest = runs.with_only_columns(RUN.c.key).where(is_scored).limit(1)
     return select(SERVER.c.id, SERVER.c.key, newest.correlate(SERVER).scalar_subquery()).where(SERVER.c.id.in_(ids))
