@@ -46,6 +46,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages; default: all, and visitors")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -74,7 +75,8 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
     for name, plan in plans(store, database, filled):
         print(f"--- {name}\n{plan}", flush=True)
-    pages = kinds_of_pages(store, filled)
+    every = kinds_of_pages(store, filled)
+    pages = {kind: paths for kind, paths in every.items() if kind in (options.only or every)}
     result = {}
     with _serving(url, folder, options.processes) as (port, pid):
         meter = Meter({"web": [pid], "database": roots})
@@ -84,10 +86,11 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
                     _asked(port, some, meter, options)
                 result[f"{name}, {warmth}"] = _asked(port, some, meter, options)
                 print(f"{name}, {warmth}: {json.dumps(result[f'{name}, {warmth}'])}", flush=True)
-    with _serving(url, folder, options.processes) as (port, pid):
-        meter = Meter({"web": [pid], "database": roots})
-        result["visitors"] = _asked(port, visits(pages), meter, options, pause=PAUSE)
-        print(f"visitors: {json.dumps(result['visitors'])}", flush=True)
+    if not options.only:
+        with _serving(url, folder, options.processes) as (port, pid):
+            meter = Meter({"web": [pid], "database": roots})
+            result["visitors"] = _asked(port, visits(every), meter, options, pause=PAUSE)
+            print(f"visitors: {json.dumps(result['visitors'])}", flush=True)
     store.close()
     database.close()
     return result

@@ -51,6 +51,13 @@ class OptOutList:
         """Both lists together."""
         return OptOutList([*self._entries(), *other._entries()])
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same entries."""
+        return isinstance(other, OptOutList) and set(self._entries()) == set(other._entries())
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._entries()))
+
     def __len__(self) -> int:
         """How many entries there are."""
         return sum(map(len, self._values.values()))

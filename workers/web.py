@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Hashable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from threading import Lock
@@ -17,7 +17,8 @@ from starlette.types import ASGIApp
 
 from crawler.opting_out import OptOutList
 from evidence.model import Server, ServerId
-from evidence.store import Store, open_store
+from evidence.store import NotMigrated, Store, StoreUnavailable, open_store
+from evidence.store.board import Board
 from publish.people.limits import PeopleLimits
 from publish.site.app import create_app as create_site
 from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
@@ -31,6 +32,9 @@ from workers.web_watch import Watch
 OPT_OUT_SECONDS = 1.0
 """How long a list of those who opted out is used before it is read again."""
 
+_LATE = 1.0
+"""Seconds that a request may wait for its turn, beyond the time that it takes what was seen for what is shown."""
+
 _KIB = 1024
 
 
@@ -42,6 +46,7 @@ class Counter:
         self._store = store
         self._clock = clock
         self._hidden: tuple[float, OptOutList] | None = None
+        self._last = OptOutList()
         self._heeded = ""
         self._lock = Lock()
 
@@ -96,6 +101,10 @@ class Counter:
         found = self._opt_outs().why(server)
         return None if found is None else found.detail
 
+    def heeded(self) -> Hashable:
+        """The lists."""
+        return self._opt_outs()
+
     def mark(self) -> str:
         """That of the file of opt-outs: nothing in the database tells of it. Both lists are read again then.
 
@@ -140,8 +149,14 @@ class Counter:
         with self._lock:
             now = self.monotonic()
             if self._hidden is None or now - self._hidden[0] >= OPT_OUT_SECONDS:
-                self._hidden = (now, opt_outs(self._settings, self._store))
+                self._hidden = (now, self._same(opt_outs(self._settings, self._store)))
             return self._hidden[1]
+
+    def _same(self, found: OptOutList) -> OptOutList:
+        """A list; the one before if it says the same, so that comparing them costs nothing."""
+        if found != self._last:
+            self._last = found
+        return self._last
 
 
 def create_app(settings: Settings | None = None, clock: Clock | None = None) -> ASGIApp:
@@ -149,6 +164,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     mine = settings or Settings()
     time = clock or clock_at(mine.clock)
     store = open_store(store_url(mine))
+    store.board.hold(mine.web_index, 2 * mine.web_fresh.total_seconds() + _LATE, time.monotonic)
     app = create_site(store, Counter(mine, store, time))
     inner = app.router.lifespan_context
 
@@ -156,7 +172,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     async def lifespan(_: object) -> AsyncIterator[None]:
         log.configure(mine.log_level, mine.log_format)
         current_default_thread_limiter().total_tokens = mine.web_threads
-        await to_thread.run_sync(_warm, app)
+        await to_thread.run_sync(_warm, app, store.board)
         async with inner(app):
             yield
         store.close()
@@ -165,12 +181,15 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     return Watch(app, time, mine.web_metrics)
 
 
-def _warm(app: FastAPI) -> None:
+def _warm(app: FastAPI, board: Board) -> None:
     """Load what pages need, so that the first visitors of a process do not wait a second for it."""
     templates: Environment = app.state.templates
     for name in templates.list_templates(extensions=["j2"]):
         templates.get_template(name)
     warm()
+    with suppress(StoreUnavailable, NotMigrated):  # pages say so themselves
+        board.revision()
+        board.load()
 
 
 def store_url(settings: Settings) -> str:

@@ -41,6 +41,12 @@ class WebSettings(BaseSettings):
     web_cache: int = Field(
         default=64, ge=0, le=65_536, description="MiB of rendered pages that a process of the site keeps."
     )
+    web_index: int = Field(
+        default=200_000,
+        ge=0,
+        description="The most servers of which each process of the site has the lists in memory, at about a kilobyte "
+        "each; where there are more, lists and searches ask the database. 0: they always do.",
+    )
     web_fresh: Duration = Field(
         default=timedelta(seconds=1),
         description="How long a page may be shown after something else was published, disclosed or opted out of.",

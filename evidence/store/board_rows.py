@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -93,7 +93,7 @@ class BoardPage:
     `counted`. `run` is the run shown, None when nothing was published yet.
     """
 
-    servers: tuple[Listed, ...] = ()
+    servers: Sequence[Listed] = ()
     after: str | None = None
     before: str | None = None
     total: int | None = 0

@@ -48,6 +48,12 @@ def plain(number: Decimal) -> str:
     return format(number, "f")
 
 
+def unscaled(number: str) -> str:
+    """The same of a decimal as a text, which may be in powers of ten."""
+    return plain(Decimal(number)) if "E" in number else number
+
+
+@lru_cache(1_000)
 def moment(at: datetime) -> str:
     """A time in UTC as the API writes it, such as 2026-03-01T03:00:00+00:00."""
     return at.astimezone(UTC).isoformat()

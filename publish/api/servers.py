@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
+from orjson import Fragment
 from pydantic import Field, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evidence.derive.scrubbing import are_clean
 from evidence.store import BadCursor, UnknownRubric
-from evidence.store.board_rows import BoardPage, Listed, ListedScore
-from publish.api.answers import json_answer, masked, moment, plain
+from evidence.store.board_packing import Glance, PackedScore, glance_at
+from evidence.store.board_rows import BoardPage
+from publish.api.answers import encoded, json_answer, masked, moment, unscaled
 from publish.api.problem import problem, problems
 from publish.api.search import Search
 from publish.api.shapes import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
 from publish.api.visible import ServerPath, visible_server
+from publish.site.remembered import Remembered
 from publish.site.site import Site
 
 _UNREAD: Final = "list_not_read"
+
+ITEMS: Final = 20_000
+"""Servers that are kept as JSON, of about a kilobyte each."""
 
 
 @with_config(STRICT)
@@ -104,6 +111,7 @@ class ServerList(TypedDict):
 def routes(site: Site) -> APIRouter:
     """The operations about servers."""
     router = APIRouter(tags=["servers"])
+    items: Remembered[None, Fragment] = Remembered(site, ITEMS, partial(_items, site))
 
     @router.get(
         "/servers", operation_id="listServers", summary="List and find servers",
@@ -121,7 +129,7 @@ def routes(site: Site) -> APIRouter:
             raise problem("invalid-request", f"The cursor is none of this list: {error}", errors=[wrong]) from error
         except UnknownRubric as error:
             raise problem("unknown-rubric", f"{error}. /api/v1/rubrics lists them.") from error
-        return json_answer(_page(site, page), headers=_links(site, request, page), keep=True)
+        return json_answer(_page(page, items.of(page.servers, None)), headers=_links(site, request, page), keep=True)
 
     @router.get(
         "/servers/{server}", operation_id="getServer", summary="One server",
@@ -129,55 +137,59 @@ def routes(site: Site) -> APIRouter:
     )  # fmt: skip
     def get_server(server: ServerPath) -> Response:
         """A server as it was in its newest run, with the end of each scorecard."""
-        return json_answer(item(site, visible_server(site, server)), keep=True)
+        return json_answer(item(site, glance_at(visible_server(site, server))), keep=True)
 
     return router
 
 
-def item(site: Site, listed: Listed, mask: Callable[[str], str] = masked) -> dict[str, Any]:
+def item(site: Site, server: Glance, mask: Callable[[str], str] = masked) -> dict[str, Any]:
     """A listed server as a ServerItem. `mask` takes secrets out of its texts."""
-    server = listed.server
     return {
         "id": server.id,
         "name": mask(server.name),
         "ref": mask(server.ref),
         "repository": mask(server.repository) if server.repository else None,
-        "ecosystem": listed.ecosystem,
-        "registries": list(listed.registries),
-        "run": listed.run,
-        "as_of": moment(listed.as_of),
-        "state": listed.state,
-        "reason": listed.reason,
-        "tools": {"not_measured": listed.reason or _UNREAD} if listed.tools is None else listed.tools,
-        "indexed": listed.gate,
-        "badges": list(listed.badges),
-        "scores": [_score(score) for score in listed.scores],
+        "ecosystem": server.ecosystem,
+        "registries": server.registries,
+        "run": server.run,
+        "as_of": moment(server.as_of),
+        "state": server.state,
+        "reason": server.reason,
+        "tools": {"not_measured": server.reason or _UNREAD} if server.tools is None else server.tools,
+        "indexed": server.gate,
+        "badges": server.badges,
+        "scores": list(map(_score, server.scores)),
         "page": site.absolute(f"/servers/{server.id}"),
     }
 
 
-def _score(score: ListedScore) -> dict[str, Any]:
+def _score(packed: PackedScore) -> dict[str, Any]:
+    rubric, version, score, grade, floor, ceiling, coverage, thin, not_measured = packed
     return {
-        "rubric": score.rubric,
-        "version": score.version,
-        "score": {"not_measured": score.not_measured} if score.score is None else plain(score.score),
-        "grade": score.grade,
-        "floor": None if score.floor is None else plain(score.floor),
-        "ceiling": None if score.ceiling is None else plain(score.ceiling),
-        "coverage": plain(score.coverage),
-        "thin": score.thin,
+        "rubric": rubric,
+        "version": version,
+        "score": {"not_measured": not_measured} if score is None else unscaled(score),
+        "grade": grade,
+        "floor": None if floor is None else unscaled(floor),
+        "ceiling": None if ceiling is None else unscaled(ceiling),
+        "coverage": unscaled(coverage),
+        "thin": thin,
     }
 
 
-def _page(site: Site, page: BoardPage) -> dict[str, Any]:
-    shown = [listed for listed in page.servers if not site.is_hidden(listed.server)]
-    said = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
+def _items(site: Site, servers: Sequence[Glance], _: None) -> list[Fragment]:
+    """Each server as JSON."""
+    said = [text for one in servers for text in (one.name, one.ref, one.repository) if text]
     mask = str if are_clean(said) else masked  # one look at all of them is cheaper than one at each
+    return [Fragment(encoded(item(site, server, mask))) for server in servers]
+
+
+def _page(page: BoardPage, items: Sequence[Fragment]) -> dict[str, Any]:
     return {
         "run": page.run,
         "total": page.total,
         "at_least": page.counted if page.total is None else page.total,
-        "servers": [item(site, listed, mask) for listed in shown],
+        "servers": items,
         "next": page.after,
         "previous": page.before,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -138,6 +138,10 @@ class Desk(Protocol):
 
         The answer may be a second old.
         """
+        ...
+
+    def heeded(self) -> Hashable:
+        """What equals that of before as long as `opted_out` answers the same; false when nobody has opted out."""
         ...
 
     def mark(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from math import inf
 
 from anyio import CapacityLimiter, to_thread
@@ -27,6 +28,7 @@ class Revisions:
         self._asked: float | None = None
         self._forgotten = 0
         self._ahead: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._thread: CapacityLimiter | None = None
 
     async def current(self) -> str:
@@ -64,5 +66,12 @@ class Revisions:
             settings = await to_thread.run_sync(self._site.desk.mark, limiter=self._thread)
         except (StoreUnavailable, NotMigrated):
             return self._known
+        if self._site.store.board.is_behind() and (self._loading is None or self._loading.done()):
+            self._loading = asyncio.create_task(self._load())
         # What is old says so, so a copy does not outlive a day.
         return f"{shown} {self._site.desk.now():%Y%m%d} {settings}"
+
+    async def _load(self) -> None:
+        """Have the lists that are shown now in memory, beside all else; until then they come from the database."""
+        with suppress(StoreUnavailable, NotMigrated):
+            await to_thread.run_sync(self._site.store.board.load, limiter=CapacityLimiter(1))

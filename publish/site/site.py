@@ -30,7 +30,7 @@ PRIVATE: Final = "no-store"
 
 NOINDEX: Final = "noindex, nofollow"
 
-_JOINTS: Final = re.compile(r"([/._@:-]+)(?=\w)")
+_JOINTS: Final = re.compile(r"(?<=[/._@:-])(?=\w)")
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -99,4 +99,4 @@ def _remembered(text: str, clean: bool) -> Markup:
 
 def _broken(text: str, clean: bool = False) -> Markup:
     shown = visible(text, limit=NAME_LIMIT, clean=clean)
-    return Markup(_JOINTS.sub(r"\1<wbr>", str(escape(shown))))  # noqa: S704  it is escaped
+    return Markup(_JOINTS.sub("<wbr>", str(escape(shown))))  # noqa: S704  it is escaped

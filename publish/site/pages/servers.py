@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from evidence.store import BadCursor, UnknownRubric
 from publish import gate
 from publish.site.numbers import Known, Numbers
+from publish.site.remembered import Remembered
 from publish.site.rows import rows_of
 from publish.site.search import Search, search_of
 from publish.site.site import Site
 from scoring import catalogue
 
 ON_A_PAGE: Final = 50
+
+ROWS: Final = 20_000
+"""Rows that are kept as they were written, of about a kilobyte each."""
 
 STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))
 
@@ -48,6 +53,7 @@ def routes(site: Site) -> APIRouter:
     """The list."""
     router = APIRouter()
     known = Known(site.store)
+    rows: Remembered[tuple[str, ...], Markup] = Remembered(site, ROWS, rows_of)
 
     @router.get("/servers")
     def servers(request: Request) -> Response:
@@ -60,7 +66,6 @@ def routes(site: Site) -> APIRouter:
             raise HTTPException(400, f"{str(error).capitalize()}.") from error
         numbers = known.of(page.run)
         rubrics = numbers.rubrics
-        shown = (listed for listed in page.servers if not site.is_hidden(listed.server))
         return site.page(
             "list.html.j2",
             here="servers",
@@ -68,7 +73,7 @@ def routes(site: Site) -> APIRouter:
             canonical=site.absolute(search.url),
             search=search,
             page=page,
-            rows=rows_of(shown, rubrics),
+            rows=Markup("").join(rows.of(page.servers, rubrics)),
             rubrics=rubrics,
             columns=list(_columns(search, rubrics)),
             choices=_choices(search, numbers),

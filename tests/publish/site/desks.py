@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -37,6 +37,9 @@ class PlainDesk:
 
     def opted_out(self, server: Server) -> str | None:
         return "its owner asked" if server.id in self.hidden else None
+
+    def heeded(self) -> Hashable:
+        return frozenset(self.hidden)
 
     def mark(self) -> str:
         return self.settings
