@@ -70,8 +70,8 @@ class Memory:
             return self._shown not in {None, self._last}
 
     def takes(self, edition: Edition) -> bool:
-        """Whether there is room for an edition."""
-        return edition.servers <= self._most
+        """Whether there is something of an edition to keep, and room for it."""
+        return 0 < edition.servers <= self._most
 
     def keep(self, edition: int, index: BoardIndex | None) -> None:
         """Have an edition in memory from now on, instead of the one before; None if it cannot be had."""
