@@ -82,6 +82,10 @@ class Board:
         """Whether `load` has something to do, as far as `revision` has seen."""
         return self._memory is not None and self._memory.is_behind()
 
+    def is_held(self) -> bool:
+        """Whether `page` and `find` answer from memory now, without a question to the database."""
+        return self._memory is not None and self._memory.now() is not None
+
     def posting(self, run: str) -> Posting:
         """A new edition, of a run: see `put`, for callers that are handed the servers one by one."""
         return Posting(self._database, run)

@@ -40,22 +40,26 @@ UNSCORED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What the tables hold of one server."""
+class Rows:
+    """What the tables hold of the server of each place: a list for each column, which the garbage collector passes."""
 
-    ref: str
-    name: str
-    targets: str
-    repository: str | None
-    seen_in: str
-    seen: datetime
-    body: bytes
+    refs: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    repositories: list[str | None] = field(default_factory=list)
+    registries: list[str] = field(default_factory=list)
+    seen: list[datetime] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
 
-    @property
-    def server(self) -> Server:
-        """As it is stored."""
-        targets, registries = targets_from_json(self.targets), tuple(from_text(self.seen_in))
-        return Server(ref=self.ref, name=self.name, targets=targets, repository=self.repository, seen_in=registries)
+    def server(self, place: int) -> Server:
+        """A server as it is stored."""
+        return Server(
+            ref=self.refs[place],
+            name=self.names[place],
+            targets=targets_from_json(self.targets[place]),
+            repository=self.repositories[place],
+            seen_in=tuple(from_text(self.registries[place])),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,7 @@ class BoardIndex:
     ids: Sequence[ServerId]
     keys: array[int]
     kinds: array[int]
-    rows: Sequence[Entry]
+    rows: Rows
     orders: dict[int, Order]
     verdicts: dict[int, Verdicts]
     words: Words
@@ -216,14 +220,14 @@ class BoardIndex:
 
     def listed(self, place: int) -> Listed:
         """The server of a place."""
-        row = self.rows[place]
-        return unpack(row.body, row.server, self.edition.run, row.seen)
+        rows = self.rows
+        return unpack(rows.bodies[place], rows.server(place), self.edition.run, rows.seen[place])
 
     def glance(self, place: int) -> Glance:
         """The server of a place, as it is packed."""
-        row = self.rows[place]
-        server = (self.ids[place], row.ref, row.name, row.repository)
-        return glance(row.body, server, self.edition.run, row.seen)
+        rows = self.rows
+        server = (self.ids[place], rows.refs[place], rows.names[place], rows.repositories[place])
+        return glance(rows.bodies[place], server, self.edition.run, rows.seen[place])
 
     def places_of(self, keys: Iterable[int]) -> frozenset[int]:
         """The places of servers by their keys; those that are not in the edition have none."""
@@ -232,7 +236,7 @@ class BoardIndex:
 
     def _start(self, order: Order, spot: Spot | None, *, down: bool) -> int:
         if spot is None:
-            return len(self.rows) - 1 if down else 0
+            return len(self.ids) - 1 if down else 0
         return order.ahead_of(spot) if down else order.behind(spot)
 
     def _chosen(self, query: BoardQuery, sort: int, hidden: frozenset[int]) -> Chosen:
@@ -245,7 +249,7 @@ class BoardIndex:
             else:
                 rare = set(places) if rare is None else rare.intersection(places)
         if rare is None:
-            return Many(self._in_order(sort, filters)) if filters else Everybody(len(self.rows))
+            return Many(self._in_order(sort, filters)) if filters else Everybody(len(self.ids))
         masks = [self._mask(one) for one in filters] if rare else []
         positions = self.orders[sort].positions
         return Some(sorted(positions[place] for place in rare if all(mask[place] for mask in masks)))
@@ -269,10 +273,10 @@ class BoardIndex:
 
     def _without(self, hidden: frozenset[int]) -> Iterator[Filter]:
         if hidden:
-            yield Filter(("hidden", hidden), lambda: (place not in hidden for place in range(len(self.rows))))
+            yield Filter(("hidden", hidden), lambda: (place not in hidden for place in range(len(self.ids))))
 
     def _marked(self, places: Iterable[int]) -> Mask:
-        mask = bytearray(len(self.rows))
+        mask = bytearray(len(self.ids))
         for place in places:
             mask[place] = 1
         return bytes(mask)
@@ -282,7 +286,7 @@ class BoardIndex:
 
         def make() -> Iterable[int]:
             numbers = (int.from_bytes(self._mask(one), "big") for one in filters)
-            passes = reduce(and_, numbers).to_bytes(len(self.rows), "big")
+            passes = reduce(and_, numbers).to_bytes(len(self.ids), "big")
             return map(passes.__getitem__, self.orders[sort].places)
 
         return self._mask(Filter(("order", sort, *(one.key for one in filters)), make))

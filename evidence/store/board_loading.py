@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, select
 
-from evidence.store.board_index import UNSCORED, BoardIndex, Entry, Order, Verdicts, Words
+from evidence.store.board_index import UNSCORED, BoardIndex, Order, Rows, Verdicts, Words
 from evidence.store.board_models import BOARD_ORDER, BOARD_SERVER, BOARD_WORD
 from evidence.store.board_reading import Edition
 from evidence.store.board_shown import shown_edition
@@ -23,23 +23,28 @@ _BATCH: Final = 2_000
 def load_edition(connection: Connection, edition: Edition) -> BoardIndex | None:
     """An edition with all of its servers; None when it is not shown any more: it may be dropped while it is read."""
     ids: list[str] = []
-    entries: list[Entry] = []
+    rows = Rows()
     keys, kinds = array("i"), array("i")
     known: dict[Any, Any] = {}
     for row in _read(connection, _servers(edition.key)):
         ids.append(row.id)
         keys.append(row.server_key)
         kinds.append(row.kind)
+        rows.refs.append(row.ref)
+        rows.names.append(row.name)
+        rows.targets.append(row.targets)
+        rows.repositories.append(row.repository)
+        rows.seen.append(row.seen)
         # What many have is kept once: registries, and bodies of those of whom nothing could be seen.
-        seen_in, body = known.setdefault(row.seen_in, row.seen_in), known.setdefault(row.body, row.body)
-        entries.append(Entry(row.ref, row.name, row.targets, row.repository, seen_in, row.seen, body))
+        rows.registries.append(known.setdefault(row.seen_in, row.seen_in))
+        rows.bodies.append(known.setdefault(row.body, row.body))
     orders, verdicts = {}, {}
-    for sort, rows in groupby(_read(connection, _orders(edition.key)), key=itemgetter(0)):
-        orders[sort], verdicts[sort] = _order(rows, edition.servers)
+    for sort, found in groupby(_read(connection, _orders(edition.key)), key=itemgetter(0)):
+        orders[sort], verdicts[sort] = _order(found, edition.servers)
     words = _words(_read(connection, _words_of(edition.key)))
     if shown_edition(connection) != edition.key:
         return None
-    return BoardIndex(edition, ids, keys, kinds, entries, orders, verdicts, words)
+    return BoardIndex(edition, ids, keys, kinds, rows, orders, verdicts, words)
 
 
 def _read(connection: Connection, query: Select[Any]) -> Iterator[Row[Any]]:

@@ -22,7 +22,7 @@ from publish.api.problem import problem, problems
 from publish.api.search import Search
 from publish.api.shapes import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
 from publish.api.visible import ServerPath, visible_server
-from publish.site.remembered import Remembered
+from publish.site.remembered import Remembered, at_once
 from publish.site.site import Site
 
 _UNREAD: Final = "list_not_read"
@@ -117,11 +117,14 @@ def routes(site: Site) -> APIRouter:
         "/servers", operation_id="listServers", summary="List and find servers",
         response_model=ServerList, responses=problems("unknown-rubric"),
     )  # fmt: skip
-    def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
+    async def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
         """Servers as they were in their newest runs, with their scores. A filter that is not given lets all pass.
 
         Pages follow each other by `next`, and are those of one run: nothing is left out or comes twice.
         """
+        return await at_once(site, partial(found, request, search))
+
+    def found(request: Request, search: Search) -> Response:
         try:
             page = site.store.board.page(search.query, after=search.after, limit=search.limit)
         except BadCursor as error:
@@ -135,8 +138,11 @@ def routes(site: Site) -> APIRouter:
         "/servers/{server}", operation_id="getServer", summary="One server",
         response_model=ServerItem, responses=problems("unknown-server"),
     )  # fmt: skip
-    def get_server(server: ServerPath) -> Response:
+    async def get_server(server: ServerPath) -> Response:
         """A server as it was in its newest run, with the end of each scorecard."""
+        return await at_once(site, partial(one, server))
+
+    def one(server: str) -> Response:
         return json_answer(item(site, glance_at(visible_server(site, server))), keep=True)
 
     return router

@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from starlette.concurrency import run_in_threadpool
+
 from evidence.store.board_packing import Glance, glance_at
 from evidence.store.board_places import Places
 from evidence.store.board_rows import Listed
@@ -21,6 +23,11 @@ class _Known(Generic[_Made]):
 
     of: Hashable
     made: dict[int, _Made | None] = field(default_factory=dict)
+
+
+async def at_once(site: Site, work: Callable[[], _Made]) -> _Made:
+    """What takes a millisecond when lists are in memory is not worth a thread; a question to the database is."""
+    return work() if site.store.board.is_held() else await run_in_threadpool(work)
 
 
 class Remembered(Generic[_Alike, _Made]):

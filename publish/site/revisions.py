@@ -61,15 +61,17 @@ class Revisions:
     async def _ask(self) -> str:
         self._thread = self._thread or CapacityLimiter(1)
         try:
-            shown = await to_thread.run_sync(self._site.store.board.revision, limiter=self._thread)
-            # after it: what it makes new is newer then
-            settings = await to_thread.run_sync(self._site.desk.mark, limiter=self._thread)
+            shown, settings = await to_thread.run_sync(self._look, limiter=self._thread)
         except (StoreUnavailable, NotMigrated):
             return self._known
         if self._site.store.board.is_behind() and (self._loading is None or self._loading.done()):
             self._loading = asyncio.create_task(self._load())
         # What is old says so, so a copy does not outlive a day.
         return f"{shown} {self._site.desk.now():%Y%m%d} {settings}"
+
+    def _look(self) -> tuple[str, str]:
+        shown = self._site.store.board.revision()
+        return shown, self._site.desk.mark()  # after it: what it makes new is newer then
 
     async def _load(self) -> None:
         """Have the lists that are shown now in memory, beside all else; until then they come from the database."""

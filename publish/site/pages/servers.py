@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -14,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from evidence.store import BadCursor, UnknownRubric
 from publish import gate
 from publish.site.numbers import Known, Numbers
-from publish.site.remembered import Remembered
+from publish.site.remembered import Remembered, at_once
 from publish.site.rows import rows_of
 from publish.site.search import Search, search_of
 from publish.site.site import Site
@@ -56,10 +57,13 @@ def routes(site: Site) -> APIRouter:
     rows: Remembered[tuple[str, ...], Markup] = Remembered(site, ROWS, rows_of)
 
     @router.get("/servers")
-    def servers(request: Request) -> Response:
+    async def servers(request: Request) -> Response:
         search = search_of(request.query_params)
         if search.url != _asked(request):
             return RedirectResponse(search.url, 303)
+        return await at_once(site, partial(found, search))
+
+    def found(search: Search) -> Response:
         try:
             page = site.store.board.page(search.query, after=search.after, limit=ON_A_PAGE)
         except (BadCursor, UnknownRubric) as error:
