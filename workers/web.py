@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from threading import Lock
 
 from anyio import to_thread
@@ -19,8 +20,10 @@ from crawler.opting_out import OptOutList
 from evidence.model import Server, ServerId
 from evidence.store import Store, open_store
 from publish.people.limits import PeopleLimits
+from publish.site.ahead import Ahead
 from publish.site.app import create_app as create_site
 from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
+from publish.site.prepared import PreparedPages
 from workers import boards, log, people, retesting
 from workers.clock import Clock, clock_at
 from workers.opt_outs import opt_outs
@@ -30,6 +33,9 @@ from workers.web_watch import Watch
 
 OPT_OUT_SECONDS = 1.0
 """How long a list of those who opted out is used before it is read again."""
+
+PAGES = "pages"
+"""The folder of pages made ahead."""
 
 _KIB = 1024
 
@@ -149,7 +155,8 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     mine = settings or Settings()
     time = clock or clock_at(mine.clock)
     store = open_store(store_url(mine))
-    app = create_site(store, Counter(mine, store, time))
+    ahead = Ahead(prepared_pages(mine, time))
+    app = create_site(store, Counter(mine, store, time), ahead)
     inner = app.router.lifespan_context
 
     @asynccontextmanager
@@ -160,9 +167,25 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         async with inner(app):
             yield
         store.close()
+        if ahead.pages is not None:
+            ahead.pages.close()
 
     app.router.lifespan_context = lifespan
-    return Watch(app, time, mine.web_metrics)
+    return Watch(app, time, ahead, mine.web_metrics)
+
+
+def prepared_pages(settings: Settings, clock: Clock) -> PreparedPages | None:
+    """Pages made ahead of what this database has, None where there are to be none."""
+    if not settings.web_prepared:
+        return None
+    most = settings.web_prepared * _KIB * _KIB
+    # Another database at the same home folder has other pages; its address holds a password.
+    about = sha256(settings.store_url.encode()).hexdigest()
+    return PreparedPages(settings.home / PAGES, most, monotonic=clock.monotonic, about=about, told=_unreadable)
+
+
+def _unreadable(why: str) -> None:
+    log.get_log().warning("pages_ahead_unreadable", why=why)
 
 
 def _warm(app: FastAPI) -> None:
