@@ -24,6 +24,11 @@ from evidence.store.rows import FindingState, RunState
 
 _EDITION: Final[BindParameter[int]] = bindparam("edition")
 _SHOWN_RUN: Final = select(BOARD.c.run_key).where(BOARD.c.key == _EDITION).scalar_subquery()
+_PROBES: Final = (
+    select(func.count())
+    .select_from(FULL_PROBE.join(RUN, RUN.c.key == FULL_PROBE.c.run_key))
+    .where(FULL_PROBE.c.run_key > _SHOWN_RUN, RUN.c.state == RunState.DONE.value)
+)
 _THINNED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(
     COMPACTION.c.run_key == _SHOWN_RUN
 )
@@ -109,7 +114,9 @@ class Happenings:
         """A text that, beside the board's revision, is another one whenever `look` may answer something else."""
         with self._database.reading() as connection:
             edition = shown_edition(connection)
-            found = [*connection.execute(_COUNTS).one(), *_thinned(connection, edition)]
+            found: list[object] = [*connection.execute(_COUNTS).one()]
+            if edition is not None:
+                found += [connection.scalar(_PROBES, {"edition": edition}), *_thinned(connection, edition)]
         return "-".join(str(value or 0) for value in found)
 
     def look(self) -> Happened | None:
@@ -125,6 +132,6 @@ class Happenings:
             return Happened(" ".join(str(value) for value in found), frozenset(servers))
 
 
-def _thinned(connection: Connection, edition: int | None) -> tuple[object, ...]:
-    row = None if edition is None else connection.execute(_THINNED, {"edition": edition}).one_or_none()
+def _thinned(connection: Connection, edition: int) -> tuple[object, ...]:
+    row = connection.execute(_THINNED, {"edition": edition}).one_or_none()
     return () if row is None else tuple(row)

@@ -205,6 +205,7 @@ class PageFile:
                 self._compressor = self._compressing(b"".join(bodies)[:SAMPLE])
             compressed = [self._compressor.compress(body) for body in bodies]
             taken = sum(map(len, compressed))
+            # Before anything is written: what SQLite adds to it is a few pages of its own.
             if self.size + taken > self._most:
                 raise Full
             rows = zip(pages, [page.index for page in pages.values()], compressed, strict=True)
