@@ -46,9 +46,11 @@ def main() -> None:
         filled = fill(store, Database(url), options.servers, options.runs)
         vacuum(url)
         os.environ |= {"HALLMARK_HOME": str(folder), "HALLMARK_DATABASE_URL": url, "HALLMARK_WEB_RATE": "0"}
-            if options.prepared:
-                made = prepare_now(Settings(), lambda _: None)
-                print(f"{made.made} pages made ahead, {made.size / max(1, made.made):.0f} bytes each", flush=True)
+        if options.prepared:
+            began = time.process_time()
+            made = prepare_now(Settings(), lambda _: None)
+            each = 1000 * (time.process_time() - began) / max(1, made.made)
+            print(f"{made.made} pages made ahead: {each:.1f} ms, {made.size / max(1, made.made):.0f} bytes", flush=True)
         for name, paths in kinds_of_pages(store, filled).items():
             if not paths:  # too few servers for a second page
                 continue
