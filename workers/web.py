@@ -20,7 +20,7 @@ from crawler.opting_out import OptOutList
 from evidence.model import Server, ServerId
 from evidence.store import Store, open_store
 from publish.people.limits import PeopleLimits
-from publish.site.ahead import Ahead
+from publish.site.ahead import Ahead, code
 from publish.site.app import create_app as create_site
 from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
 from publish.site.prepared import PreparedPages
@@ -164,6 +164,8 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         log.configure(mine.log_level, mine.log_format)
         current_default_thread_limiter().total_tokens = mine.web_threads
         await to_thread.run_sync(_warm, app)
+        if ahead.pages is not None:
+            await to_thread.run_sync(code)
         async with inner(app):
             yield
         store.close()

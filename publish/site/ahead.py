@@ -68,11 +68,11 @@ class Ahead:
 
 def stamp_of(*parts: str) -> str:
     """The name of all that pages are made from: these parts and the code."""
-    return sha256(json.dumps([_code(), *parts]).encode()).hexdigest()[:_DIGITS]
+    return sha256(json.dumps([code(), *parts]).encode()).hexdigest()[:_DIGITS]
 
 
 @cache
-def _code() -> str:
+def code() -> str:
     """A digest of the code and the templates that make pages: a version may stay the same while they change."""
     found = sha256()
     for path in sorted(path for name in _MAKING for path in (_PACKAGES / name).rglob("*")):

@@ -70,7 +70,7 @@ def prepare(site: Site, known: Known, rest: Rest = lambda: None, told: Told = la
                 break
     finally:
         file.close()
-    return made
+    return replace(made, size=site.ahead.pages.size())
 
 
 def order(site: Site) -> list[ServerId]:
