@@ -5,6 +5,7 @@ processes as asked, and lets 50 clients ask for one kind of page after the other
 answer. `cold` asks for other addresses all the time, so that nothing comes from memory; `warm` asks again for few.
 `visitors` are 50 people on a site that has just started: they open pages of every kind, some servers far more often
 than others, and look at each for a second on average.
+With `--prepared` the pages of servers were made ahead, and otherwise none are.
 CPU is that of all server processes and of the database. The plans of the statements behind the pages are printed.
 """
 
@@ -47,6 +48,7 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages; default: all, and visitors")
+    parser.add_argument("--prepared", action="store_true", help="pages of servers are made ahead")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -78,7 +80,7 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     every = kinds_of_pages(store, filled)
     pages = {kind: paths for kind, paths in every.items() if kind in (options.only or every)}
     result = {}
-    with _serving(url, folder, options.processes) as (port, pid):
+    with _serving(url, folder, options) as (port, pid):
         meter = Meter({"web": [pid], "database": roots})
         for name, paths in pages.items():
             for warmth, some in (("cold", paths), ("warm", paths[:WARM])):
@@ -87,7 +89,7 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
                 result[f"{name}, {warmth}"] = _asked(port, some, meter, options)
                 print(f"{name}, {warmth}: {json.dumps(result[f'{name}, {warmth}'])}", flush=True)
     if not options.only:
-        with _serving(url, folder, options.processes) as (port, pid):
+        with _serving(url, folder, options) as (port, pid):
             meter = Meter({"web": [pid], "database": roots})
             result["visitors"] = _asked(port, visits(every), meter, options, pause=PAUSE)
             print(f"visitors: {json.dumps(result['visitors'])}", flush=True)
@@ -164,16 +166,20 @@ def _asked(
 
 
 @contextmanager
-def _serving(url: str, folder: Path, processes: int) -> Iterator[tuple[int, int]]:
+def _serving(url: str, folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
     port = free_port()
     settings = {
         "HALLMARK_HOME": str(folder / "home"),
         "HALLMARK_DATABASE_URL": url,
         "HALLMARK_WEB_RATE": "0",
         "HALLMARK_LOG_LEVEL": "error",
+        "HALLMARK_WEB_URL": "https://hallmark.example",
+        "HALLMARK_WEB_PREPARED": "4096" if options.prepared else "0",
     }
     start = [sys.executable, "-c", "from workers.cli import main; main()", "web"]
-    command = [*start, "--port", str(port), "--processes", str(processes)]
+    if options.prepared:  # all of them, so that nothing is made while it is measured
+        subprocess.run([*start, "--prepare"], env={**os.environ, **settings}, check=True)
+    command = [*start, "--port", str(port), "--processes", str(options.processes)]
     process = subprocess.Popen(command, env={**os.environ, **settings})
     try:
         _wait(port)

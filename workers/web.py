@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Hashable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from threading import Lock
 
 from anyio import to_thread
@@ -21,8 +22,10 @@ from evidence.model import Server, ServerId
 from evidence.store import NotMigrated, Store, StoreUnavailable, open_store
 from evidence.store.board import Board
 from publish.people.limits import PeopleLimits
+from publish.site.ahead import Ahead, code
 from publish.site.app import create_app as create_site
 from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
+from publish.site.prepared import PreparedPages
 from workers import boards, log, people, retesting
 from workers.clock import Clock, clock_at
 from workers.opt_outs import opt_outs
@@ -38,6 +41,9 @@ _YOUNG = 10_000
 
 _LATE = 1.0
 """Seconds that a request may wait for its turn, beyond the time that it takes what was seen for what is shown."""
+
+PAGES = "pages"
+"""The folder of pages made ahead."""
 
 _KIB = 1024
 
@@ -169,7 +175,8 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     time = clock or clock_at(mine.clock)
     store = open_store(store_url(mine))
     store.board.hold(mine.web_index, 2 * mine.web_fresh.total_seconds() + _LATE, time.monotonic)
-    app = create_site(store, Counter(mine, store, time))
+    ahead = Ahead(prepared_pages(mine, time))
+    app = create_site(store, Counter(mine, store, time), ahead)
     inner = app.router.lifespan_context
 
     @asynccontextmanager
@@ -177,12 +184,30 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         log.configure(mine.log_level, mine.log_format)
         current_default_thread_limiter().total_tokens = mine.web_threads
         await to_thread.run_sync(_warm, app, store.board)
+        if ahead.pages is not None:
+            await to_thread.run_sync(code)
         async with inner(app):
             yield
         store.close()
+        if ahead.pages is not None:
+            ahead.pages.close()
 
     app.router.lifespan_context = lifespan
-    return Watch(app, time, mine.web_metrics)
+    return Watch(app, time, ahead, mine.web_metrics)
+
+
+def prepared_pages(settings: Settings, clock: Clock) -> PreparedPages | None:
+    """Pages made ahead of what this database has, None where there are to be none."""
+    if not settings.web_prepared:
+        return None
+    most = settings.web_prepared * _KIB * _KIB
+    # Another database at the same home folder has other pages; its address holds a password.
+    about = sha256(settings.store_url.encode()).hexdigest()
+    return PreparedPages(settings.home / PAGES, most, monotonic=clock.monotonic, about=about, told=_unreadable)
+
+
+def _unreadable(why: str) -> None:
+    log.get_log().warning("pages_ahead_unreadable", why=why)
 
 
 def _warm(app: FastAPI, board: Board) -> None:

@@ -47,6 +47,13 @@ class WebSettings(BaseSettings):
         description="The most servers of which each process of the site has the lists in memory, at about a kilobyte "
         "each; where there are more, lists and searches ask the database. 0: they always do.",
     )
+    web_prepared: int = Field(
+        default=512,
+        ge=0,
+        le=1_048_576,
+        description="MiB of pages of servers that `hallmark web` makes ahead after each publication, with at most half "
+        "a core, in the folder `pages` in the home folder, which may be deleted at any time. 0: none.",
+    )
     web_fresh: Duration = Field(
         default=timedelta(seconds=1),
         description="How long a page may be shown after something else was published, disclosed or opted out of.",

@@ -22,6 +22,7 @@ from evidence.store.database import Database
 from evidence.store.disputes import Disputes
 from evidence.store.errors import NotMigrated, StoreUnavailable
 from evidence.store.full_probes import FullProbes
+from evidence.store.happened import Happenings
 from evidence.store.item_store import NOBODY_BEGINS, ItemStore
 from evidence.store.opt_outs import OptOuts
 from evidence.store.retests import Retests
@@ -57,6 +58,7 @@ class Store(RunStore, ItemStore):
         self.opt_outs = OptOuts(database)
         self.compacting = Compacting(database)
         self.board = Board(database)
+        self.happenings = Happenings(database)
         self.disputes = Disputes(database)
         self.claims = Claims(database)
         self.tokens = ApiTokens(database)

@@ -12,6 +12,7 @@ from evidence.store import Store
 from publish.api import guide
 from publish.api.app import BASE, create_api
 from publish.site import errors
+from publish.site.ahead import Ahead
 from publish.site.desk import Desk
 from publish.site.guard import Guard
 from publish.site.headers import Headers
@@ -71,12 +72,13 @@ ROUTES: Final[tuple[Routes, ...]] = (
 """The modules of routes, in the order in which they are asked."""
 
 
-def create_app(store: Store, desk: Desk) -> FastAPI:
+def create_app(store: Store, desk: Desk, ahead: Ahead | None = None) -> FastAPI:
     """The app over a store. It reads published results, and writes what visitors ask for through the desk.
 
-    It contacts nobody. Middlewares from outside in: headers, guard, rates, copies.
+    It contacts nobody. `ahead` has pages that were made before anybody asked. Middlewares from outside in: headers,
+    guard, rates, copies.
     """
-    site = Site(store, desk)
+    site = Site(store, desk, ahead or Ahead())
     app = FastAPI(
         title="Hallmark",
         openapi_url=None,

@@ -9,9 +9,39 @@ from math import inf
 from anyio import CapacityLimiter, to_thread
 
 from evidence.store import NotMigrated, StoreUnavailable
+from publish.site.ahead import Known, stamp_of
 from publish.site.site import Site
 
 UNKNOWN = ""
+
+
+def ask(site: Site) -> str:
+    """The revision of now."""
+    shown = site.store.board.revision()
+    happened = site.store.happenings.revision()
+    settings = site.desk.mark()  # after them: what it makes new is newer then
+    # What is old says so, so a copy does not outlive a day.
+    return f"{shown} {happened} {site.desk.now():%Y%m%d} {settings}"
+
+
+def learn(site: Site, revision: str = UNKNOWN) -> Known:
+    """What holds of pages made ahead at a revision, by default that of now: read again if it is another one."""
+    revision = revision or ask(site)
+    known = site.ahead.known
+    if known is None or known.revision != revision:
+        known = _read(site, revision)
+        site.ahead.turn_to(known)
+    return known
+
+
+def _read(site: Site, revision: str) -> Known:
+    happened = site.store.happenings.look()
+    if happened is None or site.ahead.pages is None:
+        return Known(revision, "")
+    desk = site.desk
+    operator = (desk.operator.contact_url, desk.operator.user_agent)
+    night = (site.ahead.pages.about, happened.night, f"{desk.now():%Y%m%d}", desk.mark())
+    return Known(revision, stamp_of(*night, desk.base_url, *operator), happened.servers)
 
 
 class Revisions:
@@ -44,6 +74,7 @@ class Revisions:
     def forget(self) -> None:
         """Ask again next time: something was just written."""
         self._asked = None
+        self._site.ahead.trust(None)
         self._forgotten += 1
 
     def _age(self) -> float:
@@ -55,25 +86,31 @@ class Revisions:
             if self._age() < age:
                 return
             began, forgotten = self._site.desk.monotonic(), self._forgotten
-            self._known = await self._ask()
+            known = await self._ask()
+            if known is not None:
+                self._known = known
             self._asked = began if self._forgotten == forgotten else None
+            self._site.ahead.trust(self._asked if known is not None else None)
 
-    async def _ask(self) -> str:
+    async def _ask(self) -> str | None:
+        """The revision of now; None while the database is away."""
         self._thread = self._thread or CapacityLimiter(1)
         try:
-            shown, settings = await to_thread.run_sync(self._look, limiter=self._thread)
+            known = await to_thread.run_sync(_current, self._site, limiter=self._thread)
         except (StoreUnavailable, NotMigrated):
-            return self._known
+            return None
         if self._site.store.board.is_behind() and (self._loading is None or self._loading.done()):
             self._loading = asyncio.create_task(self._load())
-        # What is old says so, so a copy does not outlive a day.
-        return f"{shown} {self._site.desk.now():%Y%m%d} {settings}"
-
-    def _look(self) -> tuple[str, str]:
-        shown = self._site.store.board.revision()
-        return shown, self._site.desk.mark()  # after it: what it makes new is newer then
+        return known
 
     async def _load(self) -> None:
         """Have the lists that are shown now in memory, beside all else; until then they come from the database."""
         with suppress(StoreUnavailable, NotMigrated):
             await to_thread.run_sync(self._site.store.board.load, limiter=CapacityLimiter(1))
+
+
+def _current(site: Site) -> str:
+    revision = ask(site)
+    if site.ahead.pages is not None:
+        learn(site, revision)
+    return revision

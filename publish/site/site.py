@@ -14,11 +14,12 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
-from evidence.model import Server
+from evidence.model import Server, ServerId
 from evidence.store import Store
 from publish.display import visible
 from publish.report import NAME_LIMIT, environment
 from publish.site.addresses import address_of
+from publish.site.ahead import Ahead
 from publish.site.assets import Assets
 from publish.site.desk import Asker, Desk, Standing
 
@@ -28,6 +29,7 @@ PUBLIC: Final = "public, no-cache"
 PRIVATE: Final = "no-store"
 """Cache-Control of everything else."""
 
+ROBOTS: Final = "x-robots-tag"
 NOINDEX: Final = "noindex, nofollow"
 
 _JOINTS: Final = re.compile(r"(?<=[/._@:-])(?=\w)")
@@ -41,6 +43,7 @@ class Site:
 
     store: Store
     desk: Desk
+    ahead: Ahead = field(default_factory=Ahead)
     assets: Assets = field(default_factory=Assets)
     jinja: Environment = field(default_factory=environment)
     lifespans: list[Lifespan] = field(default_factory=list)
@@ -65,10 +68,13 @@ class Site:
         `keep` says that it is the same for everybody until something is published, disclosed, disputed or asked for.
         """
         body = self.jinja.get_template(template).render(here=here, index=index, **values)
-        headers = {"cache-control": PUBLIC if keep and status == 200 else PRIVATE}
-        if not index:
-            headers["x-robots-tag"] = NOINDEX
-        return HTMLResponse(body, status, headers)
+        return answer(body, status, index=index, keep=keep)
+
+    def made_ahead(self, server: ServerId) -> Response | None:
+        """The page of a server that was made ahead, if it says what one made now would say."""
+        desk = self.desk
+        page = self.ahead.find(server, desk.monotonic(), desk.limits.fresh.total_seconds())
+        return None if page is None else answer(page.body, index=page.index)
 
     def absolute(self, path: str) -> str:
         """The address of a path as the world sees it; nothing that a request says is in it."""
@@ -81,6 +87,14 @@ class Site:
     def client(self, request: Request, standing: Standing = Standing.ANYONE) -> Asker:
         """Who sent a request, as a digest that leads back to nobody."""
         return self.desk.client(address_of(request.scope, self.desk.limits.proxies), standing)
+
+
+def answer(body: str | bytes, status: int = 200, *, index: bool = True, keep: bool = True) -> Response:
+    """A page that was rendered: see `Site.page`."""
+    headers = {"cache-control": PUBLIC if keep and status == 200 else PRIVATE}
+    if not index:
+        headers[ROBOTS] = NOINDEX
+    return HTMLResponse(body, status, headers)
 
 
 def breakable(text: str, *, clean: bool = False) -> Markup:

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from workers.cli.boundary import explained
-from workers.cli.console import err, fail, note
+from workers.cli.console import Exit, err, fail, note
+from workers.clock import SystemClock
 from workers.settings import Settings
 
 app = typer.Typer(add_completion=False)
@@ -25,6 +26,9 @@ def web(
     processes: Annotated[
         int, typer.Option(min=1, max=64, help="How many processes answer. Each uses one core and has its own copies.")
     ] = 1,
+    prepare: Annotated[
+        bool, typer.Option("--prepare", help="Only make the pages of all servers ahead, now and without pauses.")
+    ] = False,
 ) -> None:
     """Serve the site, the API and the badges of what was published, until Ctrl-C.
 
@@ -35,18 +39,64 @@ def web(
     which it listens at), and put a proxy with TLS before it, named in HALLMARK_WEB_PROXIES. The guide is
     docs/guide/site.md.
 
-    Example: hallmark web --port 8080, then open http://127.0.0.1:8080
+    The pages of servers are made ahead, after each publication, with at most half a core and no more than
+    HALLMARK_WEB_PREPARED MiB of disk. --prepare does it at once; name the port that they will be served at, unless
+    HALLMARK_WEB_URL is set.
+
+    Examples:
+
+    hallmark web --port 8080, then open http://127.0.0.1:8080
+
+    hallmark web --prepare
     """
     with explained():
         settings = Settings()
+        if prepare:
+            _prepare(_addressed(settings, host, socket.gethostbyname(host), port))
+            return
         own = _listeners(host, port, processes)
         note("opening the database")
         shown = _prepared(settings)
-        address = f"http://{f'[{host}]' if ':' in host else host}:{own[0].getsockname()[1]}"
-        note(f"Serving {shown} at {address} (Ctrl-C stops)")
-        if "web_url" not in settings.model_fields_set and not ip_address(own[0].getsockname()[0]).is_unspecified:
-            settings = settings.model_copy(update={"web_url": address})
+        listening, port = own[0].getsockname()[:2]
+        settings = _addressed(settings, host, listening, port)
+        note(f"Serving {shown} at {_address(host, port)} (Ctrl-C stops)")
         _serve(settings, own)
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _addressed(settings: Settings, host: str, listening: str, port: int) -> Settings:
+    """The settings with the address that it listens at, if none was set and it is one."""
+    if "web_url" in settings.model_fields_set or ip_address(listening).is_unspecified:
+        return settings
+    return settings.model_copy(update={"web_url": _address(host, port)})
+
+
+def _prepare(settings: Settings) -> None:
+    from publish.site.preparing import Made  # noqa: PLC0415
+    from workers.preparing import NothingAhead, prepare_now  # noqa: PLC0415
+
+    note("opening the database")
+    _prepared(settings)
+    began = SystemClock().monotonic()
+    try:
+        with err().status("looking for servers") as status:
+
+            def told(made: Made) -> None:
+                status.update(f"{made.seen} of {made.servers} servers, {made.size / 1e6:.0f} MB")
+
+            made = prepare_now(settings, told)
+    except NothingAhead as error:
+        fail(str(error), Exit.NOTHING)
+    took = SystemClock().monotonic() - began
+    note(
+        f"{made.made} pages made ahead in {took:.0f} s, {made.there} were there, {made.left_out + made.later} are made "
+        f"when they are asked for; {made.size / 1e6:.1f} MB"
+    )
+    if made.full:
+        note("there is no room for more: HALLMARK_WEB_PREPARED says how many MiB they may take")
 
 
 def _listeners(host: str, port: int, count: int) -> list[socket.socket]:
@@ -86,12 +136,14 @@ def _prepared(settings: Settings) -> str:
 
 
 def _serve(settings: Settings, own: list[socket.socket]) -> None:
+    from workers.preparing import preparing  # noqa: PLC0415
     from workers.web_processes import SiteBroken, serve, serve_by_several  # noqa: PLC0415
 
-    if len(own) == 1:
-        serve(settings, own[0])
-        return
     try:
-        serve_by_several(settings, own, note)
+        with preparing(settings, note):
+            if len(own) == 1:
+                serve(settings, own[0])
+            else:
+                serve_by_several(settings, own, note)
     except SiteBroken as error:
         fail(f"{error}. `hallmark web --processes 1` shows what is wrong with it")

@@ -27,6 +27,7 @@ class House:
     store: Store
     client: TestClient
     clock: SteppingClock
+    desk: Counter
     planted: Planted
     said: list[str]
 
@@ -44,9 +45,10 @@ def built(folder: Path) -> Iterator[House]:
     clock = SteppingClock(WITHHELD.as_of)
     said: list[str] = []
     with _listening(said):
-        app = create_app(store, Counter(settings, store, clock))
+        desk = Counter(settings, store, clock)
+        app = create_app(store, desk)
         with TestClient(app, base_url=BASE, raise_server_exceptions=False, follow_redirects=False) as client:
-            yield House(store, client, clock, planted, said)
+            yield House(store, client, clock, desk, planted, said)
     store.close()
 
 

@@ -1,0 +1,137 @@
+"""To which servers anything happened that their pages tell of beside the night that is shown.
+
+Decisions about findings, disputes, claims of control, re-tests. What a page says of every other server follows from the
+night, so that it can be made ahead; what those pages are made from has a name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, func, or_, select, union
+
+from evidence.model import ServerId, Trigger
+from evidence.store.board_models import BOARD, BOARD_WITHHELD
+from evidence.store.board_shown import shown_edition
+from evidence.store.claim_rows import ClaimState
+from evidence.store.database import Database
+from evidence.store.evidence_models import COMPACTION
+from evidence.store.models import DISCLOSURE, FINDING, FULL_PROBE, RETEST, RUN, SERVER, SNAPSHOT
+from evidence.store.people_models import CLAIM, DISPUTE, DISPUTE_ACT
+from evidence.store.retests import RetestState
+from evidence.store.rows import FindingState, RunState
+
+_EDITION: Final[BindParameter[int]] = bindparam("edition")
+_SHOWN_RUN: Final = select(BOARD.c.run_key).where(BOARD.c.key == _EDITION).scalar_subquery()
+_PROBES: Final = (
+    select(func.count())
+    .select_from(FULL_PROBE.join(RUN, RUN.c.key == FULL_PROBE.c.run_key))
+    .where(FULL_PROBE.c.run_key > _SHOWN_RUN, RUN.c.state == RunState.DONE.value)
+)
+_THINNED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(
+    COMPACTION.c.run_key == _SHOWN_RUN
+)
+_TOLD: Final = (RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
+_PROVEN: Final = CLAIM.c.state == ClaimState.PROVEN.value
+
+_COUNTS: Final = select(
+    select(func.count()).select_from(BOARD).scalar_subquery(),
+    select(func.count())
+    .select_from(SNAPSHOT.join(RUN, RUN.c.key == SNAPSHOT.c.run_key))
+    .where(*_TOLD)
+    .scalar_subquery(),
+    select(func.count()).select_from(DISCLOSURE).scalar_subquery(),
+    select(func.count()).select_from(DISPUTE).scalar_subquery(),
+    select(func.count()).select_from(DISPUTE_ACT).scalar_subquery(),
+    select(func.count()).select_from(CLAIM).scalar_subquery(),
+    select(func.count()).where(_PROVEN).scalar_subquery(),
+    select(func.sum(CLAIM.c.key)).where(_PROVEN).scalar_subquery(),
+    select(func.count()).select_from(FULL_PROBE).scalar_subquery(),
+)
+"""Numbers of which one differs after every change here that the board's revision does not tell of. They are counted:
+with the highest keys, a row would be overlooked that was written before another one and committed after it."""
+
+_FINAL: Final = [state.value for state in RunState if state.is_final]
+_OPEN: Final = [state.value for state in RetestState if state not in {RetestState.DONE, RetestState.FAILED}]
+_NIGHTS: Final = select(func.count(), func.sum(RUN.c.key)).where(*_TOLD)
+_SHOWN: Final = (
+    select(RUN.c.id, RUN.c.as_of, RUN.c.published_at)
+    .join(BOARD, BOARD.c.run_key == RUN.c.key)
+    .where(BOARD.c.key == _EDITION)
+)
+
+
+_LATER: Final[tuple[ColumnElement[bool], ...]] = (
+    RUN.c.state.not_in(_FINAL),
+    RUN.c.id >= bindparam("run"),
+    RUN.c.as_of >= bindparam("as_of"),
+)
+"""Of a run about one server: it is not over, or not older than the night."""
+
+_RETESTED: Final = (
+    select(RETEST.c.server_key)
+    .join(RUN, RUN.c.key == RETEST.c.run_key, isouter=True)
+    .where(or_(RETEST.c.state.in_(_OPEN), RETEST.c.finished_at >= bindparam("as_of"), *_LATER))
+)
+_PROBED: Final = (
+    select(RETEST.c.server_key)
+    .join(FULL_PROBE, FULL_PROBE.c.retest_key == RETEST.c.key)
+    .join(RUN, RUN.c.key == FULL_PROBE.c.run_key)
+    .where(or_(*_LATER))
+)
+_KEYS: Final = union(
+    select(FINDING.c.server_key).where(FINDING.c.state != FindingState.PRIVATE_TRIAGE.value),
+    select(FINDING.c.server_key).join(DISCLOSURE, DISCLOSURE.c.finding_key == FINDING.c.key),
+    select(DISPUTE.c.server_key),
+    select(CLAIM.c.server_key),
+    select(BOARD_WITHHELD.c.server_key),
+    _RETESTED,
+    _PROBED,
+).subquery()
+_SERVERS: Final = select(SERVER.c.id).where(SERVER.c.key.in_(select(_KEYS.c.server_key)))
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """`servers` are those to whom anything happened. `night` names all that the pages of the others are made from.
+
+    It is another one when another edition of the board is shown, when records of its night were given up, and when
+    another night is told of in histories.
+    """
+
+    night: str
+    servers: frozenset[ServerId]
+
+
+class Happenings:
+    """What happened to the servers of one database; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def revision(self) -> str:
+        """A text that, beside the board's revision, is another one whenever `look` may answer something else."""
+        with self._database.reading() as connection:
+            edition = shown_edition(connection)
+            found: list[object] = [*connection.execute(_COUNTS).one()]
+            if edition is not None:
+                found += [connection.scalar(_PROBES, {"edition": edition}), *_thinned(connection, edition)]
+        return "-".join(str(value or 0) for value in found)
+
+    def look(self) -> Happened | None:
+        """What happened beside the night that is shown; None before the first."""
+        with self._database.reading() as connection:
+            edition = shown_edition(connection)
+            if edition is None:
+                return None
+            run = connection.execute(_SHOWN, {"edition": edition}).one()
+            nights = connection.execute(_NIGHTS).one()
+            servers = connection.scalars(_SERVERS, {"run": run.id, "as_of": run.as_of})
+            found = [edition, run.id, run.as_of, run.published_at, *nights, *_thinned(connection, edition)]
+            return Happened(" ".join(str(value) for value in found), frozenset(servers))
+
+
+def _thinned(connection: Connection, edition: int) -> tuple[object, ...]:
+    row = connection.execute(_THINNED, {"edition": edition}).one_or_none()
+    return () if row is None else tuple(row)
