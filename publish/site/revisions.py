@@ -40,7 +40,7 @@ def _read(site: Site, revision: str) -> Known:
         return Known(revision, "")
     desk = site.desk
     operator = (desk.operator.contact_url, desk.operator.user_agent)
-    night = (site.ahead.pages.about, happened.night, f"{desk.now():%Y%m%d}", desk.mark())
+    night = (site.ahead.pages.about, happened.night, desk.mark())
     return Known(revision, stamp_of(*night, desk.base_url, *operator), happened.servers)
 
 
