@@ -44,8 +44,8 @@ class WebSettings(BaseSettings):
     web_index: int = Field(
         default=200_000,
         ge=0,
-        description="The most servers of which each process of the site has the lists in memory, at about a kilobyte "
-        "each; where there are more, lists and searches ask the database. 0: they always do.",
+        description="The most servers of which each process of the site has the lists in memory, at two to three "
+        "kilobytes each; where there are more, lists and searches ask the database. 0: they always do.",
     )
     web_prepared: int = Field(
         default=512,
