@@ -267,9 +267,7 @@ class BoardIndex:
             yield Filter(("grade", rubric, grade), lambda: (one == grade for one in verdicts.grades))
         if query.least is not None:
             least = in_parts(query.least)
-            yield Filter(
-                ("least", rubric, least), lambda: (one is not None and one >= least for one in verdicts.scores)
-            )
+            yield Filter(("least", rubric, least), lambda: map(least.__le__, verdicts.scores))
 
     def _without(self, hidden: frozenset[int]) -> Iterator[Filter]:
         if hidden:
