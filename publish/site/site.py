@@ -32,7 +32,7 @@ PRIVATE: Final = "no-store"
 ROBOTS: Final = "x-robots-tag"
 NOINDEX: Final = "noindex, nofollow"
 
-_JOINTS: Final = re.compile(r"(?<=[/._@:-])(?=\w)")
+_JOINTS: Final = re.compile(r"(?<=[/._@:-])(?=[^\W_])")
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
