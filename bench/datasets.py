@@ -1,8 +1,9 @@
-"""What datasets cost: `python -m bench.datasets [--servers 1000] [--processes 2] [--database X] [--json FILE]`.
+"""What datasets cost: `python -m bench.datasets [--servers 1000] [--runs 30] [--processes 2] [--database X]`.
 
 Copies of the recorded servers under all versions of all rubrics in SQLite or PostgreSQL, written as a snapshot and
 verified, each in a process of its own. CPU is that of all processes together, PostgreSQL's apart; memory is the peak
-of the largest one that writes or reads, and of the largest of those that it starts.
+of the largest one that writes or reads, and of the largest of those that it starts. With `--runs` the same servers
+were in so many nights, of which the last is written.
 """
 
 from __future__ import annotations
@@ -15,15 +16,21 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import text
+
 from bench.publication import copy_of, ref_of
 from bench.simulation.metering import Meter
 from bench.site import database
+from bench.site_load.filling import vacuum
 from evidence.model import Dossier, Run, Trigger
 from evidence.store import RunState, Store, StoredCard, open_store
+from evidence.store.database import Database
 from publish.datasets.export import Order, export
 from publish.datasets.printing import Printer
 from publish.datasets.verifying import verify
@@ -38,6 +45,7 @@ CHUNK = 500
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--servers", type=int, default=1_000)
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="sqlite")
     parser.add_argument("--json", type=Path)
@@ -56,6 +64,9 @@ def measure(url: str, meter: Meter, options: argparse.Namespace, place: Path) ->
     """Fill the database, write the snapshot, verify it; figures of each."""
     began = time.monotonic()
     fill(url, options.servers)
+    for number in range(1, options.runs):
+        _copy(url, replace(RUN, id=f"before-{number:03}", as_of=AS_OF - timedelta(days=number)))
+    vacuum(url)
     print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
     wrote = _of_each(options.servers, meter, _export, url, place, options.processes)
     print("export", wrote, flush=True)
@@ -97,6 +108,26 @@ def fill(url: str, number: int) -> None:
         ids += done
     store.set_state(RUN.id, RunState.PUBLISHED, AS_OF)
     store.close()
+
+
+def _copy(url: str, run: Run) -> None:
+    """A night before, in which all servers were as they are."""
+    store, database = open_store(url), Database(url)
+    store.add_run(run)
+    with database.writing() as connection:
+        key = "SELECT key FROM run WHERE id"
+        for table, columns in (
+            ("evidence_visit", "server_key, shape_key, blobs, notes"),
+            ("scoring", "server_key, shape_key, blobs, receipts"),
+            ("run_item", "stage, server_key, attempts, done_at"),
+        ):
+            rows = f"SELECT ({key} = :run), {columns} FROM {table} WHERE run_key = ({key} = :like)"
+            connection.execute(
+                text(f"INSERT INTO {table} (run_key, {columns}) {rows}"), {"run": run.id, "like": RUN.id}
+            )
+    store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+    store.close()
+    database.close()
 
 
 def _put(store: Store, some: Sequence[tuple[Dossier, list[StoredCard]]], done: list[str]) -> None:
