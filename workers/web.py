@@ -174,7 +174,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     mine = settings or Settings()
     time = clock or clock_at(mine.clock)
     store = open_store(store_url(mine))
-    store.board.hold(mine.web_index, 2 * mine.web_fresh.total_seconds() + _LATE, time.monotonic)
+    store.board.hold(mine.web_index, mine.web_fresh.total_seconds() + _LATE, time.monotonic)
     ahead = Ahead(prepared_pages(mine, time))
     app = create_site(store, Counter(mine, store, time), ahead)
     inner = app.router.lifespan_context

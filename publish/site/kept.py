@@ -37,7 +37,10 @@ class Kept:
         """One request."""
         if scope["type"] != "http" or scope["method"] in _PASSING:
             await self._app(scope, receive, send)
-        elif scope["method"] != "GET":
+            return
+        # Whatever answers, lists in memory and pages made ahead are those of a revision that was just asked for.
+        revision = await self._revisions.current()
+        if scope["method"] != "GET":
             try:
                 await self._app(scope, receive, send)
             finally:
@@ -46,11 +49,10 @@ class Kept:
             # What a token shows is for its holder: it is tagged and encoded, and neither kept nor taken from here.
             await self._app(scope, receive, _Making(scope, send, asyncio.Lock()).take)
         else:
-            await self._get(scope, receive, send)
+            await self._get(scope, receive, send, revision)
 
-    async def _get(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _get(self, scope: Scope, receive: Receive, send: Send, revision: str) -> None:
         address = (scope.get("raw_path") or scope["path"].encode()) + b"?" + scope["query_string"]
-        revision = await self._revisions.current()
         self._shelf.turn_to(revision)
         copy = self._shelf.find(address)
         if copy is not None:
