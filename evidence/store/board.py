@@ -190,7 +190,7 @@ class Board:
 
     def revision(self) -> str:
         """A text that is another one whenever something shown may have changed, whoever changed it."""
-        with self._database.reading(alone=True) as connection:
+        with self._database.reading() as connection:
             shown, hides = find_shown(connection) or (None, False)
             if self._memory:
                 self._memory.see(connection, shown, hides=hides)

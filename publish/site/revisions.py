@@ -17,8 +17,9 @@ UNKNOWN = ""
 
 def ask(site: Site) -> str:
     """The revision of now."""
-    shown = site.store.board.revision()
-    happened = site.store.happenings.revision()
+    with site.store.at_once():
+        shown = site.store.board.revision()
+        happened = site.store.happenings.revision()
     settings = site.desk.mark()  # after them: what it makes new is newer then
     # What is old says so, so a copy does not outlive a day.
     return f"{shown} {happened} {site.desk.now():%Y%m%d} {settings}"
