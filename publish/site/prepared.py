@@ -35,11 +35,13 @@ _SUFFIX: Final = ".pages"
 _BUSY: Final = 0.05
 _WRITING: Final = 10.0
 _LEVEL: Final = 3
+_PAGE_BYTES: Final = 16_384  # a body of some 3 KB lies in one, and is one look at a disk
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _TABLES: Final = (
     "CREATE TABLE sample (body BLOB NOT NULL)",
     "CREATE TABLE page (server TEXT PRIMARY KEY, indexed INTEGER NOT NULL, body BLOB)",
 )
+_KNOWN: Final = "SELECT 1 FROM page WHERE server = ?"
 _FIND: Final = "SELECT indexed, body FROM page WHERE server = ?"
 _PUT: Final = "INSERT OR REPLACE INTO page VALUES (?, ?, ?)"
 
@@ -193,7 +195,7 @@ class PageFile:
         """Those of the servers whose pages were neither made nor refused; raise Gone."""
         if self._inode is None or _inode(self._path) != self._inode:
             raise Gone
-        return [one for one in servers if self._connection.execute(_FIND, (one,)).fetchone() is None]
+        return [one for one in servers if self._connection.execute(_KNOWN, (one,)).fetchone() is None]
 
     def put(self, pages: Mapping[ServerId, Page]) -> int:
         """Write pages, all or none; how many bytes they take. Raise Full."""
@@ -260,6 +262,7 @@ def _make(path: Path) -> None:
     try:
         partial.touch(mode=0o600)
         with closing(_connect(partial, _WRITING)) as connection:
+            connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")
             for statement in _TABLES:
                 connection.execute(statement)

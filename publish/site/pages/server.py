@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -19,7 +17,6 @@ from publish.history_view import history_of
 from publish.people.disputes_view import DisputeView, disputes_of
 from publish.site.one_server import LINES_SHOWN, Look, listed_server, look, naming, page
 from publish.site.pages.server_references import to_page
-from publish.site.remembered import at_once
 from publish.site.site import Site
 from scoring import catalogue
 from scoring.receipt import decode
@@ -38,13 +35,13 @@ def routes(site: Site) -> APIRouter:
     router = APIRouter()
 
     @router.get("/servers/{server}")
-    async def overview(server: str, run: str | None = None) -> Response:
+    def overview(server: str, run: str | None = None) -> Response:
         if not server.startswith("srv_"):
-            return await run_in_threadpool(to_page, site, server)
+            return to_page(site, server)
         ahead = site.made_ahead(server) if run is None else None
         if ahead is None:
-            return await run_in_threadpool(whole, site, server, run)
-        await at_once(site, partial(listed_server, site, server))  # who must not be shown is not, whatever was made
+            return whole(site, server, run)
+        listed_server(site, server)  # whatever was made ahead: who must not be shown is not
         return ahead
 
     @router.get("/servers/{server}/receipts/{name}")
