@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -12,7 +12,7 @@ from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from evidence.store import BadCursor, UnknownRubric
+from evidence.store import BadCursor, BoardQuery, UnknownRubric
 from publish import gate
 from publish.site.numbers import Known, Numbers
 from publish.site.remembered import Remembered, at_once
@@ -22,6 +22,9 @@ from publish.site.site import Site
 from scoring import catalogue
 
 ON_A_PAGE: Final = 50
+
+FORMS: Final = 256
+"""Forms of filters that are kept as they were written: all pages of a list have the same."""
 
 ROWS: Final = 20_000
 """Rows that are kept as they were written, of about a kilobyte each."""
@@ -55,6 +58,15 @@ def routes(site: Site) -> APIRouter:
     router = APIRouter()
     known = Known(site.store)
     rows: Remembered[tuple[str, ...], Markup] = Remembered(site, ROWS, rows_of)
+    titles = {rubric.id: rubric.title for rubric in catalogue.rubrics()}
+
+    @lru_cache(FORMS)
+    def filters(run: str | None, query: BoardQuery) -> Markup:
+        """The form below the words that are searched for, which are not in the question."""
+        search, numbers = Search(query), known.of(run)
+        form = site.jinja.get_template("list_filters.html.j2")
+        choices = _choices(search, numbers)
+        return Markup(form.render(choices=choices, search=search, rubrics=numbers.rubrics, titles=titles))  # noqa: S704  the template escapes
 
     @router.get("/servers")
     async def servers(request: Request) -> Response:
@@ -78,10 +90,9 @@ def routes(site: Site) -> APIRouter:
             search=search,
             page=page,
             rows=Markup("").join(rows.of(page.servers, rubrics)),
-            rubrics=rubrics,
             columns=list(_columns(search, rubrics)),
             choices=_choices(search, numbers),
-            titles={rubric.id: rubric.title for rubric in catalogue.rubrics()},
+            filters=filters(page.run, replace(search.query, text="")),
             **_neighbours(search, page.before, page.after),
         )
 
