@@ -27,7 +27,8 @@ from workers.web_processes import SiteBroken, serve_by_several
 @contextmanager
 def _site(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The site of an empty database at a free port, and its address; killed at the end if nobody ended it."""
-    environment = {**os.environ, "HALLMARK_HOME": str(home), "HALLMARK_LOG_FORMAT": "json"}
+    settings = {"HALLMARK_HOME": str(home), "HALLMARK_LOG_FORMAT": "json", "HALLMARK_WEB_PREPARED": "0"}
+    environment = {**os.environ, **settings}
     command = [sys.executable, "-c", "from workers.cli import main; main()", "web", "--port", "0", *options]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
