@@ -278,6 +278,7 @@ def _connect(path: Path, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(address, patience, uri=True, isolation_level=None, check_same_thread=False)
     # A crash of the machine may damage the file: it is made again then.
     connection.execute("PRAGMA synchronous = OFF")
+    connection.execute("PRAGMA wal_autocheckpoint = 64")  # a megabyte: it counts against the bound, too
     return connection
 
 
