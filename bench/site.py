@@ -78,9 +78,10 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
     for name, plan in plans(store, database, filled):
         print(f"--- {name}\n{plan}", flush=True)
+    result: dict[str, Any] = {"lists": _lists_in_memory(url, filled.words)}
+    print(f"lists: {json.dumps(result['lists'])}", flush=True)
     every = kinds_of_pages(store, filled)
     pages = {kind: paths for kind, paths in every.items() if kind in (options.only or every)}
-    result = {}
     with _serving(url, folder, options) as (port, pid):
         if options.prepared and "server" in pages:
             pages["server"] = _made_ahead(folder)
@@ -175,6 +176,27 @@ def _made_ahead(folder: Path) -> list[str]:
         return [f"/servers/{server}" for (server,) in connection.execute("SELECT server FROM page")]
 
 
+def _lists_in_memory(url: str, words: Sequence[str]) -> dict[str, Any]:
+    order = json.dumps({"url": url, "words": list(words)}).encode()
+    told = subprocess.run(
+        [sys.executable, "-m", "bench.site_load.lists"], input=order, stdout=subprocess.PIPE, check=True
+    )
+    figures: dict[str, Any] = json.loads(told.stdout)
+    return figures
+
+
+def _make_ahead(start: Sequence[str], settings: Mapping[str, str]) -> None:
+    """Make all pages, so that none is made while it is measured."""
+    with subprocess.Popen([*start, "--prepare"], env={**os.environ, **settings}) as process:
+        meter = Meter({"pages made ahead": [process.pid]})
+        while process.poll() is None:
+            meter.sample()
+            time.sleep(0.5)
+    if process.returncode:
+        raise RuntimeError(f"`hallmark web --prepare` ended with {process.returncode}")
+    print(f"peak MiB: {json.dumps(meter.peak_mib())}, CPU seconds: {json.dumps(meter.seconds)}", flush=True)
+
+
 @contextmanager
 def _serving(url: str, folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
     port = free_port()
@@ -187,8 +209,8 @@ def _serving(url: str, folder: Path, options: argparse.Namespace) -> Iterator[tu
         "HALLMARK_WEB_PREPARED": str(options.prepared),
     }
     start = [sys.executable, "-c", "from workers.cli import main; main()", "web"]
-    if options.prepared:  # all of them, so that nothing is made while it is measured
-        subprocess.run([*start, "--prepare"], env={**os.environ, **settings}, check=True)
+    if options.prepared:
+        _make_ahead(start, settings)
     command = [*start, "--port", str(port), "--processes", str(options.processes)]
     process = subprocess.Popen(command, env={**os.environ, **settings})
     try:

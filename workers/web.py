@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import cached_property
@@ -111,7 +111,7 @@ class Counter:
         found = self._opt_outs().why(server)
         return None if found is None else found.detail
 
-    def heeded(self) -> Hashable:
+    def heeded(self) -> OptOutList:
         """The lists."""
         return self._opt_outs()
 

@@ -18,7 +18,7 @@ from evidence.store.board_memory import Memory
 from evidence.store.board_models import BOARD, BOARD_HIDDEN
 from evidence.store.board_reading import Edition
 from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed
-from evidence.store.board_shown import find_shown, is_told
+from evidence.store.board_shown import find_shown, is_told, shown_edition
 from evidence.store.board_writing import Posting
 from evidence.store.database import Database
 from evidence.store.mapping import to_object
@@ -191,9 +191,7 @@ class Board:
     def revision(self) -> str:
         """A text that is another one whenever something shown may have changed, whoever changed it."""
         with self._database.reading() as connection:
-            shown, hides = find_shown(connection) or (None, False)
-            if self._memory:
-                self._memory.see(connection, shown, hides=hides)
+            shown = self._memory.see(connection) if self._memory else shown_edition(connection)
             counts = connection.execute(_CHANGES).one()
         return "-".join(str(number or 0) for number in (shown, *counts))
 

@@ -23,7 +23,7 @@ from evidence.store.board_ranks import Spot, in_parts, read_cursor
 from evidence.store.board_reading import Edition
 from evidence.store.board_rows import BoardPage, BoardQuery, Listed
 from evidence.store.board_words import after_all, wanted_words
-from evidence.store.mapping import from_text, targets_from_json
+from evidence.store.servers import stored_server
 
 FEW: Final = 4_000
 """Servers with a word of a search that are looked at one by one; of a word that more have a mask is made."""
@@ -53,12 +53,8 @@ class Rows:
 
     def server(self, place: int) -> Server:
         """A server as it is stored."""
-        return Server(
-            ref=self.refs[place],
-            name=self.names[place],
-            targets=targets_from_json(self.targets[place]),
-            repository=self.repositories[place],
-            seen_in=tuple(from_text(self.registries[place])),
+        return stored_server(
+            self.refs[place], self.names[place], self.targets[place], self.repositories[place], self.registries[place]
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from threading import Lock
 
 from sqlalchemy import Connection, select
@@ -13,6 +14,7 @@ from evidence.store.board_index import BoardIndex
 from evidence.store.board_models import BOARD_HIDDEN
 from evidence.store.board_reading import Edition
 from evidence.store.board_rows import BoardPage, BoardQuery, Listed
+from evidence.store.board_shown import find_shown
 
 _NOBODY: frozenset[int] = frozenset()
 
@@ -45,7 +47,7 @@ class Memory:
         self._hidden = _NOBODY
         self._shown: int | None = None
         self._last: int | None = None
-        self._seen = -seconds
+        self._seen = -inf
 
     def now(self) -> Held | None:
         """What is shown, if it is in memory and somebody has just looked."""
@@ -54,15 +56,15 @@ class Memory:
             held = self._held
             return held if held is not None and fresh and held.index.edition.key == self._shown else None
 
-    def see(self, connection: Connection, shown: int | None, *, hides: bool) -> None:
-        """Take note of the edition that is shown now, and of the servers that it hides."""
+    def see(self, connection: Connection) -> int | None:
+        """The edition that is shown now; note is taken of it, and of the servers that it hides."""
         began = self._monotonic()
+        shown, hides = find_shown(connection) or (None, False)
         hidden = frozenset(connection.scalars(select(BOARD_HIDDEN.c.server_key))) if hides else _NOBODY
         with self._lock:
-            self._shown, self._seen = shown, began
-            if hidden != self._hidden:
-                self._hidden = hidden
-                self._held = self._held and _held(self._held.index, hidden)
+            if began >= self._seen:  # else somebody who looked later was sooner
+                self._note(shown, hidden, began)
+        return shown
 
     def is_behind(self) -> bool:
         """Whether another edition is shown than the last one that `keep` was told of."""
@@ -78,6 +80,12 @@ class Memory:
         with self._lock:
             self._last = edition
             self._held = None if index is None else _held(index, self._hidden)
+
+    def _note(self, shown: int | None, hidden: frozenset[int], at: float) -> None:
+        self._shown, self._seen = shown, at
+        if hidden != self._hidden:
+            self._hidden = hidden
+            self._held = self._held and _held(self._held.index, hidden)
 
 
 def _held(index: BoardIndex, hidden: frozenset[int]) -> Held:

@@ -47,4 +47,5 @@ class Places(Sequence[Listed]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    __hash__ = None  # type: ignore[assignment]  # it is compared by what it reads
+    def __hash__(self) -> int:
+        return hash(tuple(self))

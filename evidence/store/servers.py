@@ -80,12 +80,17 @@ def _possible_ids(text: str) -> list[ServerId]:
 
 def server_of(row: Row[tuple[object, ...]]) -> Server:
     """The server of a row with the columns of its table."""
+    return stored_server(row.ref, row.name, row.targets, row.repository, row.seen_in)
+
+
+def stored_server(ref: str, name: str, targets: str, repository: str | None, seen_in: str) -> Server:
+    """The server of these columns."""
     return Server(
-        ref=row.ref,
-        name=row.name,
-        targets=targets_from_json(row.targets),
-        repository=row.repository,
-        seen_in=tuple(from_text(row.seen_in)),
+        ref=ref,
+        name=name,
+        targets=targets_from_json(targets),
+        repository=repository,
+        seen_in=tuple(from_text(seen_in)),
     )
 
 

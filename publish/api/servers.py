@@ -22,7 +22,7 @@ from publish.api.problem import problem, problems
 from publish.api.search import Search
 from publish.api.shapes import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
 from publish.api.visible import ServerPath, visible_server
-from publish.site.remembered import Remembered, at_once
+from publish.site.remembered import Remembered
 from publish.site.site import Site
 
 _UNREAD: Final = "list_not_read"
@@ -122,7 +122,7 @@ def routes(site: Site) -> APIRouter:
 
         Pages follow each other by `next`, and are those of one run: nothing is left out or comes twice.
         """
-        return await at_once(site, partial(found, request, search))
+        return await site.answered(partial(found, request, search))
 
     def found(request: Request, search: Search) -> Response:
         try:
@@ -140,7 +140,7 @@ def routes(site: Site) -> APIRouter:
     )  # fmt: skip
     async def get_server(server: ServerPath) -> Response:
         """A server as it was in its newest run, with the end of each scorecard."""
-        return await at_once(site, partial(one, server))
+        return await site.answered(partial(one, server))
 
     def one(server: str) -> Response:
         return json_answer(item(site, glance_at(visible_server(site, server))), keep=True)

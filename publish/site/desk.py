@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -140,7 +140,7 @@ class Desk(Protocol):
         """
         ...
 
-    def heeded(self) -> Hashable:
+    def heeded(self) -> object:
         """What equals that of before as long as `opted_out` answers the same; false when nobody has opted out."""
         ...
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
-
-from starlette.concurrency import run_in_threadpool
 
 from evidence.store.board_packing import Glance, glance_at
 from evidence.store.board_places import Places
@@ -14,20 +12,15 @@ from evidence.store.board_rows import Listed
 from publish.site.site import Site
 
 _Made = TypeVar("_Made")
-_Alike = TypeVar("_Alike", bound=Hashable)
+_Alike = TypeVar("_Alike")
 
 
 @dataclass(slots=True)
 class _Known(Generic[_Made]):
     """What was made of the servers of an edition, by place; None of those who opted out."""
 
-    of: Hashable
+    of: object
     made: dict[int, _Made | None] = field(default_factory=dict)
-
-
-async def at_once(site: Site, work: Callable[[], _Made]) -> _Made:
-    """What takes a millisecond when lists are in memory is not worth a thread; a question to the database is."""
-    return work() if site.store.board.is_held() else await run_in_threadpool(work)
 
 
 class Remembered(Generic[_Alike, _Made]):
@@ -55,7 +48,7 @@ class Remembered(Generic[_Alike, _Made]):
             known |= dict.fromkeys(new) | dict(zip(shown, made, strict=True))
         return [one for place in servers.places if (one := known[place]) is not None]
 
-    def _known_of(self, of: Hashable) -> dict[int, _Made | None]:
+    def _known_of(self, of: object) -> dict[int, _Made | None]:
         """Threads that have the dictionary before keep it as long as they need it."""
         known = self._known
         if known.of != of or len(known.made) > self._most:

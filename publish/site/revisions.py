@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from math import inf
+from typing import Final
 
 from anyio import CapacityLimiter, to_thread
 
@@ -13,6 +13,9 @@ from publish.site.ahead import Known, stamp_of
 from publish.site.site import Site
 
 UNKNOWN = ""
+
+REST: Final = 60.0
+"""Seconds after which lists are read into memory again where the database was too slow for it, or went away."""
 
 
 def ask(site: Site) -> str:
@@ -60,6 +63,7 @@ class Revisions:
         self._forgotten = 0
         self._ahead: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
+        self._load_again = -inf
         self._thread: CapacityLimiter | None = None
 
     async def current(self) -> str:
@@ -100,14 +104,17 @@ class Revisions:
             known = await to_thread.run_sync(_current, self._site, limiter=self._thread)
         except (StoreUnavailable, NotMigrated):
             return None
-        if self._site.store.board.is_behind() and (self._loading is None or self._loading.done()):
+        is_free = self._loading is None or self._loading.done()
+        if is_free and self._site.store.board.is_behind() and self._site.desk.monotonic() >= self._load_again:
             self._loading = asyncio.create_task(self._load())
         return known
 
     async def _load(self) -> None:
         """Have the lists that are shown now in memory, beside all else; until then they come from the database."""
-        with suppress(StoreUnavailable, NotMigrated):
+        try:
             await to_thread.run_sync(self._site.store.board.load, limiter=CapacityLimiter(1))
+        except (StoreUnavailable, NotMigrated):
+            self._load_again = self._site.desk.monotonic() + REST
 
 
 def _current(site: Site) -> str:

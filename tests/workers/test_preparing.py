@@ -33,6 +33,7 @@ from publish.site.site import Site
 from tests.publish import samples
 from tests.publish.shown import show
 from tests.publish.site.desks import PlainDesk
+from tests.workers.sites import children, heard
 from workers import log, preparing
 from workers.cli.web import app
 from workers.preparing import AGAIN, LOOK, TRIES, Keeper, NothingAhead, prepare_now
@@ -215,9 +216,9 @@ def test_it_works_beside_the_site_and_ends_with_it(
     command = [sys.executable, "-c", code, "web", "--port", "0", "--processes", processes]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
-            said = _heard(process, "pages_ahead_done")
+            said = heard(process, "pages_ahead_done")
             assert json.loads(said.splitlines()[-1])["made"] == len(SERVERS)
-            (pid,) = [pid for pid in _children(process.pid) if os.getpriority(os.PRIO_PROCESS, pid) == 19]
+            (pid,) = [pid for pid in children(process.pid) if os.getpriority(os.PRIO_PROCESS, pid) == 19]
             address = re.search(r"at (http://[0-9.:]+)", said)
             assert address
             with urlopen(f"{address[1]}/servers/{SERVERS[0].server.id}", timeout=60) as answer:
@@ -259,25 +260,3 @@ def test_two_sites_at_one_home_make_pages_in_turns(tmp_path: Path) -> None:
     assert child.is_alive()
     child.kill()
     child.join()
-
-
-def _heard(process: subprocess.Popen[str], word: str) -> str:
-    assert process.stderr is not None
-    said = ""
-    while word not in said:
-        line = process.stderr.readline()
-        assert line, said
-        said += line
-    return said
-
-
-def _children(parent: int) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            after = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(after[1]) == parent:
-            found.append(int(path.parent.name))
-    return found

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from evidence.store import BadCursor, BoardQuery, UnknownRubric
 from publish import gate
 from publish.site.numbers import Known, Numbers
-from publish.site.remembered import Remembered, at_once
+from publish.site.remembered import Remembered
 from publish.site.rows import rows_of
 from publish.site.search import Search, search_of
 from publish.site.site import Site
@@ -73,7 +73,7 @@ def routes(site: Site) -> APIRouter:
         search = search_of(request.query_params)
         if search.url != _asked(request):
             return RedirectResponse(search.url, 303)
-        return await at_once(site, partial(found, search))
+        return await site.answered(partial(found, search))
 
     def found(search: Search) -> Response:
         try:

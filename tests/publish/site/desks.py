@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -38,7 +38,7 @@ class PlainDesk:
     def opted_out(self, server: Server) -> str | None:
         return "its owner asked" if server.id in self.hidden else None
 
-    def heeded(self) -> Hashable:
+    def heeded(self) -> object:
         return frozenset(self.hidden)
 
     def mark(self) -> str:

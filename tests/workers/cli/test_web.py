@@ -18,6 +18,7 @@ from urllib.request import urlopen
 import pytest
 from typer.testing import CliRunner
 
+from tests.workers.sites import children, heard
 from workers import web_processes
 from workers.cli.web import app
 from workers.settings import Settings
@@ -32,24 +33,13 @@ def _site(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], st
     command = [sys.executable, "-c", "from workers.cli import main; main()", "web", "--port", "0", *options]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
-            said = _heard(process, "Ctrl-C")
+            said = heard(process, "Ctrl-C")
             address = re.search(r"an empty site at (http://127\.0\.0\.1:[0-9]+)", said)
             assert address, said
             assert "hallmark run" in said
             yield process, address[1]
         finally:
             process.kill()
-
-
-def _heard(process: subprocess.Popen[str], word: str) -> str:
-    """What is said up to the line with a word."""
-    assert process.stderr is not None
-    said = ""
-    while word not in said:
-        line = process.stderr.readline()
-        assert line, said
-        said += line
-    return said
 
 
 def _front(address: str) -> str:
@@ -66,8 +56,8 @@ def _ended(process: subprocess.Popen[str], how: signal.Signals) -> int:
 
 def _answering(process: subprocess.Popen[str]) -> list[int]:
     """The processes that answer for the one that was started."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return [int(pid) for pid in children if b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    started = children(process.pid)
+    return [pid for pid in started if b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_it_serves_an_empty_database_until_it_is_interrupted(tmp_path: Path) -> None:
@@ -83,7 +73,7 @@ def test_a_process_of_the_site_that_dies_is_replaced_and_all_end_together(tmp_pa
         assert "Nothing is published yet" in _front(address)
         first, second = _answering(process)
         os.kill(first, signal.SIGKILL)
-        _heard(process, "ended with -9; another one takes its place")
+        heard(process, "ended with -9; another one takes its place")
         now = _answering(process)
         assert len(now) == 2
         assert second in now
