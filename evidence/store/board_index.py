@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import partial, reduce
 from itertools import islice
 from operator import and_
+from threading import Lock
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from evidence.model import Server, ServerId
@@ -28,8 +29,8 @@ from evidence.store.servers import stored_server
 FEW: Final = 4_000
 """Servers with a word of a search that are looked at one by one; of a word that more have a mask is made."""
 
-MASKS: Final = 64
-"""Masks that are remembered: those of filters that many pages have."""
+MASKS: Final = 128
+"""Masks that are remembered: those of filters that many pages have. Each is a byte for each server."""
 
 Mask: TypeAlias = bytes
 """A byte for each server, 1 or 0; by place, or by position in an order."""
@@ -155,14 +156,10 @@ class Some:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """The servers of a mask by position."""
+    """The servers of a mask by position, and how many there are: to count them takes as long as the page itself."""
 
     mask: Mask
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return self.mask.count(_IN)
+    count: int
 
     def walk(self, start: int, *, down: bool) -> Iterator[int]:
         """From one to the next."""
@@ -184,7 +181,8 @@ class BoardIndex:
     orders: dict[int, Order]
     verdicts: dict[int, Verdicts]
     words: Words
-    _masks: dict[object, Mask] = field(default_factory=dict)
+    _masks: dict[object, Many] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
 
     def page(self, query: BoardQuery, cursor: str | None, limit: int, hidden: frozenset[int]) -> BoardPage:
         """A page of a list without those at `hidden` places; raise BadCursor or UnknownRubric."""
@@ -245,8 +243,8 @@ class BoardIndex:
             else:
                 rare = set(places) if rare is None else rare.intersection(places)
         if rare is None:
-            return Many(self._in_order(sort, filters)) if filters else Everybody(len(self.ids))
-        masks = [self._mask(one) for one in filters] if rare else []
+            return self._in_order(sort, filters) if filters else Everybody(len(self.ids))
+        masks = [self._many(one).mask for one in filters] if rare else []
         positions = self.orders[sort].positions
         return Some(sorted(positions[place] for place in rare if all(mask[place] for mask in masks)))
 
@@ -275,22 +273,24 @@ class BoardIndex:
             mask[place] = 1
         return bytes(mask)
 
-    def _in_order(self, sort: int, filters: Sequence[Filter]) -> Mask:
+    def _in_order(self, sort: int, filters: Sequence[Filter]) -> Many:
         """Who passes all filters, by position."""
 
         def make() -> Iterable[int]:
-            numbers = (int.from_bytes(self._mask(one), "big") for one in filters)
+            numbers = (int.from_bytes(self._many(one).mask, "big") for one in filters)
             passes = reduce(and_, numbers).to_bytes(len(self.ids), "big")
             return map(passes.__getitem__, self.orders[sort].places)
 
-        return self._mask(Filter(("order", sort, *(one.key for one in filters)), make))
+        return self._many(Filter(("order", sort, *(one.key for one in filters)), make))
 
-    def _mask(self, wanted: Filter) -> Mask:
+    def _many(self, wanted: Filter) -> Many:
         """The mask of a filter, which may have been made before."""
-        mask = self._masks.get(wanted.key)
-        if mask is None:
+        many = self._masks.get(wanted.key)
+        if many is None:
             mask = bytes(wanted.make())
-            if len(self._masks) >= MASKS:
-                self._masks.clear()
-            self._masks[wanted.key] = mask
-        return mask
+            many = Many(mask, mask.count(_IN))
+            with self._lock:
+                if len(self._masks) >= MASKS:
+                    del self._masks[next(iter(self._masks))]
+                self._masks[wanted.key] = many
+        return many

@@ -39,9 +39,19 @@ class Search:
         return self.query.rubric if self.query.version is None else f"{self.query.rubric}@{self.query.version}"
 
     @property
+    def words(self) -> str:
+        """The words that are searched for, as an address begins with them; empty when there are none."""
+        return urlencode({"q": self.query.text}) if self.query.text else ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether servers are left out for another reason than words."""
+        return self.query.least is not None or any(self.value(name) for name in _WORDS)
+
+    @property
     def is_filtered(self) -> bool:
         """Whether servers are left out."""
-        return bool(self.query.text or self.query.least is not None or any(self.value(name) for name in _WORDS))
+        return bool(self.query.text) or self.is_narrowed
 
     def value(self, name: str) -> str | None:
         """A filter by name."""

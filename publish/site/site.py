@@ -102,20 +102,17 @@ def answer(body: str | bytes, status: int = 200, *, index: bool = True, keep: bo
     return HTMLResponse(body, status, headers)
 
 
-def breakable(text: str, *, clean: bool = False) -> Markup:
-    """A name of a stranger, which may be long, with places to break it: behind what joins its parts.
+def breakable(text: str) -> Markup:
+    """A name of a stranger, which may be long, with places to break it: behind what joins its parts."""
+    return _remembered(text) if len(text) <= NAME_LIMIT else Markup(broken(text))  # noqa: S704  it is escaped
 
-    Those of no more than NAME_LIMIT characters may be `clean`, as `publish.display.visible` has it.
-    """
-    return _remembered(text, clean) if len(text) <= NAME_LIMIT else _broken(text)
+
+def broken(text: str, *, clean: bool = False) -> str:
+    """The HTML of the same; one of no more than NAME_LIMIT characters may be `clean`, as `publish.display` has it."""
+    return _JOINTS.sub("<wbr>", str(escape(visible(text, limit=NAME_LIMIT, clean=clean))))
 
 
 @lru_cache(20_000)
-def _remembered(text: str, clean: bool) -> Markup:
+def _remembered(text: str) -> Markup:
     """A short name: the same servers are on many pages."""
-    return _broken(text, clean)
-
-
-def _broken(text: str, clean: bool = False) -> Markup:
-    shown = visible(text, limit=NAME_LIMIT, clean=clean)
-    return Markup(_JOINTS.sub("<wbr>", str(escape(shown))))  # noqa: S704  it is escaped
+    return Markup(broken(text))  # noqa: S704  it is escaped

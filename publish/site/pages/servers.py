@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
@@ -17,7 +17,7 @@ from publish import gate
 from publish.site.numbers import Known, Numbers
 from publish.site.remembered import Remembered
 from publish.site.rows import rows_of
-from publish.site.search import Search, search_of
+from publish.site.search import PATH, Search, search_of
 from publish.site.site import Site
 from scoring import catalogue
 
@@ -37,7 +37,7 @@ class Column:
     """A heading that sorts. `sorted` is the value of `aria-sort`, empty when the list is in another order."""
 
     title: str
-    href: str
+    href: Markup
     sorted: str
     numeric: bool = True
     hint: str = ""
@@ -57,7 +57,7 @@ def routes(site: Site) -> APIRouter:
     """The list."""
     router = APIRouter()
     known = Known(site.store)
-    rows: Remembered[tuple[str, ...], Markup] = Remembered(site, ROWS, rows_of)
+    rows: Remembered[tuple[str, ...], str] = Remembered(site, ROWS, rows_of)
     titles = {rubric.id: rubric.title for rubric in catalogue.rubrics()}
 
     @lru_cache(FORMS)
@@ -68,31 +68,34 @@ def routes(site: Site) -> APIRouter:
         choices = _choices(search, numbers)
         return Markup(form.render(choices=choices, search=search, rubrics=numbers.rubrics, titles=titles))  # noqa: S704  the template escapes
 
+    columns = lru_cache(FORMS)(_columns)
+
     @router.get("/servers")
     async def servers(request: Request) -> Response:
         search = search_of(request.query_params)
-        if search.url != _asked(request):
-            return RedirectResponse(search.url, 303)
-        return await site.answered(partial(found, search))
+        url = search.url
+        if url != _asked(request):
+            return RedirectResponse(url, 303)
+        return await site.answered(partial(found, search, url))
 
-    def found(search: Search) -> Response:
+    def found(search: Search, url: str) -> Response:
         try:
             page = site.store.board.page(search.query, after=search.after, limit=ON_A_PAGE)
         except (BadCursor, UnknownRubric) as error:
             raise HTTPException(400, f"{str(error).capitalize()}.") from error
         numbers = known.of(page.run)
         rubrics = numbers.rubrics
+        beside_words = replace(search.query, text="")
         return site.page(
             "list.html.j2",
             here="servers",
             index=not search.is_filtered and search.after is None,
-            canonical=site.absolute(search.url),
+            canonical=escape(site.absolute(url)),
             search=search,
             page=page,
-            rows=Markup("").join(rows.of(page.servers, rubrics)),
-            columns=list(_columns(search, rubrics)),
-            choices=_choices(search, numbers),
-            filters=filters(page.run, replace(search.query, text="")),
+            rows=Markup("".join(rows.of(page.servers, rubrics))),  # noqa: S704  `rows_of` escapes
+            columns=_with_words(search.words, columns(beside_words, rubrics)),
+            filters=filters(page.run, beside_words),
             **_neighbours(search, page.before, page.after),
         )
 
@@ -106,24 +109,34 @@ def _asked(request: Request) -> str:
 
 def _neighbours(search: Search, before: str | None, after: str | None) -> dict[str, Any]:
     return {
-        "earlier": None if before is None else search.page(before),
-        "later": None if after is None else search.page(after),
+        "earlier": None if before is None else escape(search.page(before)),
+        "later": None if after is None else escape(search.page(after)),
     }
 
 
-def _columns(search: Search, rubrics: Sequence[str]) -> Iterable[Column]:
-    query = search.query
+def _columns(query: BoardQuery, rubrics: Sequence[str]) -> tuple[Column, ...]:
+    """The headings of a list without words."""
+    search = Search(query)
 
     def heading(title: str, order: str, rubric: str | None = None, *, numeric: bool = True) -> Column:
         now = query.sort == order and rubric in {None, query.rubric}
         down = numeric != query.reverse
         direction = ("descending" if down else "ascending") if now else ""
-        return Column(title, search.sorted_by(order, rubric), direction, numeric)
+        return Column(title, escape(search.sorted_by(order, rubric)), direction, numeric)
 
-    yield heading("Server", "name", numeric=False)
-    for rubric in rubrics:
-        yield heading(rubric.replace("_", " "), "rank", rubric)
-    yield heading("Seen", "seen")
+    return (
+        heading("Server", "name", numeric=False),
+        *(heading(rubric.replace("_", " "), "rank", rubric) for rubric in rubrics),
+        heading("Seen", "seen"),
+    )
+
+
+def _with_words(words: str, columns: Iterable[Column]) -> Iterable[Column]:
+    """The same headings above servers that were searched for; words come first in an address."""
+    if not words:
+        return columns
+    found = escape(f"{PATH}?{words}")
+    return [replace(column, href=Markup("&amp;").join([found, *column.href.split("?")[1:]])) for column in columns]
 
 
 def _choices(search: Search, numbers: Numbers) -> list[Choice]:
