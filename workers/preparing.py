@@ -1,4 +1,7 @@
-"""The process beside the site that makes pages of servers ahead, after each publication."""
+"""The process beside the site that makes pages of servers ahead, after each publication.
+
+`uvicorn --factory workers.preparing:create_app` is the site with that process, as a fleet starts it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from multiprocessing.connection import wait
 from threading import Event, Thread
 from typing import Final
 
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from evidence.store import NotMigrated, StoreUnavailable, open_store
 from publish.site.ahead import Ahead, Known
 from publish.site.pages.server import fitted
@@ -21,7 +26,7 @@ from publish.site.prepared import FAILURES, Gone, PreparedPages, is_damaged
 from publish.site.preparing import Made, Told, prepare
 from publish.site.revisions import learn
 from publish.site.site import Site
-from workers import log
+from workers import log, web
 from workers.clock import clock_at
 from workers.settings import Settings
 from workers.warming import warm
@@ -45,6 +50,28 @@ _LOCK: Final = "lock"
 
 class NothingAhead(Exception):
     """There are no pages to make ahead: the message says why."""
+
+
+def create_app() -> ASGIApp:
+    """The site of `workers.web` by the settings of the environment, with the process that makes its pages ahead.
+
+    Of several at one home folder one makes pages, and the others wait for their turn.
+    """
+    settings = Settings()
+    site = web.create_app(settings)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await site(scope, receive, send)
+            return
+        with preparing(settings, _warned):
+            await site(scope, receive, send)
+
+    return app
+
+
+def _warned(why: str) -> None:
+    log.get_log().warning("pages_ahead_failed", why=why)
 
 
 def prepare_now(settings: Settings, told: Told) -> Made:
@@ -120,7 +147,8 @@ def keep(settings: Settings) -> None:
     """Make pages whenever something else is published, until the process is ended or left alone."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.nice(_LOWEST)
+    with suppress(PermissionError):  # where systemd allows no priorities; it pauses as long as it works all the same
+        os.nice(_LOWEST)
     Thread(target=_follow, name="follow", daemon=True).start()
     log.configure(settings.log_level, settings.log_format)
     warm()

@@ -1,4 +1,4 @@
-"""The site as a process: `uvicorn --factory workers.web:create_app`, or `hallmark web`. It contacts nobody."""
+"""The site as a process: `hallmark web`, or `uvicorn --factory workers.preparing:create_app`. It contacts nobody."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class WebSettings(BaseSettings):
         default=512,
         ge=0,
         le=1_048_576,
-        description="MiB of pages of servers that `hallmark web` makes ahead after each publication, with at most half "
+        description="MiB of pages of servers that the site makes ahead after each publication, with at most half "
         "a core, in the folder `pages` in the home folder, which may be deleted at any time. 0: none.",
     )
     web_fresh: Duration = Field(

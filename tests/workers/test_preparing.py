@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import re
 import select
 import signal
 import sqlite3
@@ -33,6 +32,7 @@ from publish.site.site import Site
 from tests.publish import samples
 from tests.publish.shown import show
 from tests.publish.site.desks import PlainDesk
+from tests.servers.daemon import free_port
 from tests.workers.sites import children, heard
 from workers import log, preparing
 from workers.cli.web import app
@@ -206,22 +206,26 @@ def test_the_command_makes_all_pages_and_ends(home: tuple[Path, Store], monkeypa
     assert watch.registry.get_sample_value("hallmark_web_ahead_total", {"how": "found"}) == 1.0  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("how", "processes"), [(signal.SIGKILL, "2"), (signal.SIGTERM, "1")])
+@pytest.mark.parametrize(
+    ("how", "command"),
+    [
+        (signal.SIGKILL, ("-c", "from workers.cli import main; main()", "web", "--processes", "2")),
+        (signal.SIGTERM, ("-m", "uvicorn", "--factory", "workers.preparing:create_app")),
+    ],
+    ids=["hallmark", "uvicorn"],
+)
 def test_it_works_beside_the_site_and_ends_with_it(
-    home: tuple[Path, Store], how: signal.Signals, processes: str
+    home: tuple[Path, Store], how: signal.Signals, command: tuple[str, ...]
 ) -> None:
-    folder = home[0] / PAGES
+    folder, port = home[0] / PAGES, free_port()
     environment = {**os.environ, "HALLMARK_HOME": str(home[0]), "HALLMARK_LOG_FORMAT": "json"}
-    code = "from workers.cli import main; main()"
-    command = [sys.executable, "-c", code, "web", "--port", "0", "--processes", processes]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    words = [sys.executable, *command, "--port", str(port)]
+    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             said = heard(process, "pages_ahead_done")
             assert json.loads(said.splitlines()[-1])["made"] == len(SERVERS)
             (pid,) = [pid for pid in children(process.pid) if os.getpriority(os.PRIO_PROCESS, pid) == 19]
-            address = re.search(r"at (http://[0-9.:]+)", said)
-            assert address
-            with urlopen(f"{address[1]}/servers/{SERVERS[0].server.id}", timeout=60) as answer:
+            with urlopen(f"http://127.0.0.1:{port}/servers/{SERVERS[0].server.id}", timeout=60) as answer:
                 assert answer.status == 200
             watched = os.pidfd_open(pid)
             process.send_signal(how)
