@@ -187,7 +187,9 @@ def _lists_in_memory(url: str, words: Sequence[str]) -> dict[str, Any]:
 
 def _make_ahead(start: Sequence[str], settings: Mapping[str, str]) -> None:
     """Make all pages, so that none is made while it is measured."""
-    with subprocess.Popen([*start, "--prepare"], env={**os.environ, **settings}) as process:
+    with subprocess.Popen(
+        [*start, "--prepare", "--processes", str(os.cpu_count())], env={**os.environ, **settings}
+    ) as process:
         meter = Meter({"pages made ahead": [process.pid]})
         while process.poll() is None:
             meter.sample()

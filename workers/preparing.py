@@ -12,8 +12,14 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from functools import reduce
 from multiprocessing.connection import wait
+from multiprocessing.queues import SimpleQueue
+from operator import add
 from threading import Event, Thread
 from typing import Final
 
@@ -23,7 +29,7 @@ from evidence.store import NotMigrated, StoreUnavailable, open_store
 from publish.site.ahead import Ahead, Known
 from publish.site.pages.server import fitted
 from publish.site.prepared import FAILURES, Gone, PreparedPages, is_damaged
-from publish.site.preparing import Made, Told, prepare
+from publish.site.preparing import Made, Part, Told, prepare
 from publish.site.revisions import learn
 from publish.site.site import Site
 from workers import log, web
@@ -42,6 +48,8 @@ TRIES: Final = 3
 """So often the same pages are begun, and a process that ends soon is started."""
 
 SHORT: Final = 60.0
+
+_OFTEN: Final = 100  # servers between two words about how far a part has come
 
 _LOWEST: Final = 19
 _WANTED: Final = frozenset({0, -signal.SIGINT, -signal.SIGTERM})
@@ -74,8 +82,20 @@ def _warned(why: str) -> None:
     log.get_log().warning("pages_ahead_failed", why=why)
 
 
-def prepare_now(settings: Settings, told: Told) -> Made:
+def prepare_now(settings: Settings, told: Told, processes: int = 1) -> Made:
     """Make all pages that are missing, without a pause; raise NothingAhead, StoreUnavailable, or OSError."""
+    parts = [_prepare(settings, told)] if processes == 1 else _prepare_by_several(settings, told, processes)
+    made = reduce(add, (made for _, made in parts))
+    stamps = {stamp for stamp, _ in parts}
+    pages = prepared_pages(settings, clock_at(settings.clock))
+    if pages is not None and made.is_complete and len(stamps) == 1:
+        with suppress(*FAILURES):  # then each page is looked for once more
+            pages.complete(stamps.pop())
+    return made
+
+
+def _prepare(settings: Settings, told: Told, part: Part | None = None) -> tuple[str, Made]:
+    """Make a part of the pages; the stamp under which they are, and how far it came."""
     with _site(settings) as (site, pages):
         for _ in range(TRIES):
             known = learn(site)
@@ -83,7 +103,7 @@ def prepare_now(settings: Settings, told: Told) -> Made:
                 raise NothingAhead("nothing is published yet: `hallmark run` measures the starter set")
             pages.drop_others(known.stamp)
             try:
-                made = prepare(site, known, told=told)
+                made = prepare(site, known, told=told, part=part)
             except Gone:
                 continue
             except sqlite3.Error as error:
@@ -92,8 +112,45 @@ def prepare_now(settings: Settings, told: Told) -> Made:
                 pages.drop(known.stamp)
                 continue
             if not made.over:
-                return made
+                return known.stamp, made
     raise NothingAhead("something else was published again and again meanwhile")
+
+
+def _prepare_by_several(settings: Settings, told: Told, processes: int) -> list[tuple[str, Made]]:
+    context = multiprocessing.get_context("spawn")
+    heard: SimpleQueue[tuple[int, Made]] = context.SimpleQueue()
+    latest: dict[int, Made] = {}
+    with ProcessPoolExecutor(processes, context, _heard_by, (heard,)) as pool:
+        parts = [pool.submit(_prepare_part, settings, Part(number, processes)) for number in range(processes)]
+        while wait_for(parts, timeout=0.2).not_done:
+            while not heard.empty():
+                number, latest[number] = heard.get()
+                told(reduce(add, latest.values()))
+        try:
+            return [part.result() for part in parts]
+        except BrokenProcessPool as error:
+            raise OSError("a process that makes pages has died. What was made stays: run it again") from error
+
+
+_parent: SimpleQueue[tuple[int, Made]]
+
+
+def _heard_by(parent: SimpleQueue[tuple[int, Made]]) -> None:
+    """Called in a process that makes a part, when it starts."""
+    global _parent  # noqa: PLW0603  a queue reaches such a process only when it starts
+    _parent = parent
+
+
+def _prepare_part(settings: Settings, part: Part) -> tuple[str, Made]:
+    said = 0
+
+    def told(made: Made) -> None:
+        nonlocal said
+        if made.seen - said >= _OFTEN or made.seen == made.servers:
+            said = made.seen
+            _parent.put((part.number, made))
+
+    return _prepare(settings, told, part)
 
 
 @contextmanager
@@ -186,7 +243,7 @@ class Keeper:
 
     def _is_wanted(self, stamp: str) -> bool:
         if stamp != self._stamp:
-            self._stamp, self._begun, self._done = stamp, 0, False
+            self._stamp, self._begun, self._done = stamp, 0, self._pages.is_complete(stamp)
         if self._done and not self._pages.path(stamp).exists():  # somebody deleted it
             self._done = False
         return not self._done and self._begun < TRIES
@@ -199,6 +256,8 @@ class Keeper:
         log.get_log().info("pages_ahead_begun", stamp=known.stamp)
         made = prepare(self._site, known, rest)
         self._done = not made.over and not made.later
+        if made.is_complete:
+            self._pages.complete(known.stamp)
         said = log.get_log().warning if made.full else log.get_log().info
         said(
             "pages_ahead_full" if made.full else "pages_ahead_over" if made.over else "pages_ahead_done",

@@ -36,6 +36,7 @@ _BUSY: Final = 0.05
 _WRITING: Final = 10.0
 _LEVEL: Final = 3
 _PAGE_BYTES: Final = 16_384  # a body of some 3 KB lies in one, and is one look at a disk
+_COMPLETE: Final = 1
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _TABLES: Final = (
     "CREATE TABLE sample (body BLOB NOT NULL)",
@@ -104,6 +105,19 @@ class PreparedPages:
         if not path.exists():
             _make(path)
         return PageFile(path, self.most)
+
+    def is_complete(self, stamp: str) -> bool:
+        """Whether all pages of a stamp are there that can be made ahead, as somebody noted who had looked at each."""
+        try:
+            with closing(_connect(self.path(stamp), _BUSY)) as connection:
+                return bool(connection.execute("PRAGMA user_version").fetchone()[0] == _COMPLETE)
+        except FAILURES:
+            return False
+
+    def complete(self, stamp: str) -> None:
+        """Note that they are there; raise one of FAILURES."""
+        with closing(_connect(self.path(stamp), _WRITING)) as connection:
+            connection.execute(f"PRAGMA user_version = {_COMPLETE}")
 
     def drop_others(self, stamp: str) -> None:
         """Delete the files of all other stamps, and what an interrupted process left."""

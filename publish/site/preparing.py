@@ -47,18 +47,49 @@ class Made:
         """Servers that were looked at."""
         return self.made + self.there + self.left_out + self.later
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is nothing left to do."""
+        return not (self.later or self.full or self.over)
+
+    def __add__(self, other: Made) -> Made:
+        """Both parts of the same pages."""
+        return Made(
+            servers=self.servers + other.servers,
+            made=self.made + other.made,
+            there=self.there + other.there,
+            left_out=self.left_out + other.left_out,
+            later=self.later + other.later,
+            size=max(self.size, other.size),
+            full=self.full or other.full,
+            over=self.over or other.over,
+        )
+
 
 Rest: TypeAlias = Callable[[], None]
 Told: TypeAlias = Callable[[Made], None]
 
 
-def prepare(site: Site, known: Known, rest: Rest = lambda: None, told: Told = lambda _: None) -> Made:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of so many parts of all servers, counted from 0."""
+
+    number: int = 0
+    of: int = 1
+
+
+def prepare(
+    site: Site, known: Known, rest: Rest = lambda: None, told: Told = lambda _: None, part: Part | None = None
+) -> Made:
     """Make the page of every server that has none, those past the quality gate first; `rest` is called between them.
 
-    Raise one of `prepared.FAILURES`, Gone, or StoreUnavailable. May be interrupted and called again at any time.
+    With a part only of these servers, while other processes make the others. Raise one of `prepared.FAILURES`, Gone,
+    or StoreUnavailable. May be interrupted and called again at any time.
     """
     assert site.ahead.pages is not None
     servers = order(site)
+    if part is not None:
+        servers = servers[part.number :: part.of]
     made = Made(servers=len(servers))
     file = site.ahead.pages.writing(known.stamp)
     try:

@@ -26,7 +26,7 @@ from evidence.store import Store, open_store
 from publish.site import preparing as making
 from publish.site.ahead import Ahead
 from publish.site.pages.server import fitted
-from publish.site.prepared import PreparedPages
+from publish.site.prepared import PageFile, PreparedPages
 from publish.site.revisions import learn
 from publish.site.site import Site
 from tests.publish import samples
@@ -88,6 +88,25 @@ def test_it_makes_pages_once_and_says_how_many(home: tuple[Path, Store]) -> None
     assert isinstance(done["bytes"], int)
     assert done["bytes"] > 10_000
     assert kept.said() == (LOOK, [])
+
+
+def test_a_file_that_is_complete_is_not_looked_through_again(
+    home: tuple[Path, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Kept(*home).said()
+    again = Kept(*home)
+    monkeypatch.setattr(PageFile, "missing", None)
+    assert again.said() == (LOOK, [])
+    again.path.unlink()
+    monkeypatch.undo()
+    assert [event["event"] for event in again.said()[1]] == ["pages_ahead_begun", "pages_ahead_done"]
+
+
+def test_a_file_without_room_for_all_is_filled_when_there_is_more(home: tuple[Path, Store]) -> None:
+    full = Kept(*home, most=60_000).said()[1][-1]
+    done = Kept(*home).said()[1][-1]
+    assert (full["event"], done["event"]) == ("pages_ahead_full", "pages_ahead_done")
+    assert (done["there"], done["made"]) == (full["made"], len(SERVERS) - int(str(full["made"])))
 
 
 def test_it_rests_as_long_as_it_worked(home: tuple[Path, Store], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +215,8 @@ def test_where_there_is_nothing_to_make_it_says_so(tmp_path: Path) -> None:
 
 def test_the_command_makes_all_pages_and_ends(home: tuple[Path, Store], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALLMARK_HOME", str(home[0]))
-    first, again = (CliRunner().invoke(app, ["--prepare"]) for _ in range(2))
+    first = CliRunner().invoke(app, ["--prepare", "--processes", "2"])
+    again = CliRunner().invoke(app, ["--prepare"])
     assert (first.exit_code, again.exit_code) == (0, 0), first.output
     assert f"{len(SERVERS)} pages made ahead" in first.output
     assert f"{len(SERVERS)} were there" in again.output

@@ -24,7 +24,8 @@ def web(
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0: every one of the machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any that is free.")] = 8080,
     processes: Annotated[
-        int, typer.Option(min=1, max=64, help="How many processes answer. Each uses one core and has its own copies.")
+        int,
+        typer.Option(min=1, max=64, help="How many processes answer, each with copies of its own, or --prepare."),
     ] = 1,
     prepare: Annotated[
         bool, typer.Option("--prepare", help="Only make the pages of all servers ahead, now and without pauses.")
@@ -47,12 +48,12 @@ def web(
 
     hallmark web --port 8080, then open http://127.0.0.1:8080
 
-    hallmark web --prepare
+    hallmark web --prepare --processes 4
     """
     with explained():
         settings = Settings()
         if prepare:
-            _prepare(_addressed(settings, host, socket.gethostbyname(host), port))
+            _prepare(_addressed(settings, host, socket.gethostbyname(host), port), processes)
             return
         own = _listeners(host, port, processes)
         note("opening the database")
@@ -74,7 +75,7 @@ def _addressed(settings: Settings, host: str, listening: str, port: int) -> Sett
     return settings.model_copy(update={"web_url": _address(host, port)})
 
 
-def _prepare(settings: Settings) -> None:
+def _prepare(settings: Settings, processes: int) -> None:
     from publish.site.preparing import Made  # noqa: PLC0415
     from workers.preparing import NothingAhead, prepare_now  # noqa: PLC0415
 
@@ -87,7 +88,7 @@ def _prepare(settings: Settings) -> None:
             def told(made: Made) -> None:
                 status.update(f"{made.seen} of {made.servers} servers, {made.size / 1e6:.0f} MB")
 
-            made = prepare_now(settings, told)
+            made = prepare_now(settings, told, processes)
     except NothingAhead as error:
         fail(str(error), Exit.NOTHING)
     took = SystemClock().monotonic() - began
