@@ -13,7 +13,7 @@ from publish.api.problem import Problem, found_text, problem
 _TAKEN: Final = frozenset({"*/*", "application/*", "application/json"})
 
 
-def only_known_parameters(request: Request) -> None:
+async def only_known_parameters(request: Request) -> None:
     """Refuse a query parameter that is not in the OpenAPI document, or is there twice: it would change the answer."""
     given = [name for name, _ in request.query_params.multi_items()]
     if not given:
