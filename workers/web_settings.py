@@ -44,7 +44,7 @@ class WebSettings(BaseSettings):
     web_index: int = Field(
         default=200_000,
         ge=0,
-        description="The most servers of which each process of the site has the lists in memory, at two to three "
+        description="The most servers of which each process of the site has the lists in memory, at one to two "
         "kilobytes each; where there are more, lists and searches ask the database. 0: they always do.",
     )
     web_prepared: int = Field(
