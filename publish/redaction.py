@@ -36,7 +36,7 @@ def without_secrets(text: str) -> str:
         rf"\1 {REMOVED}", _IN_ADDRESS.sub(rf"\1{REMOVED}@", scrub_text(text).replace("[secret]", REMOVED))
     )
     for pattern in SECRETS:
-        shown = pattern.expression.sub(lambda hit: hit[0] if is_placeholder(hit[0]) else REMOVED, shown)
+        shown = pattern.expression.regex.sub(lambda hit: hit[0] if is_placeholder(hit[0]) else REMOVED, shown)
     return "".join(_named_removed(shown))
 
 

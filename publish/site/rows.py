@@ -49,7 +49,7 @@ def _name(text: str, clean: bool) -> str:
     return broken(text, clean=clean and len(text) <= NAME_LIMIT)
 
 
-@lru_cache(65_536)
+@lru_cache(8_192)
 def _mark(*score: Any) -> str:
     """A score, or why there is none; the least that is guaranteed beside it."""
     if not score:

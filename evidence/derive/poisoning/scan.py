@@ -193,5 +193,5 @@ def _encoded(text: str) -> Iterator[_Heard]:
 
 
 def _holds_credential(text: str, pattern: Pattern) -> bool:
-    found = pattern.expression.search(text)
+    found = pattern.expression.regex.search(text)
     return found is not None and not is_placeholder(found[0])

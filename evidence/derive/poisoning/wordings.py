@@ -16,7 +16,7 @@ from evidence.patterns.poisoning import PATTERNS, SENTENCE, Category, Found, Pat
 _PLAINEST: Final = tuple(
     each
     for each in PATTERNS
-    if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not (each.expression.groups or each.sentence)
+    if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not (each.expression.is_naming or each.sentence)
 )
 """Wordings that are looked for in disguise."""
 _DISGUISED: Final = len(PATTERNS)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -27,6 +28,7 @@ REACH: Final = 340
 SENTENCE: Final = re.compile(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?")
 """One sentence of a folded text, with its end."""
 _SENTENCE_END: Final = re.compile(r"[.!?]\s")
+_NAMED: Final = "(?P<"
 _BEFORE: Final = 48
 _MENTIONED: Final = 90
 
@@ -104,6 +106,28 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Expression:
+    """A verbose regular expression, compiled when it is first tried: most processes never try most of them."""
+
+    pattern: str
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """It, compiled."""
+        return _compiled(self.pattern)
+
+    @property
+    def is_naming(self) -> bool:
+        """Whether its groups name what it is about; it has no other groups."""
+        return _NAMED in self.pattern
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.VERBOSE)
+
+
+@dataclass(frozen=True, slots=True)
 class Pattern:
     """One wording: `expression`, with each of `beside` within WINDOW characters of it, and when it is told by
     `sentence` in the same sentence, where `unless` may then stand anywhere. The samples are its tests.
@@ -117,11 +141,11 @@ class Pattern:
     id: str
     category: Category
     title: str
-    expression: re.Pattern[str]
+    expression: Expression
     bad: tuple[str, ...]
     good: tuple[str, ...]
-    beside: tuple[re.Pattern[str], ...] = ()
-    unless: re.Pattern[str] | None = None
+    beside: tuple[Expression, ...] = ()
+    unless: Expression | None = None
     needs: tuple[tuple[str, ...], ...] = ()
     unbroken: int = 0
     reach: int = REACH
@@ -138,18 +162,18 @@ class Pattern:
         places = list(islice(self._places(text), MAX_PLACES if self._is_told_apart else 1))
         if not places:
             return None
-        others = tuple(dict.fromkeys(_names(place) for place in places)) if self.expression.groupindex else None
+        others = tuple(dict.fromkeys(_names(place) for place in places)) if self.expression.is_naming else None
         quoted = self.mentionable and all(_is_mentioned(text, place) for place in places)
         return Found(Confidence.LOW if quoted else self.confidence, others)
 
     @property
     def _is_told_apart(self) -> bool:
-        return self.mentionable or bool(self.expression.groupindex)
+        return self.mentionable or self.expression.is_naming
 
     def _places(self, text: str) -> Iterator[re.Match[str]]:
-        for place in islice(self.expression.finditer(text), MAX_PLACES):
+        for place in islice(self.expression.regex.finditer(text), MAX_PLACES):
             span = self._span(text, place)
-            if all(part.search(span) for part in self.beside) and not self._is_explained(text, place, span):
+            if all(part.regex.search(span) for part in self.beside) and not self._is_explained(text, place, span):
                 yield place
 
     def _span(self, text: str, place: re.Match[str]) -> str:
@@ -165,7 +189,8 @@ class Pattern:
     def _is_explained(self, text: str, place: re.Match[str], span: str) -> bool:
         if self.unless is None:
             return False
-        return bool(self.unless.search(span if self.sentence else text[max(0, place.start() - _BEFORE) : place.end()]))
+        where = span if self.sentence else text[max(0, place.start() - _BEFORE) : place.end()]
+        return bool(self.unless.regex.search(where))
 
 
 def pattern(
@@ -190,11 +215,11 @@ def pattern(
         ident,
         category,
         title,
-        re.compile(expression, re.VERBOSE),
+        Expression(expression),
         bad,
         good,
-        tuple(re.compile(part, re.VERBOSE) for part in beside),
-        re.compile(unless, re.VERBOSE) if unless else None,
+        tuple(map(Expression, beside)),
+        Expression(unless) if unless else None,
         tuple(tuple(group.split("|")) for group in needs),
         unbroken,
         reach,

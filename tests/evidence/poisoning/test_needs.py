@@ -117,7 +117,7 @@ def shortened(text: str) -> str:
 def test_no_match_can_do_without_a_word_of_each_group_of_needs(pattern: Pattern, group: tuple[str, ...]) -> None:
     """The words are in the wording itself, or in one of those that stand beside it."""
     expressions = (pattern.expression, *pattern.beside)
-    rests = [without(group, parser.parse(each.pattern, each.flags)) for each in expressions]
+    rests = [without(group, parser.parse(each.pattern, each.regex.flags)) for each in expressions]
     if pattern.unbroken:
         rests[0] = {text for text in rests[0] if not set(text) <= {ANYTHING, *"+/="}}
     assert set() in (rests[:1] if group is pattern.needs[0] else rests)
@@ -125,8 +125,15 @@ def test_no_match_can_do_without_a_word_of_each_group_of_needs(pattern: Pattern,
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, *SECRETS], ids=lambda pattern: pattern.id)
 def test_a_match_with_what_is_beside_it_is_no_longer_than_its_reach(pattern: Pattern) -> None:
-    tree = parser.parse(pattern.expression.pattern, pattern.expression.flags)
+    tree = parser.parse(pattern.expression.pattern, pattern.expression.regex.flags)
     assert tree.getwidth()[1] + ahead(tree) + (WINDOW if pattern.beside else 0) <= pattern.reach
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, *SECRETS], ids=lambda pattern: pattern.id)
+def test_groups_are_names_and_nothing_else(pattern: Pattern) -> None:
+    regex = pattern.expression.regex
+    assert regex.groups == len(regex.groupindex)
+    assert bool(regex.groups) == pattern.expression.is_naming
 
 
 def ahead(tokens: Any) -> int:
@@ -199,7 +206,7 @@ def plainly(text: str, owner: str = "mine", names: Iterable[str] = NAMES) -> lis
     text = text[:20_000]
     folded = fold(text)
     heard = [(each.category, each.pattern, each.found) for each in (*unseen(text), *encoded(text))]
-    secrets = ((pattern, pattern.expression.search(text)) for pattern in SECRETS)
+    secrets = ((pattern, pattern.expression.regex.search(text)) for pattern in SECRETS)
     heard += [
         (pattern.category, pattern.id, Found(pattern.confidence))
         for pattern, match in secrets
