@@ -57,11 +57,10 @@ class Revisions:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._lock = asyncio.Lock()
         self._known = UNKNOWN
         self._asked: float | None = None
         self._forgotten = 0
-        self._ahead: asyncio.Task[None] | None = None
+        self._renewing: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._load_again = -inf
         self._thread: CapacityLimiter | None = None
@@ -69,11 +68,12 @@ class Revisions:
     async def current(self) -> str:
         """The revision. While the database is away it is the last one that was seen, so that known pages are served."""
         fresh = self._site.desk.limits.fresh.total_seconds()
-        age = self._age()
-        if age >= fresh:
-            await self._renew(fresh)
-        elif age >= fresh / 2 and (self._ahead is None or self._ahead.done()):
-            self._ahead = asyncio.create_task(self._renew(fresh / 2))
+        if fresh / 2 <= self._age() < fresh:
+            self._renewal()
+        for _ in range(2):  # something may be written while it is asked for: the second answer began after all of that
+            if self._age() < fresh:
+                break
+            await asyncio.shield(self._renewal())
         return self._known
 
     def forget(self) -> None:
@@ -85,17 +85,20 @@ class Revisions:
     def _age(self) -> float:
         return inf if self._asked is None else self._site.desk.monotonic() - self._asked
 
-    async def _renew(self, age: float) -> None:
-        """Ask, unless somebody has just done so. What was written meanwhile may not be in the answer."""
-        async with self._lock:
-            if self._age() < age:
-                return
-            began, forgotten = self._site.desk.monotonic(), self._forgotten
-            known = await self._ask()
-            if known is not None:
-                self._known = known
-            self._asked = began if self._forgotten == forgotten else None
-            self._site.ahead.trust(self._asked if known is not None else None)
+    def _renewal(self) -> asyncio.Task[None]:
+        """The question that is under way, or a new one. All who wait for it go on at once, not one after the other."""
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.create_task(self._renew())
+        return self._renewing
+
+    async def _renew(self) -> None:
+        """Ask. What was written meanwhile may not be in the answer."""
+        began, forgotten = self._site.desk.monotonic(), self._forgotten
+        known = await self._ask()
+        if known is not None:
+            self._known = known
+        self._asked = began if self._forgotten == forgotten else None
+        self._site.ahead.trust(self._asked if known is not None else None)
 
     async def _ask(self) -> str | None:
         """The revision of now; None while the database is away."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 
 
 def heard(process: subprocess.Popen[str], word: str) -> str:
@@ -15,9 +14,3 @@ def heard(process: subprocess.Popen[str], word: str) -> str:
         assert line, said
         said += line
     return said
-
-
-def children(parent: int) -> list[int]:
-    """The processes that a process has started, by whichever of its threads."""
-    found = Path(f"/proc/{parent}/task").glob("*/children")
-    return [int(pid) for path in found for pid in path.read_text().split()]

@@ -29,11 +29,12 @@ from publish.site.pages.server import fitted
 from publish.site.prepared import PageFile, PreparedPages
 from publish.site.revisions import learn
 from publish.site.site import Site
+from tests.processes import children
 from tests.publish import samples
 from tests.publish.shown import show
 from tests.publish.site.desks import PlainDesk
 from tests.servers.daemon import free_port
-from tests.workers.sites import children, heard
+from tests.workers.sites import heard
 from workers import log, preparing
 from workers.cli.web import app
 from workers.preparing import AGAIN, LOOK, TRIES, Keeper, NothingAhead, prepare_now

@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from evidence.kinds.interop import Interop
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from tests.crawler.collectors import probing
 from tests.crawler.collectors.launching import PipeLauncher, module
+from tests.processes import children
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
@@ -75,11 +75,6 @@ def met(target: Target, limits: InteropLimits = LIMITS, *, starts: int = 1) -> O
 def seen(content: Observed | Absent) -> Interop:
     assert isinstance(content, Observed), content
     return Interop.parse(content.body)
-
-
-def children() -> set[str]:
-    """The processes that this one has started and not seen the end of."""
-    return {pid for listed in Path("/proc/self/task").glob("*/children") for pid in listed.read_text().split()}
 
 
 def test_a_server_on_the_sdk_is_connected_to_and_listed() -> None:

@@ -55,8 +55,8 @@ def test_where_visitors_keep_coming_none_of_them_waits_for_it(asked: Asked) -> N
         asked.gate.clear()
         assert [await asked.current() for _ in range(3)] == ["1"] * 3
         asked.gate.set()
-        assert asked.revisions._ahead is not None
-        await asked.revisions._ahead
+        assert asked.revisions._renewing is not None
+        await asked.revisions._renewing
         assert asked.times == 2
         asked.desk.seconds += 0.5
         assert await asked.current() == "2"
@@ -84,8 +84,31 @@ def test_an_answer_that_was_under_way_when_something_was_written_is_not_kept(ask
         asked.now = "2"
         asked.revisions.forget()
         asked.gate.set()
-        assert await first == "1"
-        assert await asked.current() == "2"
+        assert await first == "2"
+        assert asked.times == 2
+
+    _run(scenario())
+
+
+def test_all_who_wait_for_it_go_on_together(asked: Asked) -> None:
+    """One after the other would each let all new requests go first."""
+
+    async def scenario() -> None:
+        turns, gone_on = 0, list[int]()
+
+        async def wait() -> None:
+            await asked.revisions.current()
+            gone_on.append(turns)
+
+        asked.gate.clear()
+        waiting = [asyncio.create_task(wait()) for _ in range(20)]
+        while not asked.times:
+            await asyncio.sleep(0)
+        asked.gate.set()
+        while not all(one.done() for one in waiting):
+            await asyncio.sleep(0)
+            turns += 1
+        assert len(set(gone_on)) == 1
 
     _run(scenario())
 

@@ -18,7 +18,8 @@ from urllib.request import urlopen
 import pytest
 from typer.testing import CliRunner
 
-from tests.workers.sites import children, heard
+from tests.processes import children
+from tests.workers.sites import heard
 from workers import web_processes
 from workers.cli.web import app
 from workers.settings import Settings

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import tempfile
 import time
-from contextlib import suppress
-from pathlib import Path
 from typing import BinaryIO
 
 import pytest
@@ -17,6 +14,7 @@ from crawler.collectors.source.task import Reading, Task
 from evidence.model import Absent, Reason
 from tests.crawler.archives.building import block, tarball
 from tests.crawler.collectors.source.reading import archive
+from tests.processes import children
 
 TASK = Task(origin="npm", name="x", ref="1")
 
@@ -26,16 +24,6 @@ def held(data: bytes) -> BinaryIO:
     file.write(data)
     file.flush()
     return file
-
-
-def children() -> set[str]:
-    """Processes of which this one is the parent, whichever of its threads began them, and those not waited for."""
-    found = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # gone since it was listed
-            if stat.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
-                found.add(stat.parent.name)
-    return found
 
 
 def test_readings_share_a_process_and_may_share_an_archive() -> None:
