@@ -17,7 +17,7 @@ from tests.functional.processes import Embedded, comparable, differing, opened
 
 pytestmark = pytest.mark.xdist_group("functional-embedded")
 
-KILLS = int(os.environ.get("HALLMARK_SOAK_KILLS", "5"))
+KILLS = int(os.environ.get("HALLMARK_SOAK_KILLS", "3"))
 
 
 def test_the_fleet_is_seen_as_it_is(embedded: Embedded) -> None:

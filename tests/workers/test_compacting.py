@@ -6,13 +6,14 @@ import threading
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from itertools import count
 
 import pytest
 
 from evidence.kinds import listing
 from evidence.model import Dossier, Observed, Run, Trigger
-from evidence.store import Disclosure, FindingState, RunState, Spotted, Stage, Store, open_store
+from evidence.store import Disclosure, FindingState, RunState, Spotted, Stage, Store, StoredCard, open_store
 from evidence.store.database import Database
 from scoring import receipt
 from tests.dossiers import AS_OF, captures
@@ -53,6 +54,7 @@ def name(number: int) -> str:
     return f"night-{number:02}"
 
 
+@cache
 def dossiers_of(number: int) -> list[Dossier]:
     """The first server says something new every night, the others never."""
     as_of = MONDAY + timedelta(days=number)
@@ -64,6 +66,11 @@ def dossiers_of(number: int) -> list[Dossier]:
     return [replace(changing, records=records), *others]
 
 
+@cache
+def cards_of(number: int) -> list[StoredCard]:
+    return [card for dossier in dossiers_of(number) for card in score_one(dossier)]
+
+
 def write(store: Store, number: int, trigger: Trigger = Trigger.NIGHTLY, *, published: bool = True) -> None:  # noqa: F811
     found = dossiers_of(number)
     run = Run(id=name(number), trigger=trigger, as_of=found[0].as_of, pins={"code": "1"})
@@ -73,8 +80,7 @@ def write(store: Store, number: int, trigger: Trigger = Trigger.NIGHTLY, *, publ
     store.plan(run.id, IDS, run.as_of)
     records = [record for dossier in found for record in dossier.records.values()]
     store.put_records(run.id, records, done=IDS, at=run.as_of)
-    cards = [card for dossier in found for card in score_one(dossier)]
-    store.put_scorecards(run.id, cards, done=IDS, at=run.as_of)
+    store.put_scorecards(run.id, cards_of(number), done=IDS, at=run.as_of)
     if published:
         store.set_state(run.id, RunState.PUBLISHED, run.as_of)
 

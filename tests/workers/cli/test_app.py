@@ -75,6 +75,17 @@ def test_the_overview_says_what_is_json_lines_and_what_one_document(hallmark: Ha
     assert {name for name, words in said.items() if any("per line" in word for word in words)} == set(JSON_LINES)
 
 
+def test_no_garbage_is_looked_for_before_a_command_is_imported(home: Path) -> None:
+    code = (
+        "import atexit, gc, sys\nfrom workers.cli import main\nleft = []\n"
+        "gc.callbacks.append(lambda phase, _: left.append(gc.get_freeze_count() > 10_000))\n"
+        "atexit.register(lambda: print('LEFT ALONE', all(left), gc.isenabled(), gc.get_freeze_count() > 10_000))\n"
+        "sys.argv = ['hallmark', 'version']\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("LEFT ALONE True True True\n")
+
+
 def _json_help(command: Any) -> list[str]:
     """What a command, or those of a group, say of --json."""
     parts = getattr(command, "commands", {"": command}).values()
