@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Protocol
-
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from evidence.kinds import listing
 from evidence.model import Absent, Reason, Record, Run, Server
@@ -27,8 +23,6 @@ ROUNDS: Final = 3
 
 NO_ANSWER: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
 WHY: Final = "its host does not answer"
-
-_REMEMBERED: Final = timedelta(hours=6)
 
 
 class Breaker(Protocol):
@@ -96,36 +90,6 @@ class OwnSilence:
         return self._until.get(host, 0.0) > self.clock.monotonic()
 
 
-class SharedSilence:
-    """The silence that all workers met, kept in Redis; without Redis each process knows its own."""
-
-    def __init__(self, redis: Redis, own: OwnSilence) -> None:
-        self._redis = redis
-        self._own = own
-
-    async def failed(self, host: str) -> None:
-        """Count."""
-        await self._own.failed(host)
-        with suppress(RedisError):
-            number = await self._redis.incr(_count_key(host))
-            await self._redis.expire(_count_key(host), _REMEMBERED)
-            if number >= self._own.most:
-                await self._redis.set(_rest_key(host), number, px=self._own.rest)
-
-    async def answered(self, host: str) -> None:
-        """Forget."""
-        await self._own.answered(host)
-        with suppress(RedisError):
-            await self._redis.delete(_count_key(host), _rest_key(host))
-
-    async def rests(self, host: str) -> bool:
-        """True until the rest is over, as all know it or, without Redis, this process."""
-        try:
-            return bool(await self._redis.exists(_rest_key(host)))
-        except RedisError:
-            return await self._own.rests(host)
-
-
 class HostBreaker:
     """Puts servers of resting hosts back until the rest is over."""
 
@@ -162,11 +126,3 @@ class HostBreaker:
             return
         silent = isinstance(found[0], Absent) and found[0].reason in NO_ANSWER
         await (self._silence.failed(host) if silent else self._silence.answered(host))
-
-
-def _count_key(host: str) -> str:
-    return f"hallmark:silent:{host}"
-
-
-def _rest_key(host: str) -> str:
-    return f"hallmark:resting:{host}"

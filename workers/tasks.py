@@ -27,7 +27,7 @@ from workers import (
     schedule,
     shards,
 )
-from workers.breaking import OwnSilence, SharedSilence, Silence
+from workers.breaking import OwnSilence, Silence
 from workers.broker import CeleryQueues, turn
 from workers.budgets import request_budgets
 from workers.celery_app import app, is_stopping, settings
@@ -38,6 +38,7 @@ from workers.outside import Network
 from workers.shared_budgets import SharedLedger
 from workers.shared_courtesy import SharedCourtesy, shared_pool
 from workers.shared_quota import SharedBudgets
+from workers.shared_silence import SharedSilence
 from workers.stopping import Stopping, soft_limit_heard
 
 # The only errors that are worth a second try: our database or our broker was away.

@@ -10,10 +10,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
-import psycopg
-import psycopg.errors
 from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.engine.interfaces import DBAPIModule
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -32,7 +31,8 @@ _SWEEPING_LOCK: Final = _MIGRATION_LOCK + 1
 
 _EXPECTED: Final = "expected a database URL like sqlite:///PATH or postgresql+psycopg://USER@HOST/NAME"
 
-_UNAVAILABLE: Final = (sqlite3.OperationalError, psycopg.OperationalError, psycopg.InterfaceError)
+_UNDEFINED: Final = {"42P01", "42703"}
+"""PostgreSQL's `undefined_table` and `undefined_column`."""
 
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
@@ -64,7 +64,7 @@ class Database:
         Below `at_once` it is that of the block, unless it is to be `alone`: then it sees what was written since.
         """
         shared = None if alone else getattr(self._of_thread, "connection", None)
-        with _named_failures():
+        with self._named_failures():
             if shared is not None:
                 yield shared
                 return
@@ -96,7 +96,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, lock: str, number: int) -> Iterator[Connection]:
-        with _named_failures(), self._writer, self._engine.connect() as connection:
+        with self._named_failures(), self._writer, self._engine.connect() as connection:
             connection.execution_options(**_WRITES)
             with connection.begin():
                 # On SQLite every write transaction is the only one.
@@ -108,12 +108,29 @@ class Database:
     def migrating(self) -> Iterator[Connection]:
         """A write transaction that no other process can be in at the same time."""
         if self.is_sqlite:
-            with _named_failures():
+            with self._named_failures():
                 self._prepare_file()
         with self.writing() as connection:
             if not self.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
             yield connection
+
+    @contextmanager
+    def _named_failures(self) -> Iterator[None]:
+        """Turn the failures of drivers into ours; some come past SQLAlchemy's: of bulk.insert, of connecting."""
+        driver = self._engine.dialect.loaded_dbapi
+        try:
+            yield
+        except DBAPIError as error:
+            if (named := _named(error.orig, driver)) is None:
+                raise
+            raise named from error
+        except PoolTimeout as error:
+            raise StoreUnavailable(f"no free connection to the database: {error}") from error
+        except driver.Error as error:
+            if (named := _named(error, driver)) is None:
+                raise
+            raise named from error
 
     def _prepare_file(self) -> None:
         """Create the file and switch it to WAL mode, which it keeps.
@@ -173,28 +190,12 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-@contextmanager
-def _named_failures() -> Iterator[None]:
-    """Turn the failures of drivers into ours; those of bulk.insert and of a new connection come past SQLAlchemy's."""
-    try:
-        yield
-    except DBAPIError as error:
-        if (named := _named(error.orig)) is None:
-            raise
-        raise named from error
-    except PoolTimeout as error:
-        raise StoreUnavailable(f"no free connection to the database: {error}") from error
-    except (psycopg.Error, sqlite3.Error) as error:
-        if (named := _named(error)) is None:
-            raise
-        raise named from error
-
-
-def _named(error: BaseException | None) -> StoreError | None:
+def _named(error: BaseException | None, driver: DBAPIModule) -> StoreError | None:
     missing_table = isinstance(error, sqlite3.OperationalError) and "no such " in str(error)
-    if missing_table or isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
+    if missing_table or getattr(error, "sqlstate", None) in _UNDEFINED:
         return NotMigrated(f"the database has not been migrated: {error}")
-    if isinstance(error, _UNAVAILABLE):
+    misused = isinstance(error, sqlite3.InterfaceError)  # where PostgreSQL's says that a connection is lost
+    if isinstance(error, driver.OperationalError | driver.InterfaceError) and not misused:
         return StoreUnavailable(f"the database is not available: {error}")
     if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorcode & 0xFF in _DAMAGED:
         return StoreError(f"the database file is damaged or not one of ours: {error}")

@@ -19,9 +19,10 @@ from tests.servers.daemon import free_port
 from tests.servers.valkey import valkey_server
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import nightly, shards
-from workers.breaking import ROUNDS, OwnSilence, SharedSilence
+from workers.breaking import ROUNDS, OwnSilence
 from workers.clock import SteppingClock
 from workers.context import Context
+from workers.shared_silence import SharedSilence
 
 RUN = "20261121T030000Z-nightly"
 SILENT = Absent(Reason.TIMEOUT, "no answer")

@@ -75,6 +75,14 @@ def test_the_overview_says_what_is_json_lines_and_what_one_document(hallmark: Ha
     assert {name for name, words in said.items() if any("per line" in word for word in words)} == set(JSON_LINES)
 
 
+def test_a_run_without_services_imports_no_client_of_theirs() -> None:
+    code = (
+        "import sys, workers.cli.run\nprint([name for name in ('celery', 'psycopg', 'redis') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_no_garbage_is_looked_for_before_a_command_is_imported(home: Path) -> None:
     code = (
         "import atexit, gc, sys\nfrom workers.cli import main\nleft = []\n"
