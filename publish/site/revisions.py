@@ -68,12 +68,14 @@ class Revisions:
     async def current(self) -> str:
         """The revision. While the database is away it is the last one that was seen, so that known pages are served."""
         fresh = self._site.desk.limits.fresh.total_seconds()
-        if fresh / 2 <= self._age() < fresh:
-            self._renewal()
-        for _ in range(2):  # something may be written while it is asked for: the second answer began after all of that
-            if self._age() < fresh:
-                break
+        age = self._age()
+        if age >= fresh:
+            is_late = self._renewing is not None and not self._renewing.done()
             await asyncio.shield(self._renewal())
+            if is_late and self._age() >= fresh:  # the answer may be older than what was written before this request
+                await asyncio.shield(self._renewal())
+        elif age >= fresh / 2:
+            self._renewal()
         return self._known
 
     def forget(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from datetime import timedelta
 from threading import Event
 from typing import Any
 
@@ -12,6 +13,7 @@ from anyio.to_thread import current_default_thread_limiter
 
 from evidence.model import Dossier
 from evidence.store import Store
+from publish.site.desk import Limits
 from publish.site.revisions import Revisions
 from publish.site.site import Site
 from tests.publish.site.desks import PlainDesk
@@ -84,8 +86,35 @@ def test_an_answer_that_was_under_way_when_something_was_written_is_not_kept(ask
         asked.now = "2"
         asked.revisions.forget()
         asked.gate.set()
-        assert await first == "2"
-        assert asked.times == 2
+        assert await first == "1"
+        assert await asked.current() == "2"
+
+    _run(scenario())
+
+
+def test_who_comes_while_it_is_asked_for_sees_what_was_written_before(asked: Asked) -> None:
+    async def scenario() -> None:
+        asked.gate.clear()
+        first = asyncio.create_task(asked.current())
+        while not asked.times:
+            await asyncio.sleep(0)
+        asked.now = "2"
+        asked.revisions.forget()
+        second = asyncio.create_task(asked.current())
+        await asyncio.sleep(0)
+        asked.gate.set()
+        assert (await first, await second, asked.times) == ("1", "2", 2)
+
+    _run(scenario())
+
+
+def test_where_nothing_is_fresh_each_asks_once(asked: Asked) -> None:
+    asked.desk.limits = Limits(fresh=timedelta(0))
+
+    async def scenario() -> None:
+        for _ in range(3):
+            await asked.current()
+        assert asked.times == 3
 
     _run(scenario())
 
