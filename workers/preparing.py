@@ -17,6 +17,7 @@ from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import reduce
+from math import inf
 from multiprocessing.connection import wait
 from multiprocessing.queues import SimpleQueue
 from operator import add
@@ -40,6 +41,9 @@ from workers.web import Counter, prepared_pages, store_url
 
 LOOK: Final = 5.0
 """Seconds between two looks at whether something else is published."""
+
+HOLD: Final = 60.0
+"""Seconds after which the system is asked again to hold pages in memory: it drops what nobody asked for a while."""
 
 AGAIN: Final = 600.0
 """Seconds after which it is tried again where the disk is full, or something happened all the time."""
@@ -224,12 +228,16 @@ class Keeper:
     ) -> None:
         self._site, self._pages, self._sleep, self._again = site, pages, sleep, again
         self._stamp, self._begun, self._done = "", 0, False
+        self._held = -inf
 
     def turn(self) -> float:
         """Make what is missing, if anything; after how many seconds to look again."""
         try:
             known = learn(self._site)
-            return self._make(known) if known.stamp and self._is_wanted(known.stamp) else LOOK
+            if not known.stamp:
+                return LOOK
+            self._hold(known.stamp)
+            return self._make(known) if self._is_wanted(known.stamp) else LOOK
         except (StoreUnavailable, NotMigrated):
             return LOOK
         except Gone:
@@ -240,6 +248,12 @@ class Keeper:
                 with suppress(OSError):
                     self._pages.drop(self._stamp)
             return self._again
+
+    def _hold(self, stamp: str) -> None:
+        now = time.monotonic()
+        if now - self._held >= HOLD:
+            self._held = now
+            self._pages.hold(stamp)
 
     def _is_wanted(self, stamp: str) -> bool:
         if stamp != self._stamp:

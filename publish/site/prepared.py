@@ -6,6 +6,7 @@ dropped. Everything here may be deleted at any time, and whatever is wrong with 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -118,6 +119,21 @@ class PreparedPages:
         """Note that they are there; raise one of FAILURES."""
         with closing(_connect(self.path(stamp), _WRITING)) as connection:
             connection.execute(f"PRAGMA user_version = {_COMPLETE}")
+
+    def hold(self, stamp: str) -> None:
+        """Have the system read the file of a stamp into its memory, where it can be asked to; this does not wait.
+
+        A page that comes from the disk instead keeps all others waiting that the same process answers. Not to be
+        called while this process writes pages: to close a file ends the locks that SQLite has on it.
+        """
+        if not hasattr(os, "posix_fadvise"):
+            return
+        with suppress(OSError):
+            handle = os.open(self.path(stamp), os.O_RDONLY)
+            try:
+                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_WILLNEED)
+            finally:
+                os.close(handle)
 
     def drop_others(self, stamp: str) -> None:
         """Delete the files of all other stamps, and what an interrupted process left."""

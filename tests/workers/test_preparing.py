@@ -128,6 +128,18 @@ def test_it_rests_as_long_as_it_worked(home: tuple[Path, Store], monkeypatch: py
     assert kept.pauses == [8.0, 2.0]
 
 
+def test_what_was_made_is_held_in_memory_from_minute_to_minute(
+    home: tuple[Path, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, now, held = Kept(*home), [100.0], list[str]()
+    monkeypatch.setattr(kept.pages, "hold", held.append)
+    monkeypatch.setattr(preparing.time, "monotonic", lambda: now[0])
+    for _ in range(25):
+        kept.keeper.turn()
+        now[0] += LOOK
+    assert held == [learn(kept.site).stamp] * 3
+
+
 def test_another_night_drops_the_pages_of_the_one_before(home: tuple[Path, Store]) -> None:
     kept = Kept(*home)
     kept.said()

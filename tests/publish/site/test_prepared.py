@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import os
 import random
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +60,38 @@ def test_a_page_is_there_as_soon_as_it_is_written(opened: Opened) -> None:
     file.put(PAGES)
     assert opened.pages.find(STAMP, FIRST) == PAGES[FIRST]
     file.close()
+
+
+def in_memory(path: Path) -> float:
+    """The share of a file that the system has in memory."""
+    handle = os.open(path, os.O_RDWR)
+    size = os.fstat(handle).st_size
+    with mmap.mmap(handle, size) as mapped:
+        os.close(handle)
+        states = (ctypes.c_ubyte * -(-size // mmap.PAGESIZE))()
+        first = ctypes.c_ubyte.from_buffer(mapped)
+        failed = ctypes.CDLL(None).mincore(ctypes.c_void_p(ctypes.addressof(first)), ctypes.c_size_t(size), states)
+        del first
+    assert failed == 0
+    return sum(state & 1 for state in states) / len(states)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system cannot be asked")
+def test_a_file_that_the_system_has_dropped_is_held_in_memory_again(opened: Opened) -> None:
+    opened.pages.hold(STAMP)  # none is there yet
+    opened.put()
+    path = opened.pages.path(STAMP)
+    handle = os.open(path, os.O_RDWR)
+    os.fsync(handle)
+    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(handle)
+    if in_memory(path) == 1:
+        pytest.skip("files of this folder are always in memory")
+    opened.pages.hold(STAMP)
+    until = time.monotonic() + 20
+    while in_memory(path) < 1 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert in_memory(path) == 1
 
 
 def test_two_who_write_use_one_sample(opened: Opened) -> None:
