@@ -62,7 +62,7 @@ def test_ctrl_c_stops_soon_says_how_to_go_on_and_resumes(
     asked = time.monotonic()
     process.send_signal(number)
     said, _ = process.communicate(timeout=30)
-    assert time.monotonic() - asked < 20
+    assert time.monotonic() - asked < 8
     assert '"interrupted": true' in said, embedded.log()
     assert "resumes" in said
     facts = embedded.finish()

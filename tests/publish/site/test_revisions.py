@@ -39,6 +39,16 @@ class Asked:
     async def current(self) -> str:
         return (await asyncio.wait_for(self.revisions.current(), 30)).split()[0]
 
+    async def overtaken(self) -> asyncio.Task[str]:
+        """A question whose answer is under way when something is written; the gate is closed."""
+        self.gate.clear()
+        asking = asyncio.create_task(self.current())
+        while not self.times:
+            await asyncio.sleep(0)
+        self.now = "2"
+        self.revisions.forget()
+        return asking
+
 
 @pytest.fixture
 def asked(make_store: MakeStore) -> Asked:
@@ -79,12 +89,7 @@ def test_what_is_too_old_is_shown_to_nobody(asked: Asked) -> None:
 
 def test_an_answer_that_was_under_way_when_something_was_written_is_not_kept(asked: Asked) -> None:
     async def scenario() -> None:
-        asked.gate.clear()
-        first = asyncio.create_task(asked.current())
-        while not asked.times:
-            await asyncio.sleep(0)
-        asked.now = "2"
-        asked.revisions.forget()
+        first = await asked.overtaken()
         asked.gate.set()
         assert await first == "1"
         assert await asked.current() == "2"
@@ -94,12 +99,7 @@ def test_an_answer_that_was_under_way_when_something_was_written_is_not_kept(ask
 
 def test_who_comes_while_it_is_asked_for_sees_what_was_written_before(asked: Asked) -> None:
     async def scenario() -> None:
-        asked.gate.clear()
-        first = asyncio.create_task(asked.current())
-        while not asked.times:
-            await asyncio.sleep(0)
-        asked.now = "2"
-        asked.revisions.forget()
+        first = await asked.overtaken()
         second = asyncio.create_task(asked.current())
         await asyncio.sleep(0)
         asked.gate.set()
