@@ -43,7 +43,7 @@ LOOK: Final = 5.0
 """Seconds between two looks at whether something else is published."""
 
 HOLD: Final = 60.0
-"""Seconds after which the system is asked again to hold pages in memory: it drops what nobody asked for a while."""
+"""Seconds after which pages are held in memory again: there are more of them by now, or the system had to drop some."""
 
 AGAIN: Final = 600.0
 """Seconds after which it is tried again where the disk is full, or something happened all the time."""
@@ -228,7 +228,7 @@ class Keeper:
     ) -> None:
         self._site, self._pages, self._sleep, self._again = site, pages, sleep, again
         self._stamp, self._begun, self._done = "", 0, False
-        self._held = -inf
+        self._held = ("", -inf)
 
     def turn(self) -> float:
         """Make what is missing, if anything; after how many seconds to look again."""
@@ -250,9 +250,9 @@ class Keeper:
             return self._again
 
     def _hold(self, stamp: str) -> None:
-        now = time.monotonic()
-        if now - self._held >= HOLD:
-            self._held = now
+        now, (held, at) = time.monotonic(), self._held
+        if stamp != held or now - at >= HOLD:  # a file that is held takes room on the disk even when it is deleted
+            self._held = (stamp, now)
             self._pages.hold(stamp)
 
     def _is_wanted(self, stamp: str) -> bool:

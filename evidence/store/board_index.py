@@ -244,9 +244,11 @@ class BoardIndex:
                 rare = set(places) if rare is None else rare.intersection(places)
         if rare is None:
             return self._in_order(sort, filters) if filters else Everybody(len(self.ids))
-        masks = [self._many(one).mask for one in filters] if rare else []
-        positions = self.orders[sort].positions
-        return Some(sorted(positions[place] for place in rare if all(mask[place] for mask in masks)))
+        few: Iterable[int] = rare
+        for one in filters if rare else ():
+            mask = self._many(one).mask
+            few = [place for place in few if mask[place]]
+        return Some(sorted(map(self.orders[sort].positions.__getitem__, few)))
 
     def _filters(self, query: BoardQuery) -> Iterator[Filter]:
         """What a question asks beside words."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
@@ -21,8 +21,7 @@ Kind: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...], 
 """State, reason, ecosystem, registries, badges and gate: all servers that are alike in these are one kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(NamedTuple):
     """A listed server as it is packed. Lists show hundreds of them: making values of each is most of what they take."""
 
     id: ServerId

@@ -38,7 +38,8 @@ def bytes_answer(
 def encoded(value: Any) -> bytes:
     """A value as JSON; what the fast encoder refuses, great integers and lone surrogates of strangers, is escaped."""
     try:
-        return orjson.dumps(value)
+        # It leaves its result in the 8 KB or more that it wrote to: a copy that is kept takes what it needs.
+        return bytes(memoryview(orjson.dumps(value)))
     except orjson.JSONEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
 

@@ -27,7 +27,7 @@ from publish.site.site import Site
 
 _UNREAD: Final = "list_not_read"
 
-ITEMS: Final = 50_000
+ITEMS: Final = 100_000
 """Servers that are kept as JSON, of about a kilobyte each."""
 
 

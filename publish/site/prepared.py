@@ -6,8 +6,10 @@ dropped. Everything here may be deleted at any time, and whatever is wrong with 
 
 from __future__ import annotations
 
+import mmap
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -88,6 +90,7 @@ class PreparedPages:
         self._file: _Reading | None = None
         self._again = 0.0
         self._blamed = ""
+        self._held: mmap.mmap | None = None
 
     def find(self, stamp: str, server: ServerId) -> Page | None:
         """The page of a server; None when there is none, and when it cannot be read."""
@@ -121,19 +124,15 @@ class PreparedPages:
             connection.execute(f"PRAGMA user_version = {_COMPLETE}")
 
     def hold(self, stamp: str) -> None:
-        """Have the system read the file of a stamp into its memory, where it can be asked to; this does not wait.
+        """Have the file of a stamp in memory until it is held again or closed; this waits for the disk.
 
-        A page that comes from the disk instead keeps all others waiting that the same process answers. Not to be
-        called while this process writes pages: to close a file ends the locks that SQLite has on it.
+        It is mapped: what no process has mapped some systems drop after half a minute, with memory to spare, and a page
+        that comes from the disk keeps all others waiting that the same process answers. Not to be called while this
+        process writes pages: to close a file ends the locks that SQLite has on it.
         """
-        if not hasattr(os, "posix_fadvise"):
-            return
-        with suppress(OSError):
-            handle = os.open(self.path(stamp), os.O_RDONLY)
-            try:
-                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_WILLNEED)
-            finally:
-                os.close(handle)
+        before, self._held = self._held, _mapped(self.path(stamp))
+        if before is not None:  # after the new one, or the system might drop the file in between
+            before.close()
 
     def drop_others(self, stamp: str) -> None:
         """Delete the files of all other stamps, and what an interrupted process left."""
@@ -159,9 +158,12 @@ class PreparedPages:
         return self.folder / f"{stamp}{_SUFFIX}"
 
     def close(self) -> None:
-        """Close the file that is read."""
+        """Close the file that is read, and hold none."""
         with self._lock:
             self._shut()
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     def _opened(self, stamp: str) -> _Reading | None:
         """The file, looked for again after a while: it may have been deleted, or be there by now."""
@@ -284,6 +286,22 @@ class PageFile:
 def is_damaged(error: Exception) -> bool:
     """Whether a file has to be made again, and not only left alone for a while."""
     return isinstance(error, ZstdError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+
+
+def _mapped(path: Path) -> mmap.mmap | None:
+    """A file with all of its pages in memory; None where there is none. Nothing is ever read from what this returns."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        # Linux alone can be told to read all of it at once.
+        now = mmap.MAP_POPULATE if sys.platform == "linux" else 0
+        return mmap.mmap(handle, 0, flags=mmap.MAP_SHARED | now, prot=mmap.PROT_READ)
+    except (OSError, ValueError):  # an empty file, or no room for the map
+        return None
+    finally:
+        os.close(handle)
 
 
 def _make(path: Path) -> None:

@@ -26,7 +26,7 @@ ON_A_PAGE: Final = 50
 FORMS: Final = 256
 """Forms of filters that are kept as they were written: all pages of a list have the same."""
 
-ROWS: Final = 50_000
+ROWS: Final = 100_000
 """Rows that are kept as they were written, of about a kilobyte each."""
 
 STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from evidence.kinds import access, listing
 from evidence.model import Absent
 from publish.api import evidence
+from publish.api.answers import encoded
 from publish.api.document import example
 from publish.api.guide import document
 from publish.dataset import published
@@ -227,3 +229,14 @@ def test_rules_and_methodologies_are_those_of_the_catalogue(api: Api) -> None:
     for rubric in api.get("/rubrics")["rubrics"]:
         whole = api.get(f"/rubrics/{rubric['id']}@{rubric['version']}")
         assert whole["criteria"]
+
+
+def test_answers_that_are_kept_take_the_memory_that_they_need() -> None:
+    value = {"servers": ["com.example/notes"] * 50}
+    tracemalloc.start()
+    try:
+        kept = [encoded(value) for _ in range(100)]
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken < 1.2 * sum(map(len, kept))
