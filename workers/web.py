@@ -215,6 +215,7 @@ def _warm(app: FastAPI, board: Board) -> None:
     templates: Environment = app.state.templates
     for name in templates.list_templates(extensions=["j2"]):
         templates.get_template(name)
+    app.state.openapi()  # every operation looks up its parameters
     with suppress(StoreUnavailable, NotMigrated):  # pages say so themselves
         board.revision()
         board.load()

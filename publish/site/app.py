@@ -89,7 +89,9 @@ def create_app(store: Store, desk: Desk, ahead: Ahead | None = None) -> FastAPI:
     )
     app.state.base_url = desk.base_url
     app.state.templates = site.jinja
-    app.mount(BASE, create_api(site))  # before all pages, since each route is asked whether it is meant
+    api = create_api(site)
+    app.state.openapi = api.openapi
+    app.mount(BASE, api)  # before all pages, since each route is asked whether it is meant
     for routes in ROUTES:
         app.include_router(routes(site), include_in_schema=False)
     errors.handle(app, site)

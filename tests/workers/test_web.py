@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 
 from evidence.model import Server, Target, TargetType
 from evidence.store import OptOut, OptOutScope, Store, open_store
+from publish.api import app
 from publish.site.desk import Standing
 from workers.clock import SteppingClock
 from workers.settings import Settings
@@ -47,6 +49,17 @@ def test_the_app_serves_what_the_settings_name(settings: Settings) -> None:
     with TestClient(create_app(settings)) as client:
         assert client.get("/readyz").text == "ok\n"
         assert "Nothing is published yet" in client.get("/").text
+
+
+def test_the_document_by_which_the_api_knows_parameters_is_made_before_the_first_visitor_comes(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, completed = list[Any](), app.completed
+    monkeypatch.setattr(app, "completed", lambda document: made.append(document) or completed(document))
+    with TestClient(create_app(settings)) as client:
+        assert len(made) == 1
+        assert client.get("/api/v1/servers?limit=1").status_code == 200
+    assert len(made) == 1
 
 
 def test_an_opt_out_counts_within_a_second(settings: Settings, store: Store) -> None:
