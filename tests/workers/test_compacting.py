@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cache
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +27,7 @@ from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on 
     store,
     url,
 )
+from tests.servers.postgres import PostgresServer
 from workers import compacting
 from workers.compacting import compact
 from workers.receipts import score_one
@@ -85,11 +89,45 @@ def write(store: Store, number: int, trigger: Trigger = Trigger.NIGHTLY, *, publ
         store.set_state(run.id, RunState.PUBLISHED, run.as_of)
 
 
-@pytest.fixture
-def nights(store: Store) -> Store:  # noqa: F811
+def fill(url: str) -> None:  # noqa: F811
+    store = open_store(url)  # noqa: F811
     for number in range(NIGHTS):
         write(store, number)
-    return store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def sqlite_nights(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = Path(shutil.copy(sqlite_template, tmp_path_factory.mktemp("nights") / "hallmark.db"))
+    fill(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def postgres_nights(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:  # noqa: F811
+    made = postgres.create_database(template=postgres_template)
+    fill(made)
+    yield made.rpartition("/")[2]
+    postgres.drop_database(made)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def nights_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{shutil.copy(request.getfixturevalue('sqlite_nights'), tmp_path / 'hallmark.db')}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    made = server.create_database(template=request.getfixturevalue("postgres_nights"))
+    yield made
+    server.drop_database(made)
+
+
+@pytest.fixture
+def nights(nights_url: str) -> Iterator[Store]:
+    """A store after all nights, which are written once and copied."""
+    opened = open_store(nights_url)
+    yield opened
+    opened.close()
 
 
 def kept(store: Store) -> list[int]:  # noqa: F811
@@ -228,13 +266,13 @@ def test_an_interrupted_call_is_taken_up_again(nights: Store, monkeypatch: pytes
     assert nights.verify() == []
 
 
-def test_what_is_written_while_bodies_are_swept_is_whole(nights: Store, url: str) -> None:  # noqa: F811
+def test_what_is_written_while_bodies_are_swept_is_whole(nights: Store, nights_url: str) -> None:
     """The body of a dropped record is seen again after the marking, and before it is given up."""
     for run in nights.compacting.runs(TODAY.at - KEEP):
         nights.compacting.thin(run, TODAY.at, limit=100)
     marks = nights.compacting.marks()
     unneeded = list(marks.unneeded())
-    other = open_store(url)
+    other = open_store(nights_url)
     other.add_run(Run(id="late", trigger=Trigger.LOCAL, as_of=MONDAY, pins={}))
     seen = dossiers_of(3)[0].records[listing.KIND]
     other.put_records("late", [seen], at=TODAY.at)
@@ -245,13 +283,13 @@ def test_what_is_written_while_bodies_are_swept_is_whole(nights: Store, url: str
     other.close()
 
 
-def test_nobody_writes_while_a_part_is_given_up(nights: Store, url: str) -> None:  # noqa: F811
-    database = Database(url)
+def test_nobody_writes_while_a_part_is_given_up(nights: Store, nights_url: str) -> None:
+    database = Database(nights_url)
     began, ended = threading.Event(), threading.Event()
     order: list[str] = []
 
     def write_() -> None:
-        other = open_store(url)
+        other = open_store(nights_url)
         began.set()
         other.put_findings([], TODAY.at)
         other.set_state(name(0), RunState.PUBLISHED, TODAY.at)
@@ -271,8 +309,8 @@ def test_nobody_writes_while_a_part_is_given_up(nights: Store, url: str) -> None
     database.close()
 
 
-def test_a_body_that_is_gone_though_a_record_needs_it_is_found(nights: Store, url: str) -> None:  # noqa: F811
-    database = Database(url)
+def test_a_body_that_is_gone_though_a_record_needs_it_is_found(nights: Store, nights_url: str) -> None:
+    database = Database(nights_url)
     with database.writing() as connection:
         connection.exec_driver_sql("UPDATE evidence_blob SET codec = 2")
     database.close()

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import select
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -51,12 +52,22 @@ def told() -> None:
     log.configure("info", "json")
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[tuple[Path, Store]]:
-    """A home folder whose database has a published run."""
-    store = open_store(Settings(home=tmp_path).store_url)
-    store.migrate()
+@pytest.fixture(scope="module")
+def published(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with a published run."""
+    path = Path(shutil.copy(sqlite_template, tmp_path_factory.mktemp("published")))
+    store = open_store(f"sqlite:///{path}")
     show(store, SERVERS)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def home(published: Path, tmp_path: Path) -> Iterator[tuple[Path, Store]]:
+    """A home folder with that database."""
+    url = Settings(home=tmp_path).store_url
+    shutil.copy(published, url.removeprefix("sqlite:///"))
+    store = open_store(url)
     yield tmp_path, store
     store.close()
 

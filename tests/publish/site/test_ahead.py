@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -21,6 +22,7 @@ from evidence.store import (
     RetestState,
     RunState,
     Store,
+    open_store,
 )
 from evidence.store.claim_rows import Claim, ClaimLimits, ClaimState, Way
 from evidence.store.tokens import ApiToken
@@ -35,6 +37,7 @@ from scoring.scorecard import Scorecard
 from tests.dossiers import captures, recorded
 from tests.publish import samples
 from tests.publish.projects import with_project
+from tests.publish.shelf import fill
 from tests.publish.site.boards import judged, night, put
 from tests.publish.site.desks import NOW, PlainDesk
 from tests.publish.site.prepared import Prepared, visiting
@@ -93,15 +96,27 @@ class House:
         return answers[0].content
 
 
-@pytest.fixture
-def store(make_store: MakeStore) -> Store:
-    store = make_store([], run=replace(samples.RUN, id="run_20260201T030000Z_0000"))
+@pytest.fixture(scope="module")
+def published(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with two published nights, and a private finding of the second one."""
+    path = Path(shutil.copy(sqlite_template, tmp_path_factory.mktemp("published")))
+    store = open_store(f"sqlite:///{path}")
+    fill(store, [], replace(samples.RUN, id="run_20260201T030000Z_0000"))
     found = poisoned()
     plain = server("Gets it")
     put(store, FIRST, [plain, *others()], [*judged(plain), *cards_of_others()])
     cards = judged(found)
     store.put_findings(spotted(found, cards), SECOND.as_of)
-    return put(store, SECOND, [found, *others()], [*cards, *cards_of_others()])
+    put(store, SECOND, [found, *others()], [*cards, *cards_of_others()])
+    store.close()
+    return path
+
+
+@pytest.fixture
+def store(published: Path, tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{shutil.copy(published, tmp_path)}")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
