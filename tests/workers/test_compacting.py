@@ -22,6 +22,7 @@ from scoring import receipt
 from tests.dossiers import AS_OF, captures
 from tests.evidence.store import build
 from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
+    copied,
     postgres,
     postgres_template,
     store,
@@ -113,13 +114,7 @@ def postgres_nights(postgres: PostgresServer, postgres_template: str) -> Iterato
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def nights_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{shutil.copy(request.getfixturevalue('sqlite_nights'), tmp_path / 'hallmark.db')}"
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    made = server.create_database(template=request.getfixturevalue("postgres_nights"))
-    yield made
-    server.drop_database(made)
+    yield from copied(request, tmp_path, "sqlite_nights", "postgres_nights")
 
 
 @pytest.fixture

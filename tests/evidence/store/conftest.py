@@ -36,17 +36,21 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return postgres.create_database()
 
 
+def copied(request: pytest.FixtureRequest, folder: Path, sqlite: str, postgresql: str) -> Iterator[str]:
+    """A copy of the database of the fixture of one of these names, as the test's parameter says, until it ends."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{shutil.copy(request.getfixturevalue(sqlite), folder / 'hallmark.db')}"
+        return
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    made = postgres.create_database(template=request.getfixturevalue(postgresql))
+    yield made
+    postgres.drop_database(made)
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A migrated, empty database."""
-    if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "hallmark.db")
-        yield f"sqlite:///{tmp_path}/hallmark.db"
-        return
-    postgres: PostgresServer = request.getfixturevalue("postgres")
-    made = postgres.create_database(template=request.getfixturevalue("postgres_template"))
-    yield made
-    postgres.drop_database(made)
+    yield from copied(request, tmp_path, "sqlite_template", "postgres_template")
 
 
 @pytest.fixture
