@@ -1,4 +1,4 @@
-"""The site as a process: `hallmark web`, or `uvicorn --factory workers.preparing:create_app`. It contacts nobody."""
+"""The site as a process: `hallmark web`, or `uvicorn --factory workers.web:create_app`. It sends no requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import cached_property
-from hashlib import sha256
 from threading import Lock
 
 from anyio import to_thread
@@ -22,10 +21,8 @@ from evidence.model import Server, ServerId
 from evidence.store import NotMigrated, Store, StoreUnavailable, open_store
 from evidence.store.board import Board
 from publish.people.limits import PeopleLimits
-from publish.site.ahead import Ahead, code
 from publish.site.app import create_app as create_site
 from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing
-from publish.site.prepared import PreparedPages
 from workers import boards, log, people, retesting
 from workers.clock import Clock, clock_at
 from workers.opt_outs import opt_outs
@@ -39,12 +36,6 @@ OPT_OUT_SECONDS = 1.0
 _YOUNG = 10_000
 """New objects after which the garbage collector looks at them: of five times as many it took 100 ms at once."""
 
-_LATE = 1.0
-"""Seconds that a request may wait for its turn, beyond the time that it takes what was seen for what is shown."""
-
-PAGES = "pages"
-"""The folder of pages made ahead."""
-
 _KIB = 1024
 
 
@@ -56,8 +47,8 @@ class Counter:
         self._store = store
         self._clock = clock
         self._hidden: tuple[float, OptOutList] | None = None
-        self._last = OptOutList()
         self._heeded = ""
+        self._seen = ("", "")
         self._lock = Lock()
 
     @property
@@ -73,8 +64,6 @@ class Counter:
             rate=mine.web_rate,
             burst=mine.web_burst,
             body=mine.web_body * _KIB,
-            cache=mine.web_cache * _KIB * _KIB,
-            fresh=mine.web_fresh,
             hsts=mine.web_hsts,
             proxies=tuple(mine.web_proxies),
         )
@@ -111,18 +100,15 @@ class Counter:
         found = self._opt_outs().why(server)
         return None if found is None else found.detail
 
-    def heeded(self) -> OptOutList:
-        """The lists."""
-        return self._opt_outs()
+    def mark(self, revision: str) -> str:
+        """That of the file of opt-outs, which no revision covers. Both lists are read again when either changed.
 
-    def mark(self) -> str:
-        """That of the file of opt-outs: nothing in the database tells of it. Both lists are read again then.
-
-        When the file has changed, the board's lists and totals heed it before anybody is answered.
+        When the file has changed, the board's lists and totals heed it before a request is answered.
         """
-        with self._lock:
-            self._hidden = None
         found = self._of_file()
+        with self._lock:
+            if self._seen != (revision, found):
+                self._seen, self._hidden = (revision, found), None
         if found != self._heeded:
             try:
                 boards.hide(self._settings, self._store)
@@ -159,14 +145,8 @@ class Counter:
         with self._lock:
             now = self.monotonic()
             if self._hidden is None or now - self._hidden[0] >= OPT_OUT_SECONDS:
-                self._hidden = (now, self._same(opt_outs(self._settings, self._store)))
+                self._hidden = (now, opt_outs(self._settings, self._store))
             return self._hidden[1]
-
-    def _same(self, found: OptOutList) -> OptOutList:
-        """A list; the one before if it says the same, so that comparing them costs nothing."""
-        if found != self._last:
-            self._last = found
-        return self._last
 
 
 def create_app(settings: Settings | None = None, clock: Clock | None = None) -> ASGIApp:
@@ -174,9 +154,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     mine = settings or Settings()
     time = clock or clock_at(mine.clock)
     store = open_store(store_url(mine))
-    store.board.hold(mine.web_index, mine.web_fresh.total_seconds() + _LATE, time.monotonic)
-    ahead = Ahead(prepared_pages(mine, time))
-    app = create_site(store, Counter(mine, store, time), ahead)
+    app = create_site(store, Counter(mine, store, time))
     inner = app.router.lifespan_context
 
     @asynccontextmanager
@@ -184,30 +162,12 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         log.configure(mine.log_level, mine.log_format)
         current_default_thread_limiter().total_tokens = mine.web_threads
         await to_thread.run_sync(_warm, app, store.board)
-        if ahead.pages is not None:
-            await to_thread.run_sync(code)
         async with inner(app):
             yield
         store.close()
-        if ahead.pages is not None:
-            ahead.pages.close()
 
     app.router.lifespan_context = lifespan
-    return Watch(app, time, ahead, mine.web_metrics)
-
-
-def prepared_pages(settings: Settings, clock: Clock) -> PreparedPages | None:
-    """Pages made ahead of what this database has, None where there are to be none."""
-    if not settings.web_prepared:
-        return None
-    most = settings.web_prepared * _KIB * _KIB
-    # Another database at the same home folder has other pages; its address holds a password.
-    about = sha256(settings.store_url.encode()).hexdigest()
-    return PreparedPages(settings.home / PAGES, most, monotonic=clock.monotonic, about=about, told=_unreadable)
-
-
-def _unreadable(why: str) -> None:
-    log.get_log().warning("pages_ahead_unreadable", why=why)
+    return Watch(app, time, mine.web_metrics)
 
 
 def _warm(app: FastAPI, board: Board) -> None:
@@ -218,7 +178,6 @@ def _warm(app: FastAPI, board: Board) -> None:
     app.state.openapi()  # every operation looks up its parameters
     with suppress(StoreUnavailable, NotMigrated):  # pages say so themselves
         board.revision()
-        board.load()
     warm()
     gc.set_threshold(_YOUNG)
 

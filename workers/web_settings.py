@@ -38,26 +38,6 @@ class WebSettings(BaseSettings):
         default=timedelta(0),
         description="How long browsers remember to use HTTPS only (Strict-Transport-Security). 0: it is not sent.",
     )
-    web_cache: int = Field(
-        default=64, ge=0, le=65_536, description="MiB of rendered pages that a process of the site keeps."
-    )
-    web_index: int = Field(
-        default=200_000,
-        ge=0,
-        description="The most servers of which each process of the site has the lists in memory, at one to two "
-        "kilobytes each; where there are more, lists and searches ask the database. 0: they always do.",
-    )
-    web_prepared: int = Field(
-        default=512,
-        ge=0,
-        le=1_048_576,
-        description="MiB of pages of servers that the site makes ahead after each publication, with at most half "
-        "a core, in the folder `pages` in the home folder, which may be deleted at any time. 0: none.",
-    )
-    web_fresh: Duration = Field(
-        default=timedelta(seconds=1),
-        description="How long a page may be shown after something else was published, disclosed or opted out of.",
-    )
     web_body: int = Field(default=64, ge=1, le=65_536, description="KiB that a request to the site may bring.")
     web_query_time: Duration = Field(
         default=timedelta(seconds=5),

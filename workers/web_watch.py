@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from publish.site.ahead import Ahead
-from publish.site.prepared import PreparedPages
 from workers.clock import Clock
 from workers.log import get_log
 
@@ -21,7 +19,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "DELETE", "PUT", 
 class Watch:
     """Counts and logs requests by route, method and status: never an address, a query, or who asked."""
 
-    def __init__(self, app: ASGIApp, clock: Clock, ahead: Ahead | None = None, metrics: str = "") -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, metrics: str = "") -> None:
         self._app = app
         self._clock = clock
         self._address = metrics
@@ -31,9 +29,6 @@ class Watch:
         self._seconds = Histogram(
             "hallmark_web_seconds", "Time to a whole answer.", ("route",), buckets=_SECONDS, registry=self.registry
         )
-
-        if ahead is not None and ahead.pages is not None:
-            self._count(ahead, ahead.pages)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -69,14 +64,6 @@ class Watch:
             milliseconds=round(took * 1000, 1),
             bytes=sent,
         )
-
-    def _count(self, ahead: Ahead, pages: PreparedPages) -> None:
-        """Whether pages of servers that were not in memory had been made ahead."""
-        asked = Counter("hallmark_web_ahead", "Pages asked for, by how.", ("how",), registry=self.registry)
-        found = {True: asked.labels("found"), False: asked.labels("made")}
-        ahead.counted = lambda was_there: found[was_there].inc()
-        size = Gauge("hallmark_web_ahead_bytes", "Bytes of pages made ahead.", registry=self.registry)
-        size.set_function(pages.size)
 
     def _listen(self) -> None:
         if self._address:

@@ -13,12 +13,10 @@ from evidence.canonical import Json
 from evidence.model import Server, ServerId
 from evidence.store import board_hiding, board_reading
 from evidence.store.board_history import read_history, read_scores
-from evidence.store.board_loading import load_edition
-from evidence.store.board_memory import Memory
 from evidence.store.board_models import BOARD, BOARD_HIDDEN
 from evidence.store.board_reading import Edition
 from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed
-from evidence.store.board_shown import find_shown, is_told, shown_edition
+from evidence.store.board_shown import SHOWN_EDITION, find_shown, is_told
 from evidence.store.board_writing import Posting
 from evidence.store.database import Database
 from evidence.store.mapping import to_object
@@ -32,6 +30,7 @@ MOST: Final = 200
 """Servers on one page at most."""
 
 _CHANGES: Final = select(
+    SHOWN_EDITION,
     select(func.max(DISCLOSURE.c.key)).scalar_subquery(),
     select(func.max(OPT_OUT.c.key)).scalar_subquery(),
     select(func.count(OPT_OUT.c.revoked_at)).scalar_subquery(),
@@ -43,7 +42,7 @@ _CHANGES: Final = select(
     select(func.count()).where(RETEST.c.state == RetestState.WAITING.value).scalar_subquery(),
     select(func.count()).where(RETEST.c.state == RetestState.RUNNING.value).scalar_subquery(),
 )
-"""Numbers of which one differs after every change of what is shown, beside the edition."""
+"""Numbers of which one differs after every change of what is shown."""
 
 
 class Board:
@@ -52,39 +51,6 @@ class Board:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._edition: Edition | None = None
-        self._memory: Memory | None = None
-
-    def hold(self, most: int, seconds: float, monotonic: Callable[[], float]) -> None:
-        """Answer lists from memory, once `load` was asked, where there are at most so many servers.
-
-        Only as long as `revision` was asked for within so many seconds: it is what sees that another edition is shown,
-        or that somebody is hidden.
-        """
-        self._memory = Memory(most, seconds, monotonic)
-
-    def load(self) -> bool:
-        """Have the edition that is shown in memory, if lists are held there; whether it had to be read.
-
-        It takes seconds for 100,000 servers; meanwhile, and when another one is shown, lists come from the database.
-        """
-        memory = self._memory
-        if memory is None:
-            return False
-        with self._database.reading() as connection:
-            edition = self._shown(connection)
-            if edition is None or not memory.is_behind():
-                return False
-            index = load_edition(connection, edition) if memory.takes(edition) else None
-        memory.keep(edition.key, index)
-        return index is not None
-
-    def is_behind(self) -> bool:
-        """Whether `load` has something to do, as far as `revision` has seen."""
-        return self._memory is not None and self._memory.is_behind()
-
-    def is_held(self) -> bool:
-        """Whether `page` and `find` answer from memory now, without a question to the database."""
-        return self._memory is not None and self._memory.now() is not None
 
     def posting(self, run: str) -> Posting:
         """A new edition, of a run: see `put`, for callers that are handed the servers one by one."""
@@ -104,8 +70,6 @@ class Board:
     def page(self, query: BoardQuery, after: str | None = None, limit: int = 50) -> BoardPage:
         """A page of a list from a cursor on; raise BadCursor or UnknownRubric. Empty when nothing was published."""
         size = max(1, min(limit, MOST))
-        if self._memory and (held := self._memory.now()):
-            return held.page(query, after, size)
         with self._database.reading() as connection:
             edition = self._shown(connection)
             if edition is None:
@@ -114,8 +78,6 @@ class Board:
 
     def find(self, server: ServerId) -> Listed | None:
         """One server; None when it is not shown: unknown, withheld, or it asked not to be looked at."""
-        if self._memory and (held := self._memory.now()):
-            return held.find(server)
         with self._database.reading() as connection:
             edition = self._shown(connection)
             return None if edition is None else board_reading.find_listed(connection, edition, server)
@@ -191,9 +153,8 @@ class Board:
     def revision(self) -> str:
         """A text that is another one whenever something shown may have changed, whoever changed it."""
         with self._database.reading() as connection:
-            shown = self._memory.see(connection) if self._memory else shown_edition(connection)
             counts = connection.execute(_CHANGES).one()
-        return "-".join(str(number or 0) for number in (shown, *counts))
+        return "-".join(str(number or 0) for number in counts)
 
     def _shown(self, connection: Connection) -> Edition | None:
         found = find_shown(connection)

@@ -1,7 +1,8 @@
 """The tables of the board: what lists and the dashboard show of the newest published run. All of it can be made again.
 
-Rows are written under an edition that nobody reads before it is complete. `place` is a server's number within an
-edition, in the order of server ids, and breaks every tie.
+Rows are written under an edition that is not read before it is complete. `place` is a server's number within an
+edition, in the order of server ids, and breaks every tie. The full-text index, which differs between the databases, is
+that of `board_finding`.
 """
 
 from __future__ import annotations
@@ -74,22 +75,6 @@ class BoardOrderTable(Tables, table=True):
     )
 
 
-class BoardWordTable(Tables, table=True):
-    """A word of the name or reference of a server."""
-
-    __tablename__ = "board_word"
-
-    edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
-    word: str = Field(sa_column=Column(Words, primary_key=True))
-    place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
-
-    # For words that so many servers have that it is quicker to look at the servers one by one.
-    __table_args__ = (
-        Index("ix_board_word_edition_place_word", "edition", "place", "word"),
-        {"sqlite_with_rowid": False},
-    )
-
-
 class BoardHiddenTable(Tables, table=True):
     """A server that asked, since the run, not to be looked at: no list and no page shows it."""
 
@@ -112,6 +97,5 @@ class BoardWithheldTable(Tables, table=True):
 BOARD = table_of(BoardTable)
 BOARD_SERVER = table_of(BoardServerTable)
 BOARD_ORDER = table_of(BoardOrderTable)
-BOARD_WORD = table_of(BoardWordTable)
 BOARD_HIDDEN = table_of(BoardHiddenTable)
 BOARD_WITHHELD = table_of(BoardWithheldTable)

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 
-from evidence.model import Server, ServerId
+from evidence.model import Server
 from evidence.store.board_rows import BoardQuery, Listed, ListedScore
-
-PackedScore: TypeAlias = Sequence[Any]
-"""A ListedScore as it is packed: its members in their order, numbers as texts."""
 
 Kind: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...], bool]
 """State, reason, ecosystem, registries, badges and gate: all servers that are alike in these are one kind."""
-
-
-class Glance(NamedTuple):
-    """A listed server as it is packed. Lists show hundreds of them: making values of each is most of what they take."""
-
-    id: ServerId
-    ref: str
-    name: str
-    repository: str | None
-    run: str
-    as_of: datetime
-    state: str
-    reason: str | None
-    ecosystem: str
-    registries: Sequence[str]
-    badges: Sequence[str]
-    gate: bool
-    tools: int | None
-    scores: Sequence[PackedScore]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +74,6 @@ def unpack(body: bytes, server: Server, run: str, seen: datetime) -> Listed:
         badges=tuple(badges),
         scores=tuple(_score(*score) for score in scores),
     )
-
-
-def glance(body: bytes, server: tuple[ServerId, str, str, str | None], run: str, seen: datetime) -> Glance:
-    """The server that was packed, whose id, reference, name and repository are given."""
-    state, reason, ecosystem, registries, badges, gate, tools, scores = orjson.loads(body)
-    return Glance(*server, run, seen, state, reason, ecosystem, registries, badges, gate, tools, scores)
-
-
-def glance_at(listed: Listed) -> Glance:
-    """The same of a server that was read."""
-    server = listed.server
-    return glance(pack(listed), (server.id, server.ref, server.name, server.repository), listed.run, listed.as_of)
 
 
 def _matches(kind: Kind, query: BoardQuery) -> bool:

@@ -106,7 +106,7 @@ def read_page(connection: Connection, edition: Edition, query: BoardQuery, curso
         rows.reverse()
     has_later, has_earlier = (True, more) if backwards else (more, spot is not None)
     is_all = spot is None and not more
-    if is_all or found.common:
+    if is_all or found.is_common:
         total, counted = (len(rows) if is_all else None), len(rows)
     else:
         total, counted = _count(connection, edition, query, where)

@@ -39,6 +39,17 @@ _SHOWN: Final = (
 )
 
 
+SHOWN_EDITION: Final = (
+    select(BOARD.c.key)
+    .join(RUN, RUN.c.key == BOARD.c.run_key)
+    .where(is_told())
+    .order_by(*_NEWEST_FIRST)
+    .limit(1)
+    .scalar_subquery()
+)
+"""The same edition as a value of another statement, NULL before the first."""
+
+
 def is_published(connection: Connection, edition: int) -> bool:
     """Whether the run of an edition is published."""
     state = select(RUN.c.state).join(BOARD, BOARD.c.run_key == RUN.c.key).where(BOARD.c.key == edition)

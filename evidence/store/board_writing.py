@@ -15,7 +15,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, insert, literal, select, text, update
 
 from evidence.store import bulk
-from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WITHHELD, BOARD_WORD
+from evidence.store.board_finding import add_words, drop_words
+from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WITHHELD
 from evidence.store.board_packing import Kind, Kinds, kind_of, pack
 from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, UNRANKED, in_parts, rank_of, rank_of_date
 from evidence.store.board_rows import Listed
@@ -34,10 +35,9 @@ _NAME: Final = 100
 _BOARD: Final = 7_340_032_131
 """Lock under which editions are shown on PostgreSQL; SQLite has one writer anyway."""
 
-_ROWS: Final = (BOARD_SERVER, BOARD_ORDER, BOARD_WORD)
+_ROWS: Final = (BOARD_SERVER, BOARD_ORDER)
 _SERVER_COLUMNS: Final = ("edition", "place", "server_key", "name", "seen", "kind", "body")
 _ORDER_COLUMNS: Final = ("edition", "sort", "place", "rank", "kind", "grade", "score")
-_WORD_COLUMNS: Final = ("edition", "word", "place")
 
 
 class Outrun(Exception):
@@ -129,7 +129,7 @@ def _write(connection: Connection, edition: int, batch: Sequence[Listed], counts
     keys = server_keys(connection, [listed.server.id for listed in batch])
     servers: list[bulk.Row] = []
     orders: list[bulk.Row] = []
-    words: list[bulk.Row] = []
+    words: list[tuple[int, Sequence[str]]] = []
     for listed in batch:
         place, kind = counts.servers, counts.kind(listed)
         counts.servers += 1
@@ -141,10 +141,10 @@ def _write(connection: Connection, edition: int, batch: Sequence[Listed], counts
             points = None if score.score is None else in_parts(score.score)
             sort = counts.sort(score.rubric, score.version)
             orders.append((edition, sort, place, rank_of(score), kind, score.grade, points))
-        words += [(edition, word, place) for word in words_of(server.name, server.ref)]
+        words.append((place, words_of(server.name, server.ref)))
     bulk.insert(connection, BOARD_SERVER, _SERVER_COLUMNS, servers, unique=("edition", "place"))
     bulk.insert(connection, BOARD_ORDER, _ORDER_COLUMNS, orders, unique=("edition", "sort", "place"))
-    bulk.insert(connection, BOARD_WORD, _WORD_COLUMNS, words, unique=_WORD_COLUMNS)
+    add_words(connection, edition, words)
 
 
 def _wait_to_be_alone(connection: Connection) -> None:
@@ -173,8 +173,8 @@ def _complete(connection: Connection, edition: int, counts: Counts, front: bytes
     _drop_others(connection, edition, {before, after, coming} - {None})
     if connection.dialect.name == "postgresql":
         # Otherwise the planner takes the new edition for an empty one until autovacuum comes by.
-        for table in _ROWS:
-            connection.execute(text(f"ANALYZE {table.name}"))
+        for name in (*(table.name for table in _ROWS), "board_text"):
+            connection.execute(text(f"ANALYZE {name}"))
 
 
 def _order_by_name(connection: Connection, edition: int) -> None:
@@ -220,3 +220,4 @@ def _drop_others(connection: Connection, edition: int, kept: set[int | None]) ->
     connection.execute(delete(BOARD).where(replaced))
     for table in _ROWS:
         connection.execute(delete(table).where(table.c.edition.in_(others)))
+    drop_words(connection, others)

@@ -1,7 +1,6 @@
-"""To which servers anything happened that their pages tell of beside the night that is shown.
+"""Servers that changed since the published run: disclosures, disputes, claims of control, re-tests, opt-outs.
 
-Decisions about findings, disputes, claims of control, re-tests. What a page says of every other server follows from the
-night, so that it can be made ahead; what those pages are made from has a name.
+The page of every other server is a function of the run, so its entity tag stays the same until the next run.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, func, or_, select, union
+from sqlalchemy import ColumnElement, bindparam, func, or_, select, union
 
 from evidence.model import ServerId, Trigger
-from evidence.store.board_models import BOARD, BOARD_WITHHELD
-from evidence.store.board_shown import shown_edition
+from evidence.store.board_models import BOARD, BOARD_HIDDEN, BOARD_WITHHELD
+from evidence.store.board_shown import SHOWN_EDITION
 from evidence.store.claim_rows import ClaimState
 from evidence.store.database import Database
 from evidence.store.evidence_models import COMPACTION
@@ -22,16 +21,8 @@ from evidence.store.people_models import CLAIM, DISPUTE, DISPUTE_ACT
 from evidence.store.retests import RetestState
 from evidence.store.rows import FindingState, RunState
 
-_EDITION: Final[BindParameter[int]] = bindparam("edition")
-_SHOWN_RUN: Final = select(BOARD.c.run_key).where(BOARD.c.key == _EDITION).scalar_subquery()
-_PROBES: Final = (
-    select(func.count())
-    .select_from(FULL_PROBE.join(RUN, RUN.c.key == FULL_PROBE.c.run_key))
-    .where(FULL_PROBE.c.run_key > _SHOWN_RUN, RUN.c.state == RunState.DONE.value)
-)
-_THINNED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(
-    COMPACTION.c.run_key == _SHOWN_RUN
-)
+_SHOWN_RUN: Final = select(BOARD.c.run_key).where(BOARD.c.key == SHOWN_EDITION).scalar_subquery()
+_COMPACTION: Final = COMPACTION.c.run_key == _SHOWN_RUN
 _TOLD: Final = (RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
 _PROVEN: Final = CLAIM.c.state == ClaimState.PROVEN.value
 
@@ -48,18 +39,26 @@ _COUNTS: Final = select(
     select(func.count()).where(_PROVEN).scalar_subquery(),
     select(func.sum(CLAIM.c.key)).where(_PROVEN).scalar_subquery(),
     select(func.count()).select_from(FULL_PROBE).scalar_subquery(),
+    select(func.count())
+    .select_from(FULL_PROBE.join(RUN, RUN.c.key == FULL_PROBE.c.run_key))
+    .where(FULL_PROBE.c.run_key > _SHOWN_RUN, RUN.c.state == RunState.DONE.value)
+    .scalar_subquery(),
+    select(COMPACTION.c.visits).where(_COMPACTION).scalar_subquery(),
+    select(COMPACTION.c.at).where(_COMPACTION).scalar_subquery(),
+    select(COMPACTION.c.done).where(_COMPACTION).scalar_subquery(),
 )
-"""Numbers of which one differs after every change here that the board's revision does not tell of. They are counted:
-with the highest keys, a row would be overlooked that was written before another one and committed after it."""
+"""Numbers of which one differs after every change that the board's revision does not cover. Rows are counted: the
+highest key would miss a row that was written before another one and committed after it."""
 
 _FINAL: Final = [state.value for state in RunState if state.is_final]
 _OPEN: Final = [state.value for state in RetestState if state not in {RetestState.DONE, RetestState.FAILED}]
 _NIGHTS: Final = select(func.count(), func.sum(RUN.c.key)).where(*_TOLD)
 _SHOWN: Final = (
-    select(RUN.c.id, RUN.c.as_of, RUN.c.published_at)
+    select(BOARD.c.key, RUN.c.id, RUN.c.as_of, RUN.c.published_at)
     .join(BOARD, BOARD.c.run_key == RUN.c.key)
-    .where(BOARD.c.key == _EDITION)
+    .where(BOARD.c.key == SHOWN_EDITION)
 )
+_THINNED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(_COMPACTION)
 
 
 _LATER: Final[tuple[ColumnElement[bool], ...]] = (
@@ -86,6 +85,7 @@ _KEYS: Final = union(
     select(DISPUTE.c.server_key),
     select(CLAIM.c.server_key),
     select(BOARD_WITHHELD.c.server_key),
+    select(BOARD_HIDDEN.c.server_key),
     _RETESTED,
     _PROBED,
 ).subquery()
@@ -94,10 +94,10 @@ _SERVERS: Final = select(SERVER.c.id).where(SERVER.c.key.in_(select(_KEYS.c.serv
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """`servers` are those to whom anything happened. `night` names all that the pages of the others are made from.
+    """`servers` are those that changed. `night` names all that the pages of the others are rendered from.
 
-    It is another one when another edition of the board is shown, when records of its night were given up, and when
-    another night is told of in histories.
+    It is another one when another edition of the board is shown, when records of its run were compacted, and when
+    histories name another run.
     """
 
     night: str
@@ -105,7 +105,7 @@ class Happened:
 
 
 class Happenings:
-    """What happened to the servers of one database; each method is one transaction."""
+    """The changed servers of one database; each method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -113,25 +113,16 @@ class Happenings:
     def revision(self) -> str:
         """A text that, beside the board's revision, is another one whenever `look` may answer something else."""
         with self._database.reading() as connection:
-            edition = shown_edition(connection)
-            found: list[object] = [*connection.execute(_COUNTS).one()]
-            if edition is not None:
-                found += [connection.scalar(_PROBES, {"edition": edition}), *_thinned(connection, edition)]
+            found = connection.execute(_COUNTS).one()
         return "-".join(str(value or 0) for value in found)
 
     def look(self) -> Happened | None:
-        """What happened beside the night that is shown; None before the first."""
+        """What changed since the run that is shown; None before the first."""
         with self._database.reading() as connection:
-            edition = shown_edition(connection)
-            if edition is None:
+            run = connection.execute(_SHOWN).one_or_none()
+            if run is None:
                 return None
-            run = connection.execute(_SHOWN, {"edition": edition}).one()
             nights = connection.execute(_NIGHTS).one()
+            thinned = connection.execute(_THINNED).one_or_none()
             servers = connection.scalars(_SERVERS, {"run": run.id, "as_of": run.as_of})
-            found = [edition, run.id, run.as_of, run.published_at, *nights, *_thinned(connection, edition)]
-            return Happened(" ".join(str(value) for value in found), frozenset(servers))
-
-
-def _thinned(connection: Connection, edition: int) -> tuple[object, ...]:
-    row = connection.execute(_THINNED, {"edition": edition}).one_or_none()
-    return () if row is None else tuple(row)
+            return Happened(" ".join(str(value) for value in (*run, *nights, *(thinned or ()))), frozenset(servers))

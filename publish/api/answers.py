@@ -38,8 +38,7 @@ def bytes_answer(
 def encoded(value: Any) -> bytes:
     """A value as JSON; what the fast encoder refuses, great integers and lone surrogates of strangers, is escaped."""
     try:
-        # It leaves its result in the 8 KB or more that it wrote to: a copy that is kept takes what it needs.
-        return bytes(memoryview(orjson.dumps(value)))
+        return orjson.dumps(value)
     except orjson.JSONEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
 
@@ -47,11 +46,6 @@ def encoded(value: Any) -> bytes:
 def plain(number: Decimal) -> str:
     """A decimal as the API writes it: exact, as a string."""
     return format(number, "f")
-
-
-def unscaled(number: str) -> str:
-    """The same of a decimal as a text, which may be in powers of ten."""
-    return plain(Decimal(number)) if "E" in number else number
 
 
 @lru_cache(1_000)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
@@ -15,20 +14,15 @@ from typing_extensions import TypedDict
 
 from evidence.derive.scrubbing import are_clean
 from evidence.store import BadCursor, UnknownRubric
-from evidence.store.board_packing import Glance, PackedScore, glance_at
-from evidence.store.board_rows import BoardPage
-from publish.api.answers import encoded, json_answer, masked, moment, unscaled
+from evidence.store.board_rows import BoardPage, Listed, ListedScore
+from publish.api.answers import encoded, json_answer, masked, moment, plain
 from publish.api.problem import problem, problems
 from publish.api.search import Search
 from publish.api.shapes import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
 from publish.api.visible import ServerPath, visible_server
-from publish.site.remembered import Remembered
 from publish.site.site import Site
 
 _UNREAD: Final = "list_not_read"
-
-ITEMS: Final = 100_000
-"""Servers that are kept as JSON, of about a kilobyte each."""
 
 
 @with_config(STRICT)
@@ -111,20 +105,16 @@ class ServerList(TypedDict):
 def routes(site: Site) -> APIRouter:
     """The operations about servers."""
     router = APIRouter(tags=["servers"])
-    items: Remembered[None, Fragment] = Remembered(site, ITEMS, partial(_items, site))
 
     @router.get(
         "/servers", operation_id="listServers", summary="List and find servers",
         response_model=ServerList, responses=problems("unknown-rubric"),
     )  # fmt: skip
-    async def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
+    def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
         """Servers as they were in their newest runs, with their scores. A filter that is not given lets all pass.
 
         Pages follow each other by `next`, and are those of one run: nothing is left out or comes twice.
         """
-        return await site.answered(partial(found, request, search))
-
-    def found(request: Request, search: Search) -> Response:
         try:
             page = site.store.board.page(search.query, after=search.after, limit=search.limit)
         except BadCursor as error:
@@ -132,62 +122,60 @@ def routes(site: Site) -> APIRouter:
             raise problem("invalid-request", f"The cursor is none of this list: {error}", errors=[wrong]) from error
         except UnknownRubric as error:
             raise problem("unknown-rubric", f"{error}. /api/v1/rubrics lists them.") from error
-        return json_answer(_page(page, items.of(page.servers, None)), headers=_links(site, request, page), keep=True)
+        return json_answer(_page(page, _items(site, page.servers)), headers=_links(site, request, page), keep=True)
 
     @router.get(
         "/servers/{server}", operation_id="getServer", summary="One server",
         response_model=ServerItem, responses=problems("unknown-server"),
     )  # fmt: skip
-    async def get_server(server: ServerPath) -> Response:
+    def get_server(server: ServerPath) -> Response:
         """A server as it was in its newest run, with the end of each scorecard."""
-        return await site.answered(partial(one, server))
-
-    def one(server: str) -> Response:
-        return json_answer(item(site, glance_at(visible_server(site, server))), keep=True)
+        return json_answer(item(site, visible_server(site, server)), keep=True)
 
     return router
 
 
-def item(site: Site, server: Glance, mask: Callable[[str], str] = masked) -> dict[str, Any]:
+def item(site: Site, listed: Listed, mask: Callable[[str], str] = masked) -> dict[str, Any]:
     """A listed server as a ServerItem. `mask` takes secrets out of its texts."""
+    server = listed.server
     return {
         "id": server.id,
         "name": mask(server.name),
         "ref": mask(server.ref),
         "repository": mask(server.repository) if server.repository else None,
-        "ecosystem": server.ecosystem,
-        "registries": server.registries,
-        "run": server.run,
-        "as_of": moment(server.as_of),
-        "state": server.state,
-        "reason": server.reason,
-        "tools": {"not_measured": server.reason or _UNREAD} if server.tools is None else server.tools,
-        "indexed": server.gate,
-        "badges": server.badges,
-        "scores": list(map(_score, server.scores)),
+        "ecosystem": listed.ecosystem,
+        "registries": listed.registries,
+        "run": listed.run,
+        "as_of": moment(listed.as_of),
+        "state": listed.state,
+        "reason": listed.reason,
+        "tools": {"not_measured": listed.reason or _UNREAD} if listed.tools is None else listed.tools,
+        "indexed": listed.gate,
+        "badges": listed.badges,
+        "scores": list(map(_score, listed.scores)),
         "page": site.absolute(f"/servers/{server.id}"),
     }
 
 
-def _score(packed: PackedScore) -> dict[str, Any]:
-    rubric, version, score, grade, floor, ceiling, coverage, thin, not_measured = packed
+def _score(one: ListedScore) -> dict[str, Any]:
     return {
-        "rubric": rubric,
-        "version": version,
-        "score": {"not_measured": not_measured} if score is None else unscaled(score),
-        "grade": grade,
-        "floor": None if floor is None else unscaled(floor),
-        "ceiling": None if ceiling is None else unscaled(ceiling),
-        "coverage": unscaled(coverage),
-        "thin": thin,
+        "rubric": one.rubric,
+        "version": one.version,
+        "score": {"not_measured": one.not_measured} if one.score is None else plain(one.score),
+        "grade": one.grade,
+        "floor": None if one.floor is None else plain(one.floor),
+        "ceiling": None if one.ceiling is None else plain(one.ceiling),
+        "coverage": plain(one.coverage),
+        "thin": one.thin,
     }
 
 
-def _items(site: Site, servers: Sequence[Glance], _: None) -> list[Fragment]:
-    """Each server as JSON."""
-    said = [text for one in servers for text in (one.name, one.ref, one.repository) if text]
-    mask = str if are_clean(said) else masked  # one look at all of them is cheaper than one at each
-    return [Fragment(encoded(item(site, server, mask))) for server in servers]
+def _items(site: Site, listed: Sequence[Listed]) -> list[Fragment]:
+    """Each server as JSON, without those that have opted out."""
+    shown = [one for one in listed if not site.is_hidden(one.server)]
+    said = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
+    mask = str if are_clean(said) else masked  # one scan of all texts is cheaper than one of each
+    return [Fragment(encoded(item(site, one, mask))) for one in shown]
 
 
 def _page(page: BoardPage, items: Sequence[Fragment]) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from evidence.store import Store
 from publish.api import guide
 from publish.api.app import BASE, create_api
 from publish.site import errors
-from publish.site.ahead import Ahead
+from publish.site.conditional import Conditional
 from publish.site.desk import Desk
 from publish.site.guard import Guard
 from publish.site.headers import Headers
-from publish.site.kept import Kept
 from publish.site.pages import (
     about,
     badges,
@@ -72,13 +71,12 @@ ROUTES: Final[tuple[Routes, ...]] = (
 """The modules of routes, in the order in which they are asked."""
 
 
-def create_app(store: Store, desk: Desk, ahead: Ahead | None = None) -> FastAPI:
+def create_app(store: Store, desk: Desk) -> FastAPI:
     """The app over a store. It reads published results, and writes what visitors ask for through the desk.
 
-    It contacts nobody. `ahead` has pages that were made before anybody asked. Middlewares from outside in: headers,
-    guard, rates, copies.
+    It sends no requests. Middlewares from outside in: headers, guard, rates, entity tags.
     """
-    site = Site(store, desk, ahead or Ahead())
+    site = Site(store, desk)
     app = FastAPI(
         title="Hallmark",
         openapi_url=None,
@@ -95,7 +93,7 @@ def create_app(store: Store, desk: Desk, ahead: Ahead | None = None) -> FastAPI:
     for routes in ROUTES:
         app.include_router(routes(site), include_in_schema=False)
     errors.handle(app, site)
-    app.add_middleware(Kept, site=site)
+    app.add_middleware(Conditional, site=site)
     app.add_middleware(Rates, site=site)
     app.add_middleware(Guard, site=site)
     app.add_middleware(Headers, limits=desk.limits)

@@ -72,15 +72,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one client, one request and the cache may take. A rate of 0 is no limit; sizes are bytes."""
+    """What one client and one request may take. A rate of 0 is no limit; sizes are bytes."""
 
     rate: float = 10.0
     burst: int = 100
     url: int = 4_096
     body: int = 65_536
     body_seconds: float = 10.0
-    cache: int = 64 * 1024 * 1024
-    fresh: timedelta = timedelta(seconds=1)
     hsts: timedelta = timedelta(0)
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 
@@ -140,14 +138,10 @@ class Desk(Protocol):
         """
         ...
 
-    def heeded(self) -> object:
-        """What equals that of before as long as `opted_out` answers the same; false when nobody has opted out."""
-        ...
-
-    def mark(self) -> str:
+    def mark(self, revision: str) -> str:
         """A text that changes with those of the settings that pages depend on.
 
-        `opted_out` is no older than this was asked for, so that no copy of a page is made from an older answer.
+        From now on `opted_out` is no older than this revision of the store, so that no page of it is older.
         """
         ...
 

@@ -6,41 +6,37 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 from markupsafe import escape
 
 from evidence.derive.scrubbing import are_clean
-from evidence.store.board_packing import Glance, PackedScore
+from evidence.store.board_rows import Listed, ListedScore
 from publish.display import visible
 from publish.figures import number
 from publish.report import NAME_LIMIT
 from publish.site.site import broken
 
 
-def rows_of(servers: Sequence[Glance], rubrics: Iterable[str]) -> list[str]:
+def rows_of(servers: Sequence[Listed], rubrics: Iterable[str]) -> list[str]:
     """The HTML of the row of each server, with one column for each rubric; every text in it is escaped."""
     named = [(rubric, _words(rubric)) for rubric in rubrics]
-    names = [text for server in servers for text in (server.name, server.ref) if len(text) <= NAME_LIMIT]
+    texts = (text for one in servers for text in (one.server.name, one.server.ref))
+    names = [text for text in texts if len(text) <= NAME_LIMIT]
     clean = are_clean(names)
     return [_row(server, named, clean) for server in servers]
 
 
-def _row(server: Glance, rubrics: Iterable[tuple[str, str]], clean: bool) -> str:
-    newest: dict[str, PackedScore] = {}
-    for score in server.scores:
-        rubric, version = score[0], score[1]
-        if rubric not in newest or newest[rubric][1] < version:
-            newest[rubric] = score
+def _row(listed: Listed, rubrics: Iterable[tuple[str, str]], clean: bool) -> str:
     marks = "".join(
-        f'  <td class="num" data-label="{title}">{_mark(*newest.get(rubric, ()))}</td>\n' for rubric, title in rubrics
+        f'  <td class="num" data-label="{title}">{_mark(listed.score(rubric))}</td>\n' for rubric, title in rubrics
     )
+    server = listed.server
     name, ref = _name(server.name or server.ref, clean), _name(server.ref, clean)
     return (
         f'<tr>\n  <th scope="row"><a href="/servers/{server.id}">{name}</a>'
         f"<small>{ref}</small></th>\n{marks}"
-        f'  <td class="num" data-label="seen">{_state(server.state)}{_small(server.reason)}'
-        f"<small>{_date(server.as_of)}</small></td>\n</tr>\n"
+        f'  <td class="num" data-label="seen">{_state(listed.state)}{_small(listed.reason)}'
+        f"<small>{_date(listed.as_of)}</small></td>\n</tr>\n"
     )
 
 
@@ -50,22 +46,21 @@ def _name(text: str, clean: bool) -> str:
 
 
 @lru_cache(8_192)
-def _mark(*score: Any) -> str:
-    """A score, or why there is none; the least that is guaranteed beside it."""
-    if not score:
+def _mark(score: ListedScore | None) -> str:
+    """A score, or why there is none; the guaranteed minimum beside it."""
+    if score is None:
         return '<span class="none">not scored</span>'
-    _, _, points, grade, floor, _, _, thin, not_measured = score
-    if points is None:
-        return f'<span class="none">not measured</span>{_small(not_measured)}'
-    shown, least = number(Decimal(points)), _least(points, floor)
-    if thin:
+    if score.score is None:
+        return f'<span class="none">not measured</span>{_small(score.not_measured)}'
+    shown, least = number(score.score), _least(score.score, score.floor)
+    if score.thin:
         return f'<span class="thin"><small>thin evidence</small>{shown}</span><small>{least}</small>'
-    letter = f' <span class="grade">{_shown(grade)}</span>' if grade else ""
+    letter = f' <span class="grade">{_shown(score.grade)}</span>' if score.grade else ""
     return f"<b>{shown}</b>{letter}{least and f'<small>{least}</small>'}"
 
 
-def _least(points: str, floor: str | None) -> str:
-    return "" if floor is None or Decimal(floor) == Decimal(points) else f"at least {number(Decimal(floor))}"
+def _least(points: Decimal, floor: Decimal | None) -> str:
+    return "" if floor is None or floor == points else f"at least {number(floor)}"
 
 
 @lru_cache(100)

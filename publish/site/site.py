@@ -12,20 +12,18 @@ from typing import Any, Final, TypeAlias
 from fastapi import Request
 from jinja2 import Environment
 from markupsafe import Markup, escape
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from evidence.model import Server, ServerId
+from evidence.model import Server
 from evidence.store import Store
 from publish.display import visible
 from publish.report import NAME_LIMIT, environment
 from publish.site.addresses import address_of
-from publish.site.ahead import Ahead
 from publish.site.assets import Assets
 from publish.site.desk import Asker, Desk, Standing
 
-PUBLIC: Final = "public, no-cache"
-"""Cache-Control of what is the same for everybody: it is kept here, and asked for again by its ETag."""
+PUBLIC: Final = "public, max-age=0, s-maxage=0, must-revalidate"
+"""Cache-Control of what is the same for all visitors: any cache may keep it, and revalidates it before every use."""
 
 PRIVATE: Final = "no-store"
 """Cache-Control of everything else."""
@@ -44,7 +42,6 @@ class Site:
 
     store: Store
     desk: Desk
-    ahead: Ahead = field(default_factory=Ahead)
     assets: Assets = field(default_factory=Assets)
     jinja: Environment = field(default_factory=environment)
     lifespans: list[Lifespan] = field(default_factory=list)
@@ -68,18 +65,11 @@ class Site:
 
         `keep` says that it is the same for everybody until something is published, disclosed, disputed or asked for.
         """
+        headers = {"cache-control": PUBLIC if keep and status == 200 else PRIVATE}
+        if not index:
+            headers[ROBOTS] = NOINDEX
         body = self.jinja.get_template(template).render(here=here, index=index, **values)
-        return answer(body, status, index=index, keep=keep)
-
-    async def answered(self, make: Callable[[], Response]) -> Response:
-        """What is made from lists: in a thread, unless they are in memory. Then it takes a millisecond."""
-        return make() if self.store.board.is_held() else await run_in_threadpool(make)
-
-    def made_ahead(self, server: ServerId) -> Response | None:
-        """The page of a server that was made ahead, if it says what one made now would say."""
-        desk = self.desk
-        page = self.ahead.find(server, desk.monotonic(), desk.limits.fresh.total_seconds())
-        return None if page is None else answer(page.body, index=page.index)
+        return HTMLResponse(body, status, headers)
 
     def absolute(self, path: str) -> str:
         """The address of a path as the world sees it; nothing that a request says is in it."""
@@ -92,14 +82,6 @@ class Site:
     def client(self, request: Request, standing: Standing = Standing.ANYONE) -> Asker:
         """Who sent a request, as a digest that leads back to nobody."""
         return self.desk.client(address_of(request.scope, self.desk.limits.proxies), standing)
-
-
-def answer(body: str | bytes, status: int = 200, *, index: bool = True, keep: bool = True) -> Response:
-    """A page that was rendered: see `Site.page`."""
-    headers = {"cache-control": PUBLIC if keep and status == 200 else PRIVATE}
-    if not index:
-        headers[ROBOTS] = NOINDEX
-    return HTMLResponse(body, status, headers)
 
 
 def breakable(text: str) -> Markup:

@@ -95,7 +95,6 @@ def open_shop(home: Path) -> Iterator[Shop]:
                     home=home,
                     web_url=address,
                     web_rate=0,
-                    web_fresh=timedelta(0),
                     allow_private=True,
                     sandbox="off",
                     interop="off",

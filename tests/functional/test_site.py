@@ -22,7 +22,6 @@ def settings(server: PostgresServer, folder: Path) -> Settings:
         home=folder,
         database_url=SecretStr(server.create_database()),
         web_rate=0,
-        web_fresh=timedelta(0),
         web_query_time=timedelta(milliseconds=200),
     )
 
@@ -48,7 +47,9 @@ def test_a_database_without_tables_is_not_ready_yet(postgres: PostgresServer, tm
         assert "Nothing is published yet" in site.get("/").text
 
 
-def test_known_pages_outlive_the_database_and_others_say_when_to_come_back(tmp_path: Path) -> None:
+def test_known_pages_stay_current_while_the_database_is_away_and_others_answer_503(
+    tmp_path: Path,
+) -> None:
     with postgres_server() as server:
         mine = settings(server, tmp_path)
         store = open_store(mine.store_url)
@@ -56,8 +57,9 @@ def test_known_pages_outlive_the_database_and_others_say_when_to_come_back(tmp_p
         store.close()
         site = TestClient(create_app(mine))
         site.__enter__()
-        assert site.get("/").status_code == 200
-    assert site.get("/").status_code == 200
+        tag = site.get("/").headers["etag"]
+    assert site.get("/", headers={"if-none-match": tag}).status_code == 304
+    assert site.get("/").status_code == 503
     away = site.get("/servers")
     assert (away.status_code, away.headers["retry-after"]) == (503, "5")
     assert site.get("/api/v1/servers").json()["status"] == 503

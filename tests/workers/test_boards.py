@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
+from sqlalchemy import text
+
 from evidence.model import Observed
 from evidence.store import BoardQuery, OptOut, OptOutScope, RunState, Store
-from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER
 from evidence.store.database import Database
 from scoring import catalogue
 from tests.workers.world import (
@@ -54,8 +56,9 @@ def forget(store_url: str) -> None:
     """As if the run had been published by a version that knew no board."""
     database = Database(store_url)
     with database.writing() as connection:
-        for table in (BOARD, BOARD_SERVER, BOARD_ORDER, BOARD_WORD):
+        for table in (BOARD, BOARD_SERVER, BOARD_ORDER):
             connection.execute(table.delete())
+        connection.execute(text("DELETE FROM board_text"))
     database.close()
 
 
@@ -143,10 +146,10 @@ def test_a_changed_file_of_opt_outs_is_heeded_by_lists_without_a_publication(tmp
         await run_of(ctx)
         listed = tmp_path / "opt-outs"
         desk = Counter(ctx.settings.model_copy(update={"opt_outs": listed}), ctx.store, ctx.clock)
-        for at, (text, left) in enumerate([("host: server-1.example", 2), ("", 3), ("host: *", 3), ("1.example", 3)]):
-            listed.write_text(text)
+        for at, (entry, left) in enumerate([("host: server-1.example", 2), ("", 3), ("host: *", 3), ("1.example", 3)]):
+            listed.write_text(entry)
             os.utime(listed, (at, at))
-            desk.mark()
+            desk.mark("")
             assert shown(ctx.store) == left
 
     with_store(tmp_path, scenario)

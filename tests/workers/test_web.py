@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -31,7 +31,7 @@ SERVER = Server(ref=TARGET.identifier, name="example", targets=(TARGET,))
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    made = Settings(home=tmp_path, web_rate=0, web_cache=1)
+    made = Settings(home=tmp_path, web_rate=0)
     store = open_store(made.store_url)
     store.migrate()
     store.close()
@@ -62,22 +62,22 @@ def test_the_document_by_which_the_api_knows_parameters_is_made_before_the_first
     assert len(made) == 1
 
 
-def test_an_opt_out_counts_within_a_second(settings: Settings, store: Store) -> None:
+def test_an_opt_out_counts_after_a_second_also_without_a_revision(settings: Settings, store: Store) -> None:
     clock = SteppingClock(START)
     desk = Counter(settings, store, clock)
     assert desk.opted_out(SERVER) is None
     store.opt_outs.add(OptOut(scope=OptOutScope.DOMAIN, value="example.com", at=START, who="owner", note=""))
-    clock.step(settings.web_fresh)
+    clock.step(timedelta(seconds=1))
     assert desk.opted_out(SERVER) is not None
 
 
-def test_a_copy_is_never_made_from_an_older_list_of_opt_outs_than_its_revision(
+def test_a_page_is_never_rendered_from_an_older_list_of_opt_outs_than_its_revision(
     settings: Settings, store: Store
 ) -> None:
     desk = Counter(settings, store, SteppingClock(START))
     assert desk.opted_out(SERVER) is None
     store.opt_outs.add(OptOut(scope=OptOutScope.DOMAIN, value="example.com", at=START, who="owner", note=""))
-    desk.mark()  # asked with each revision, and no time has passed
+    desk.mark(store.board.revision())  # with each revision, and no time has passed
     assert desk.opted_out(SERVER) is not None
 
 

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from workers.cli.boundary import explained
-from workers.cli.console import Exit, err, fail, note
-from workers.clock import SystemClock
+from workers.cli.console import err, fail, note
 from workers.settings import Settings
 
 app = typer.Typer(add_completion=False)
@@ -25,11 +24,8 @@ def web(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any that is free.")] = 8080,
     processes: Annotated[
         int,
-        typer.Option(min=1, max=64, help="How many processes answer, each with copies of its own, or --prepare."),
+        typer.Option(min=1, max=64, help="How many processes answer."),
     ] = 1,
-    prepare: Annotated[
-        bool, typer.Option("--prepare", help="Only make the pages of all servers ahead, now and without pauses.")
-    ] = False,
 ) -> None:
     """Serve the site, the API and the badges of what was published, until Ctrl-C.
 
@@ -40,21 +36,10 @@ def web(
     which it listens at), and put a proxy with TLS before it, named in HALLMARK_WEB_PROXIES. The guide is
     docs/guide/site.md.
 
-    The pages of servers are made ahead, after each publication, with at most half a core and no more than
-    HALLMARK_WEB_PREPARED MiB of disk. --prepare does it at once; name the port that they will be served at, unless
-    HALLMARK_WEB_URL is set.
-
-    Examples:
-
-    hallmark web --port 8080, then open http://127.0.0.1:8080
-
-    hallmark web --prepare --processes 4
+    Example: hallmark web --port 8080, then open http://127.0.0.1:8080
     """
     with explained():
         settings = Settings()
-        if prepare:
-            _prepare(_addressed(settings, host, socket.gethostbyname(host), port), processes)
-            return
         own = _listeners(host, port, processes)
         note("opening the database")
         shown = _prepared(settings)
@@ -73,31 +58,6 @@ def _addressed(settings: Settings, host: str, listening: str, port: int) -> Sett
     if "web_url" in settings.model_fields_set or ip_address(listening).is_unspecified:
         return settings
     return settings.model_copy(update={"web_url": _address(host, port)})
-
-
-def _prepare(settings: Settings, processes: int) -> None:
-    from publish.site.preparing import Made  # noqa: PLC0415
-    from workers.preparing import NothingAhead, prepare_now  # noqa: PLC0415
-
-    note("opening the database")
-    _prepared(settings)
-    began = SystemClock().monotonic()
-    try:
-        with err().status("looking for servers") as status:
-
-            def told(made: Made) -> None:
-                status.update(f"{made.seen} of {made.servers} servers, {made.size / 1e6:.0f} MB")
-
-            made = prepare_now(settings, told, processes)
-    except NothingAhead as error:
-        fail(str(error), Exit.NOTHING)
-    took = SystemClock().monotonic() - began
-    note(
-        f"{made.made} pages made ahead in {took:.0f} s, {made.there} were there, {made.left_out + made.later} are made "
-        f"when they are asked for; {made.size / 1e6:.1f} MB"
-    )
-    if made.full:
-        note("there is no room for more: HALLMARK_WEB_PREPARED says how many MiB they may take")
 
 
 def _listeners(host: str, port: int, count: int) -> list[socket.socket]:
@@ -125,7 +85,7 @@ def _prepared(settings: Settings) -> str:
     store = open_store(settings.store_url)
     try:
         store.migrate()
-        with err().status("preparing the lists of servers"):
+        with err().status("writing the lists of servers"):
             boards.ensure(settings, store)
         found = store.board.front()
     finally:
@@ -137,14 +97,12 @@ def _prepared(settings: Settings) -> str:
 
 
 def _serve(settings: Settings, own: list[socket.socket]) -> None:
-    from workers.preparing import preparing  # noqa: PLC0415
     from workers.web_processes import SiteBroken, serve, serve_by_several  # noqa: PLC0415
 
     try:
-        with preparing(settings, note):
-            if len(own) == 1:
-                serve(settings, own[0])
-            else:
-                serve_by_several(settings, own, note)
+        if len(own) == 1:
+            serve(settings, own[0])
+        else:
+            serve_by_several(settings, own, note)
     except SiteBroken as error:
         fail(f"{error}. `hallmark web --processes 1` shows what is wrong with it")

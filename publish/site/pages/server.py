@@ -9,13 +9,12 @@ from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from evidence.model import ServerId
 from evidence.store import Retest, RetestState, Store
 from publish import badges, gate
 from publish.costs_view import costs
 from publish.history_view import history_of
 from publish.people.disputes_view import DisputeView, disputes_of
-from publish.site.one_server import LINES_SHOWN, Look, listed_server, look, naming, page
+from publish.site.one_server import LINES_SHOWN, Look, look, naming, page
 from publish.site.pages.server_references import to_page
 from publish.site.site import Site
 from scoring import catalogue
@@ -31,18 +30,17 @@ Line = tuple[str, str, str]
 
 def routes(site: Site) -> APIRouter:
     """The page, and one for each receipt with every line."""
-    fitted(site)
+    site.jinja.globals |= {"rule_page": _rule_page, "method_page": _method_page}
     router = APIRouter()
 
     @router.get("/servers/{server}")
     def overview(server: str, run: str | None = None) -> Response:
         if not server.startswith("srv_"):
             return to_page(site, server)
-        ahead = site.made_ahead(server) if run is None else None
-        if ahead is None:
-            return whole(site, server, run)
-        listed_server(site, server)  # whatever was made ahead: who must not be shown is not
-        return ahead
+        with site.store.at_once():
+            seen = look(site, server, run)
+            found = _overview(site, seen)
+        return page(site, "server_page.html.j2", seen, tab="overview", **found)
 
     @router.get("/servers/{server}/receipts/{name}")
     def receipt(
@@ -66,20 +64,6 @@ def routes(site: Site) -> APIRouter:
         return page(site, "server_receipt.html.j2", seen, tab="", **values)
 
     return router
-
-
-def fitted(site: Site) -> Site:
-    """The site with what the pages here need of templates."""
-    site.jinja.globals |= {"rule_page": _rule_page, "method_page": _method_page}
-    return site
-
-
-def whole(site: Site, server: ServerId, run: str | None = None) -> Response:
-    """The page of a server, made now; 404 when nothing is shown of it."""
-    with site.store.at_once():
-        seen = look(site, server, run)
-        found = _overview(site, seen)
-    return page(site, "server_page.html.j2", seen, tab="overview", **found)
 
 
 def disputed(store: Store, seen: Look) -> Mapping[Line, Sequence[DisputeView]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -15,7 +15,6 @@ from starlette.responses import RedirectResponse, Response
 from evidence.store import BadCursor, BoardQuery, UnknownRubric
 from publish import gate
 from publish.site.numbers import Known, Numbers
-from publish.site.remembered import Remembered
 from publish.site.rows import rows_of
 from publish.site.search import PATH, Search, search_of
 from publish.site.site import Site
@@ -25,9 +24,6 @@ ON_A_PAGE: Final = 50
 
 FORMS: Final = 256
 """Forms of filters that are kept as they were written: all pages of a list have the same."""
-
-ROWS: Final = 100_000
-"""Rows that are kept as they were written, of about a kilobyte each."""
 
 STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))
 
@@ -57,7 +53,6 @@ def routes(site: Site) -> APIRouter:
     """The list."""
     router = APIRouter()
     known = Known(site.store)
-    rows: Remembered[tuple[str, ...], str] = Remembered(site, ROWS, rows_of)
     titles = {rubric.id: rubric.title for rubric in catalogue.rubrics()}
 
     @lru_cache(FORMS)
@@ -71,20 +66,18 @@ def routes(site: Site) -> APIRouter:
     columns = lru_cache(FORMS)(_columns)
 
     @router.get("/servers")
-    async def servers(request: Request) -> Response:
+    def servers(request: Request) -> Response:
         search = search_of(request.query_params)
         url = search.url
         if url != _asked(request):
             return RedirectResponse(url, 303)
-        return await site.answered(partial(found, search, url))
-
-    def found(search: Search, url: str) -> Response:
         try:
             page = site.store.board.page(search.query, after=search.after, limit=ON_A_PAGE)
         except (BadCursor, UnknownRubric) as error:
             raise HTTPException(400, f"{str(error).capitalize()}.") from error
         numbers = known.of(page.run)
         rubrics = numbers.rubrics
+        shown = [one for one in page.servers if not site.is_hidden(one.server)]
         beside_words = replace(search.query, text="")
         return site.page(
             "list.html.j2",
@@ -93,7 +86,7 @@ def routes(site: Site) -> APIRouter:
             canonical=escape(site.absolute(url)),
             search=search,
             page=page,
-            rows=Markup("".join(rows.of(page.servers, rubrics))),  # noqa: S704  `rows_of` escapes
+            rows=Markup("".join(rows_of(shown, rubrics))),  # noqa: S704  `rows_of` escapes
             columns=_with_words(search.words, columns(beside_words, rubrics)),
             filters=filters(page.run, beside_words),
             **_neighbours(search, page.before, page.after),

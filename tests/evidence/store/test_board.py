@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -13,37 +12,11 @@ from typing import Any
 
 import pytest
 
-from evidence.store import BadCursor, BoardPage, BoardQuery, Listed, Store, UnknownRubric, board_index, board_reading
+from evidence.store import BadCursor, BoardPage, BoardQuery, Listed, Store, UnknownRubric
 from evidence.store.board_rows import ORDERS
-from evidence.store.board_words import words_of
+from evidence.store.board_words import wanted_words, words_of
 from scoring import standing
 from tests.evidence.store.board_samples import RUN, make_listed, make_many, make_server, show
-
-
-@pytest.fixture(params=["from the database", "from memory"], autouse=True)
-def source(store: Store, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Lists are the same wherever they come from."""
-    if request.param != "from the database":
-        monkeypatch.setattr(board_index, "FEW", 20)  # so that some words are rare here, and some are not
-        board = store.board
-        board.hold(1_000, 60, time.monotonic)
-
-        def loaded(ask: Callable[..., Any]) -> Callable[..., Any]:
-            def asked(*arguments: Any, **named: Any) -> Any:
-                board.revision()
-                board.load()
-                monkeypatch.setattr(board_reading, "read_page", nothing_is_read)
-                monkeypatch.setattr(board_reading, "find_listed", nothing_is_read)
-                return ask(*arguments, **named)
-
-            return asked
-
-        def nothing_is_read(*_: Any) -> Any:
-            raise AssertionError("the database is asked")
-
-        monkeypatch.setattr(board, "page", loaded(board.page))
-        monkeypatch.setattr(board, "find", loaded(board.find))
-    return str(request.param)
 
 
 def walk(store: Store, query: BoardQuery, limit: int) -> Iterator[BoardPage]:
@@ -210,9 +183,7 @@ def test_names_of_any_kind_are_listed_and_found(store: Store) -> None:
     assert store.board.page(BoardQuery(grade="\x00")).total == 0
 
 
-def test_many_are_said_to_be_more(store: Store, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "memory" in source:
-        pytest.skip("there they are counted")
+def test_many_are_said_to_be_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evidence.store.board_reading.COUNTED", 10)
     show(store, make_many(40))
     page = store.board.page(BoardQuery(text="io"), limit=20)
@@ -231,12 +202,50 @@ def test_search_finds_the_same_however_common_a_word_is(
     rows = make_many(60)
     show(store, rows)
     monkeypatch.setattr("evidence.store.board_finding.MANY", many)
-    monkeypatch.setattr(board_index, "FEW", many)
     for text in ("io", "io weath", "we ma", "npm git", "weather mail"):
         having = [one for one in rows if all(_begins(one, word) for word in text.split())]
         assert having
         for query in (BoardQuery(text=text), BoardQuery(text=text, sort="name", reverse=True)):
             assert ids(list(walk(store, query, 7))) == expected(having, query), query
+
+
+HOSTILE = (
+    '"', "'", "a'b", '"; DROP TABLE board_text; --', "wea* OR io", "NEAR(io weather, 1)", "words : io", "^io", "-io",
+    "io AND NOT weather", "(io", "{words}: io", "io:* | mail", "!io & mail", "io <-> mail", "\\", "\x00io", "%", "_",
+    "\ud800", ":* & ''", "*",
+)  # fmt: skip
+"""Texts that mean something in FTS5, in a tsquery, or in a string of either."""
+
+
+@pytest.mark.parametrize("many", [1, 10_000])
+def test_syntax_of_full_text_queries_in_a_question_is_no_syntax(
+    store: Store, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = make_many(30)
+    show(store, rows)
+    monkeypatch.setattr("evidence.store.board_finding.MANY", many)
+    for asked in HOSTILE:
+        having = [one for one in rows if all(_begins(one, word) for word in wanted_words(asked))]
+        query = BoardQuery(text=asked)
+        assert ids(list(walk(store, query, 7))) == expected(having, query), asked
+
+
+SCRIPTS = (
+    ("ÜBERSETZER", "übers"), ("Straße", "STRASSE"), ("ﬁxer", "fixe"), ("天気予報", "天気"),
+    ("\U0001e900\U0001e901", "\U0001e922"), ("x²y", "x2"), ("naïve", "naï"), ("e\u0301tude", "étu"), ("मौसम", "म"),
+)  # fmt: skip
+"""Names, each with the beginning of one of its words in another case or form."""
+
+
+@pytest.mark.parametrize("many", [1, 10_000])
+def test_words_of_every_script_are_found_without_case(store: Store, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidence.store.board_finding.MANY", many)
+    servers = {asked: make_server(f"npm:s-{number}", name) for number, (name, asked) in enumerate(SCRIPTS)}
+    chance = random.Random(1)
+    show(store, sorted((make_listed(one, chance, RUN) for one in servers.values()), key=lambda one: one.server.id))
+    for asked, server in servers.items():
+        assert ids([store.board.page(BoardQuery(text=asked))]) == [server.id], asked
+    assert ids([store.board.page(BoardQuery(text="naive"))]) == []
 
 
 def _begins(one: Listed, beginning: str) -> bool:

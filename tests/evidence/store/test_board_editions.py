@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from evidence.model import Run, Trigger
 from evidence.store import BoardQuery, Listed, RunState, Store, open_store
-from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER, BOARD_WORD
+from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER
 from evidence.store.database import Database
 from tests.evidence.store.board_samples import RUN, know, make_many, show
 from tests.evidence.store.build import AS_OF, card
@@ -40,8 +40,11 @@ def shown(store: Store) -> list[Listed]:
 def editions(database: Database) -> dict[str, set[int]]:
     """By table, the editions of which rows are stored."""
     with database.reading() as connection:
-        tables = (BOARD_SERVER, BOARD_ORDER, BOARD_WORD)
-        return {one.name: set(connection.scalars(select(one.c.edition).distinct())) for one in tables}
+        tables = (BOARD_SERVER, BOARD_ORDER)
+        found = {one.name: set(connection.scalars(select(one.c.edition).distinct())) for one in tables}
+        edition = "rowid >> 32" if database.is_sqlite else "edition"
+        found["board_text"] = set(connection.scalars(text(f"SELECT DISTINCT {edition} FROM board_text")))
+        return found
 
 
 def heads(database: Database) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,9 @@ from publish import dataset
 from publish.api.guide import document
 from publish.badges import names
 from publish.disclosure import Shown
-from publish.site.preparing import prepare
-from publish.site.revisions import learn
 from tests.publish.leaks.conftest import House, built
 from tests.publish.leaks.crawling import Crawl, call_tool, paths_of_api
 from tests.publish.leaks.planting import FOUND, GONE, NIGHT, WITHHELD, WORDS, Planted
-from tests.publish.site.prepared import Prepared
 
 pytestmark = [pytest.mark.xdist_group("leaks"), pytest.mark.timeout(600)]
 
@@ -119,21 +115,6 @@ def test_everything_was_asked_for(crawl: Crawl, house: House) -> None:
 
 def test_no_answer_has_a_trace_of_anything_private(crawl: Crawl, house: House) -> None:
     assert _but_echoes(crawl.traces(house.planted.traces)) == {}
-
-
-def test_no_page_made_ahead_has_a_trace_of_anything_private(house: House, tmp_path: Path) -> None:
-    """Nor does the file that they lie in. The marked server is there as if nobody had decided anything about it."""
-    ahead = Prepared.over(house.store, house.desk, tmp_path / "pages")
-    untouched = replace(learn(ahead.site), touched=frozenset())
-    ahead.site.ahead.turn_to(untouched)
-    assert prepare(ahead.site, untouched).made > 2
-    bodies = ahead.bodies()
-    assert house.planted.marked.server.id in bodies
-    assert house.planted.gone.id not in bodies
-    ahead.pages.close()
-    files = [path.read_bytes().decode("latin-1") for path in (tmp_path / "pages").iterdir()]
-    told = [body.decode() for body in bodies.values()]
-    assert [name for trace, name in house.planted.traces.items() for text in (*told, *files) if trace in text] == []
 
 
 def test_no_log_has_a_trace_of_anything_private(crawl: Crawl, house: House) -> None:

@@ -38,10 +38,7 @@ class PlainDesk:
     def opted_out(self, server: Server) -> str | None:
         return "its owner asked" if server.id in self.hidden else None
 
-    def heeded(self) -> object:
-        return frozenset(self.hidden)
-
-    def mark(self) -> str:
+    def mark(self, revision: str) -> str:
         return self.settings
 
     def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:

@@ -1,0 +1,170 @@
+"""Entity tags, conditional requests and content coding of every answer.
+
+The tag of a public page carries the edition that the page is rendered from. So a request that names a current tag is
+answered with 304 without rendering, which makes revalidation by browsers and shared caches cheap.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import Match, Mount
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from publish.site.editions import Editions
+from publish.site.encoding import IDENTITY, LEAST, chosen, encoded, is_text
+from publish.site.site import PUBLIC, Site
+
+LONGEST: Final = 4 * 1024 * 1024
+"""Bytes of the longest body that is held back for its tag and coding; a longer one streams through as it is."""
+
+_UNTAGGED: Final = ("/static/", "/datasets/", "/healthz", "/readyz")
+"""Addresses whose answers do not depend on the edition."""
+
+_DIGITS: Final = 32
+_PUBLIC: Final = "public"
+_ALWAYS_EXPIRED: Final = "@1"
+"""For nginx, which has no other way to keep an answer that must be revalidated before every use: expired in 1970."""
+
+
+class Conditional:
+    """Tags and encodes answers to GET, and answers 304 to clients that have the current edition of a page."""
+
+    def __init__(self, app: ASGIApp, site: Site) -> None:
+        self._app = app
+        self._editions = Editions(site)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        asked = Headers(scope=scope)
+        tag = ""
+        # The answer to a token may show what is private to its holder: it gets no tag of the edition.
+        if "authorization" not in asked and not scope["path"].startswith(_UNTAGGED):
+            # Asked for before the page is rendered: a page may be newer than its tag, and never older.
+            tag = await self._editions.tag(scope)
+        if tag and tag in _tags(asked.get("if-none-match", "")):
+            await _send_unchanged(scope, send, tag)
+        else:
+            await self._app(scope, receive, _Answer(scope, send, tag).take)
+
+
+class _Answer:
+    """Holds an answer back until it is complete, unless it is a stream."""
+
+    def __init__(self, scope: Scope, send: Send, tag: str) -> None:
+        self._scope, self._send, self._tag = scope, send, tag
+        self._start: Message | None = None
+        self._parts: list[bytes] = []
+        self._streams = False
+
+    async def take(self, message: Message) -> None:
+        """One message of the answer."""
+        if self._streams:
+            await self._send(message)
+        elif message["type"] == "http.response.start":
+            self._start = message
+            if not _is_held(Headers(raw=message["headers"])):
+                await self._stream()
+        elif message["type"] == "http.response.body":
+            await self._add(message)
+
+    async def _add(self, message: Message) -> None:
+        assert self._start is not None
+        self._parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            await _send_whole(self._scope, self._send, self._start, b"".join(self._parts), self._tag)
+        elif sum(map(len, self._parts)) > LONGEST:
+            await self._stream()
+
+    async def _stream(self) -> None:
+        assert self._start is not None
+        self._streams = True
+        await self._send(self._start)
+        for part in self._parts:
+            await self._send({"type": "http.response.body", "body": part, "more_body": True})
+
+
+def _is_held(headers: Headers) -> bool:
+    length = headers.get("content-length", "0")
+    return (
+        is_text(headers.get("content-type", ""))
+        and not {"content-encoding", "content-range", "etag"} & set(headers)
+        and (not length.isdecimal() or int(length) <= LONGEST)
+    )
+
+
+async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag: str) -> None:
+    headers = MutableHeaders(raw=list(start["headers"]))
+    asked = Headers(scope=scope)
+    coding = chosen(asked.get("accept-encoding", "")) if len(body) >= LEAST else IDENTITY
+    headers.add_vary_header("Accept-Encoding")
+    status = start["status"]
+    if status == 200 and headers.get("cache-control", "").startswith(_PUBLIC):
+        tag = tag or sha256(body).hexdigest()[:_DIGITS]
+        headers["etag"] = _etag(tag, coding)
+        if headers["cache-control"] == PUBLIC:
+            headers["x-accel-expires"] = _ALWAYS_EXPIRED
+        if {tag, "*"} & _tags(asked.get("if-none-match", "")):
+            status = 304
+    if status == 304:
+        body = b""
+        del headers["content-length"]
+        del headers["content-type"]
+    else:
+        body = encoded(body, coding)
+        if coding != IDENTITY:
+            headers["content-encoding"] = coding
+        headers["content-length"] = str(len(body))
+    await send({"type": "http.response.start", "status": status, "headers": headers.raw})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _send_unchanged(scope: Scope, send: Send, tag: str) -> None:
+    """The client has the page; its coding is the one that it asked for when it got the tag."""
+    _match_route(scope)
+    asked = Headers(scope=scope).get("if-none-match", "")
+    known = next(text.strip() for text in asked.split(",") if tag in _tags(text))
+    headers = MutableHeaders(
+        {
+            "cache-control": PUBLIC,
+            "etag": known.removeprefix("W/"),
+            "vary": "Accept-Encoding",
+            "x-accel-expires": _ALWAYS_EXPIRED,
+        }
+    )
+    await send({"type": "http.response.start", "status": 304, "headers": headers.raw})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _match_route(scope: Scope) -> None:
+    """Set the route of a request that is answered without it, for the log and the metrics."""
+    app: Starlette = scope["app"]
+    found = dict(scope)
+    for route in app.routes:
+        match, child = route.matches(found)
+        if match is not Match.FULL:
+            continue
+        if not isinstance(route, Mount):
+            scope["route"] = route
+            return
+        found |= child
+        inner = next((one for one in route.routes if one.matches(found)[0] is Match.FULL), None)
+        if inner is not None:
+            scope.update(route=inner, root_path=found["root_path"])
+        return
+
+
+def _etag(tag: str, coding: str) -> str:
+    """Strong, so another one for each coding."""
+    return f'"{tag}"' if coding == IDENTITY else f'"{tag}-{coding}"'
+
+
+def _tags(text: str) -> frozenset[str]:
+    """The tags of an If-None-Match without their codings: a client that has one coding has the content."""
+    return frozenset(one.strip().removeprefix("W/").strip('"').partition("-")[0] for one in text.split(","))

@@ -1,0 +1,117 @@
+"""The edition that pages are rendered from: the published run, and a revision of everything that changed since."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from anyio import CapacityLimiter, to_thread
+from starlette.types import Scope
+
+from evidence.model import ServerId
+from evidence.store import NotMigrated, StoreUnavailable
+from publish.site.site import Site
+
+_PACKAGES: Final = Path(__file__).resolve().parents[2]
+_RENDERING: Final = ("evidence", "scoring", "publish")
+"""Packages whose code decides the bytes of a page."""
+
+_SOURCES: Final = frozenset({".py", ".j2", ".css", ".svg"})
+_DIGITS: Final = 32
+_SERVER_PAGE: Final = re.compile(r"/servers/(srv_[0-9a-f]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What holds at one revision of the store.
+
+    The page of a server follows from `run` alone, unless the server is one of those that `changed` since: a dispute, a
+    claim, a re-test, a disclosure, an opt-out. All other pages follow from `revision`. An empty `run` means that
+    nothing is published.
+    """
+
+    revision: str
+    run: str = ""
+    changed: frozenset[ServerId] = frozenset()
+
+    def of(self, path: str, query: bytes) -> str:
+        """What the page at an address follows from."""
+        match = _SERVER_PAGE.fullmatch(path)
+        is_of_run = match is not None and bool(self.run) and not query and match[1] not in self.changed
+        return f"run {self.run}" if is_of_run else f"revision {self.revision}"
+
+
+class Editions:
+    """Reads the edition once for all requests that wait for it; each gets one that was read after it arrived."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._known: Edition | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._next: asyncio.Task[None] | None = None
+        self._thread: CapacityLimiter | None = None
+
+    async def tag(self, scope: Scope) -> str:
+        """The tag of the page that is asked for; empty as long as no edition could be read."""
+        edition = await self.current()
+        if edition is None:
+            return ""
+        address = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
+        query: bytes = scope["query_string"]
+        parts = [rendering(self._site), edition.of(scope["path"], query), address, query.decode("latin-1")]
+        return sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
+
+    async def current(self) -> Edition | None:
+        """The edition of now. While the database is away it is the last one: nothing can be changed meanwhile."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._read(self._running))
+        await asyncio.shield(self._next)
+        return self._known
+
+    async def _read(self, before: asyncio.Task[None] | None) -> None:
+        if before is not None and not before.done():
+            await asyncio.wait([before])
+        # A request that arrives from here on needs another read: this one may miss what was written before it.
+        self._running, self._next = self._next, None
+        self._thread = self._thread or CapacityLimiter(1)
+        try:
+            self._known = await to_thread.run_sync(read_edition, self._site, self._known, limiter=self._thread)
+        except (StoreUnavailable, NotMigrated):
+            return
+
+
+def read_edition(site: Site, known: Edition | None = None) -> Edition:
+    """The edition of now; `known` if it is still that one."""
+    with site.store.at_once():
+        shown = site.store.board.revision()
+        changes = site.store.happenings.revision()
+    settings = site.desk.mark(shown)
+    # Pages name what is old by the day.
+    revision = f"{shown} {changes} {site.desk.now():%Y%m%d} {settings}"
+    if known is not None and known.revision == revision:
+        return known
+    found = site.store.happenings.look()
+    return Edition(revision) if found is None else Edition(revision, f"{found.night} {settings}", found.servers)
+
+
+def rendering(site: Site) -> str:
+    """A digest of what pages are rendered with: the code, the templates, and the settings that they show."""
+    desk = site.desk
+    shown = (desk.base_url, desk.operator, desk.limits, desk.people, desk.datasets)
+    return sha256(f"{_code()} {shown!r}".encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    """A digest of the sources: a version may stay the same while they change."""
+    found = sha256()
+    for path in sorted(path for name in _RENDERING for path in (_PACKAGES / name).rglob("*")):
+        if path.suffix in _SOURCES:
+            found.update(f"{path.relative_to(_PACKAGES)}\0".encode() + sha256(path.read_bytes()).digest())
+    return found.hexdigest()
