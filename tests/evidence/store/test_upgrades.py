@@ -109,6 +109,8 @@ def row(table: sa.Table) -> dict[str, Any]:
 def test_code_of_the_version_before_reads_and_writes_after_every_migration(database: Database) -> None:
     first, *later = revisions()
     before = migrate(database, first)
+    write_as(before, database)
+    revision = first
     for revision in later:
         after = migrate(database, revision)
         lost = {name: was for name, was in shape(before).items() if shape(after).get(name) != was}
