@@ -21,7 +21,6 @@ def table(
     primary: tuple[str, ...] = ("key",),
     foreign: Mapping[str, str] | None = None,
     unique: tuple[tuple[str, ...], ...] = (),
-    check: tuple[str, str] | None = None,
     rowid: bool = True,
 ) -> None:
     """Create a table; without `primary` it gets an integer `key`. `foreign` maps columns to the tables referred to."""
@@ -35,7 +34,6 @@ def table(
         ),
         sa.PrimaryKeyConstraint(*primary, name=f"pk_{name}"),
         *(sa.UniqueConstraint(*names, name=f"uq_{name}_{'_'.join(names)}") for names in unique),
-        *([sa.CheckConstraint(check[1], name=check[0])] if check else []),
         **({} if rowid else {"sqlite_with_rowid": False}),
     )
 

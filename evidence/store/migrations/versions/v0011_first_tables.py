@@ -20,7 +20,8 @@ from evidence.store.migrations.building import (
     texts,
 )
 
-# The number of the last of the migrations that were folded into this one: a database that they made opens as it is.
+# The number of the last of the migrations that were folded into this one: a database that they made opens
+# as it is, with two empty tables and a column that are no longer read.
 revision = "0011"
 down_revision = None
 branch_labels = None
@@ -90,7 +91,6 @@ def _make_runs() -> None:
         *texts("pins", "options", "state"),
         *moments("planned_at", "published_at", nullable=True),
         *texts("note", nullable=True),
-        *small_integers("layout", server_default="0"),
         unique=(("id",),),
     )
     table("run_event", *integers("run_key"), *moments("at"), *texts("who", "what", "note"), foreign={"run_key": "run"})
@@ -186,22 +186,6 @@ def _make_evidence() -> None:
         rowid=False,
     )
     table(
-        "evidence_record",
-        *integers("run_key", "server_key"),
-        *texts("kind"),
-        *small_integers("schema"),
-        *texts("collector"),
-        *small_integers("collector_version"),
-        *moments("observed_at"),
-        *integers("blob_key", nullable=True),
-        *texts("reason", "detail", nullable=True),
-        *binaries("observation"),
-        primary=("run_key", "server_key", "kind"),
-        foreign={"blob_key": "evidence_blob", "run_key": "run", "server_key": "server"},
-        check=("ck_evidence_record_observed_or_absent", "(blob_key IS NULL) <> (reason IS NULL)"),
-        rowid=False,
-    )
-    table(
         "evidence_visit",
         *integers("run_key", "server_key", "shape_key"),
         *binaries("blobs", "notes"),
@@ -218,18 +202,6 @@ def _make_evidence() -> None:
         primary=("server_key", "at"),
         foreign={"server_key": "server"},
         rowid=False,
-    )
-    table(
-        "scorecard",
-        *integers("run_key", "server_key"),
-        *texts("rubric"),
-        *small_integers("version", autoincrement=False),
-        *texts("score", "grade", nullable=True),
-        *small_integers("codec"),
-        *integers("size"),
-        *binaries("body"),
-        primary=("run_key", "server_key", "rubric", "version"),
-        foreign={"run_key": "run", "server_key": "server"},
     )
     table(
         "scoring",
