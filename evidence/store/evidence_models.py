@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from sqlalchemy import Boolean as Bool
-from sqlalchemy import CheckConstraint, Column, ForeignKey, Index, Integer, LargeBinary, SmallInteger
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, SmallInteger
 from sqlmodel import Field
 
 from evidence.store.columns import Moment, Words
@@ -137,45 +137,6 @@ class CompactionTable(Tables, table=True):
     done: bool = Field(sa_column=Column(Bool, nullable=False))
 
 
-class EvidenceRecordTable(Tables, table=True):
-    """What visits were until 0007: one row a record. Read by legacy.py, dropped by the migration after next release."""
-
-    __tablename__ = "evidence_record"
-
-    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
-    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
-    kind: str = Field(sa_column=Column(Words, primary_key=True))
-    schema_: int = Field(sa_column=Column("schema", SmallInteger, nullable=False))
-    collector: str = Field(sa_column=Column(Words, nullable=False))
-    collector_version: int = Field(sa_column=Column(SmallInteger, nullable=False))
-    observed_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    blob_key: int | None = Field(sa_column=Column(ForeignKey("evidence_blob.key")))
-    reason: str | None = Field(sa_column=Column(Words))
-    detail: str | None = Field(sa_column=Column(Words))
-    observation: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-
-    __table_args__ = (
-        CheckConstraint("(blob_key IS NULL) <> (reason IS NULL)", name="observed_or_absent"),
-        {"sqlite_with_rowid": False},
-    )
-
-
-class ScorecardTable(Tables, table=True):
-    """What scorings were until 0007: one row a receipt, with its whole body."""
-
-    __tablename__ = "scorecard"
-
-    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
-    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
-    rubric: str = Field(sa_column=Column(Words, primary_key=True))
-    version: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
-    score: str | None = Field(sa_column=Column(Words))
-    grade: str | None = Field(sa_column=Column(Words))
-    codec: int = Field(sa_column=Column(SmallInteger, nullable=False))
-    size: int = Field(sa_column=Column(Integer, nullable=False))
-    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-
-
 BLOB = table_of(EvidenceBlobTable)
 SHAPE = table_of(EvidenceShapeTable)
 PART = table_of(EvidencePartTable)
@@ -184,5 +145,3 @@ ATTEMPTS = table_of(EvidenceAttemptsTable)
 RECEIPT = table_of(ReceiptTable)
 SCORING = table_of(ScoringTable)
 COMPACTION = table_of(CompactionTable)
-OLD_RECORD = table_of(EvidenceRecordTable)
-OLD_SCORECARD = table_of(ScorecardTable)

@@ -87,8 +87,6 @@ class RunTable(Tables, table=True):
     planned_at: datetime | None = Field(sa_column=Column(Moment))
     published_at: datetime | None = Field(sa_column=Column(Moment))
     note: str | None = Field(default=None, sa_column=Column(Words))
-    # 0 until what an older version may have written of this run is in today's tables (evidence/store/legacy.py).
-    layout: int = Field(default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0"))
 
 
 class RunEventTable(Tables, table=True):

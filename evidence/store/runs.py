@@ -16,8 +16,7 @@ from evidence.store.mapping import from_json, to_json, to_object
 from evidence.store.models import RUN, SNAPSHOT
 from evidence.store.rows import RunRow, RunState
 
-_COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state", "layout")
-_LAYOUT = 1
+_COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state")
 _FINAL = [state.value for state in RunState if state.is_final]
 _BY_ID = select(RUN).where(RUN.c.id == bindparam("id"))
 
@@ -31,7 +30,6 @@ def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> No
         to_json(run.pins),
         to_json(options),
         RunState.DISCOVERING.value,
-        _LAYOUT,
     )
     insert(connection, RUN, _COLUMNS, [row], unique=["id"])
 

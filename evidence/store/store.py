@@ -8,7 +8,7 @@ from datetime import datetime
 
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Record, Server, ServerId, ServerRef
-from evidence.store import discovery, legacy, migrating, outcomes, scorecards, verification
+from evidence.store import discovery, migrating, outcomes, scorecards, verification
 from evidence.store import findings as own_findings
 from evidence.store import records as evidence_records
 from evidence.store import samples as between_runs
@@ -66,12 +66,10 @@ class Store(RunStore, ItemStore):
         self.audit = Audit(database)
 
     def migrate(self) -> None:
-        """Create or upgrade the tables and copy what older ones hold; several processes may do so at once."""
+        """Create or upgrade the tables; several processes may do so at once."""
         if not self._is_current():
             with self._database.migrating() as connection:
                 migrating.upgrade(connection)
-        while self._copy_older():
-            pass
 
     def at_once(self) -> AbstractContextManager[None]:
         """Let all that this thread reads within the block be one transaction, where many small questions are asked."""
@@ -300,14 +298,6 @@ class Store(RunStore, ItemStore):
         """The approved listings of one server or all, oldest first."""
         with self._database.reading() as connection:
             return read_approvals(connection, server)
-
-    def _copy_older(self) -> bool:
-        """One short transaction of copying from older tables; whether there may be more."""
-        with self._database.reading() as connection:
-            if not legacy.is_waiting(connection):
-                return False
-        with self._database.writing() as connection:
-            return legacy.copy_some(connection)
 
     def _is_current(self) -> bool:
         try:

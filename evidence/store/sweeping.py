@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, Table, delete, func, or_, select, upd
 
 from evidence.store.blobs import Codec
 from evidence.store.bulk import batches
-from evidence.store.evidence_models import BLOB, OLD_RECORD, SCORING, VISIT
+from evidence.store.evidence_models import BLOB, SCORING, VISIT
 from evidence.store.models import RUN, SERVER_REF
 from evidence.store.packing import unpack_numbers
 from evidence.store.rows import RunState
@@ -84,8 +84,6 @@ def mark_run(connection: Connection, marks: Marks, run: int) -> None:
     for table, mark in ((VISIT, _NEEDED), (SCORING, _NAMED)):
         for keys in _blobs_of(connection, table, run):
             marks.note(keys, mark)
-    older = select(OLD_RECORD.c.blob_key).where(OLD_RECORD.c.run_key == run, OLD_RECORD.c.blob_key.is_not(None))
-    marks.note(list(connection.scalars(older.distinct())), _NEEDED)
 
 
 def sweep(connection: Connection, marks: Marks, part: Sequence[tuple[int, bool]], since: datetime) -> Swept:
@@ -100,9 +98,6 @@ def sweep(connection: Connection, marks: Marks, part: Sequence[tuple[int, bool]]
         mark_run(connection, marks, run)
     named = [key for key, _ in part if marks.marks[key] == _NAMED]
     unknown = [key for key, _ in part if marks.marks[key] == _UNKNOWN]
-    if connection.execute(select(OLD_RECORD.c.run_key).limit(1)).first():
-        # Its reference to bodies has no index: every single one that is deleted would be looked for in all of it.
-        return _give_up(connection, [*named, *unknown])
     return _give_up(connection, named) + _delete(connection, unknown)
 
 
