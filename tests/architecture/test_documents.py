@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -102,3 +106,40 @@ def test_links_between_documents_lead_somewhere() -> None:
 
 def test_a_broken_link_is_noticed() -> None:
     assert broken_links(DOCS / "x.md", "[a](missing.md#b) [c](https://example.com) [d](#e)") == ["missing.md"]
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    """A folder with this project's changelog, its configuration and two fragments."""
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "changes").mkdir()
+    shutil.copy(ROOT / "changes" / "changelog.md.jinja", tmp_path / "changes")
+    (tmp_path / "changes" / "first.feature.md").write_text("A first feature.\n")
+    (tmp_path / "changes" / "second.fix.md").write_text("A fix.\n")
+    return tmp_path
+
+
+def _towncrier(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "towncrier", "build", "--version", "9.9.9", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_release_moves_fragments_into_the_changelog(release: Path) -> None:
+    before = (release / "CHANGELOG.md").read_text()
+    done = _towncrier(release, "--yes")
+    assert done.returncode == 0, done.stderr
+    after = (release / "CHANGELOG.md").read_text()
+    head, _, rest = after.partition("## 9.9.9")
+    assert before.startswith(head)
+    assert re.search(r"### Features\n\n- A first feature\.\n\n### Fixes\n\n- A fix\.\n\n## ", rest)
+    assert list((release / "changes").glob("*.md")) == []
+
+
+def test_fragments_of_this_change_can_be_released() -> None:
+    assert _towncrier(ROOT, "--draft").returncode == 0
+
+
+def test_a_fragment_of_an_unknown_type_is_refused(release: Path) -> None:
+    (release / "changes" / "wrong.nonsense.md").write_text("Something.\n")
+    assert _towncrier(release, "--draft").returncode != 0
