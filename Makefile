@@ -16,7 +16,7 @@ JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo 
 INSTALL = $(BIN)/python infra/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format live soak bench conformance docs impact lock up clean setup-run setup-dev
+.PHONY: help run test check format live soak bench conformance docs impact release lock up clean setup-run setup-dev
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,13 +29,14 @@ test: check ## what CI runs: checks, then every test that needs no network (fixe
 	$(HALLMARK) sandbox build
 	$(PYTEST) -n $(JOBS) --dist loadgroup -m "not live and not soak" $(ARGS)
 
-check: setup-dev ## ruff, mypy --strict, import contracts, generated docs
+check: setup-dev ## ruff, mypy --strict, import contracts, generated docs, changelog fragments
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m publish.handbook --check docs
 	$(BIN)/python -m workers.settings_page --check docs
+	$(BIN)/towncrier build --draft --version next >/dev/null
 
 format: setup-dev ## let ruff format and fix
 	$(BIN)/ruff check --fix .
@@ -76,6 +77,10 @@ docs: setup-dev ## write the generated pages in docs/
 
 impact: setup-dev ## score every recorded dossier under BASE (HEAD) and the working tree, print who moved and why
 	$(BIN)/python infra/impact.py --base $(or $(BASE),HEAD) $(ARGS)
+
+release: setup-dev ## move changes/ into CHANGELOG.md: make release VERSION=x.y.z
+	@test -n "$(VERSION)" || { echo "VERSION is missing: make release VERSION=x.y.z" >&2; exit 2; }
+	$(BIN)/towncrier build --yes --version $(VERSION)
 
 lock: ## write requirements/*.txt with hashes from pyproject.toml
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

@@ -24,7 +24,7 @@ from evidence.model import Absent, Reason, Server, ServerId
 LONGEST_PAUSE: Final = timedelta(hours=24)
 """What is heeded of a longer Retry-After."""
 
-# Below a country's domain, these stand where others register names: example.co.uk, example.com.br. See decision 0223.
+# Below a country's domain, these stand where others register names: example.co.uk, example.com.br.
 _SECOND: Final = frozenset(
     {"ac", "co", "com", "edu", "gob", "gov", "gv", "ltd", "mil", "ne", "net", "nom", "or", "org", "plc", "sch"}
 )
@@ -173,7 +173,7 @@ def domain_of(host: str) -> str:
     """The domain under which a host is counted together with others: what somebody registered, or a platform.
 
     Without a list of public suffixes: two labels, or three below a country's own second level such as `co.uk`. Where
-    that is wrong, more hosts share a budget than need to, which is the polite mistake (docs/decisions/0223).
+    that is wrong, more hosts share a budget than need to, which is the polite mistake (docs/decisions/0008).
     """
     try:
         return str(ipaddress.ip_address(host))

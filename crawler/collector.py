@@ -8,7 +8,7 @@ from evidence.model import Dossier, Record, Server
 
 
 class Collector(Protocol):
-    """A source of evidence. `version` is bumped whenever what it asks or records changes (DESIGN 4)."""
+    """A source of evidence. `version` is bumped whenever what it asks or records changes."""
 
     @property
     def name(self) -> str:
@@ -60,6 +60,6 @@ class Follower(Protocol):
         """Look further at `found.server`, whose records of this run so far are `found.records`.
 
         What the world refuses is an Absent record and a normal return. When it is we who could not look, what an
-        earlier night observed stands for a bounded time (docs/decisions/0169). Only our own infrastructure raises.
+        earlier night observed stands for a bounded time (docs/decisions/0015). Only our own infrastructure raises.
         """
         ...

@@ -14,7 +14,7 @@ from typing import Final
 from crawler.budgets import Budgets
 from crawler.patience import queueing
 
-GAP: Final = 0.6  # seconds; a census at higher rates was answered with 429 (docs/decisions/0022)
+GAP: Final = 0.6  # seconds; a census at higher rates was answered with 429 (docs/decisions/0008)
 LONGEST_PAUSE: Final = 30.0
 _SWEEP: Final = 4096  # hosts kept before idle ones are forgotten
 

@@ -7,7 +7,7 @@
     headers = { X-Api-Key = { file = "/run/secrets/files" } }
 
 A key is an origin with the beginning of a path, in whole segments. A credential goes to addresses below its key only,
-never over a redirect, and over plain HTTP only to the operator's own network (docs/decisions/0106).
+never over a redirect, and over plain HTTP only to the operator's own network (docs/decisions/0007).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Two entries are the same server when their first targets are the same address. The merged server then takes its name,
 targets and repository from one entry only, the most trusted one, so that a registration can never add anything to a
-server that somebody else registered (docs/decisions/0041).
+server that somebody else registered (docs/decisions/0002).
 """
 
 from __future__ import annotations

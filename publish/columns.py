@@ -1,4 +1,4 @@
-"""The columns of the CSV dataset, each declared once with its meaning; docs/guide/dataset.md is generated from here."""
+"""The columns of the CSV dataset, each declared once with its meaning; docs/schemas/dataset.md comes from here."""
 
 from __future__ import annotations
 

@@ -46,12 +46,12 @@ PUBLIC_KINDS: Final = frozenset(
         *(package.KIND, repository.KIND, source.KIND, dependencies.KIND, advisories.KIND, behaviour.KIND),
     }
 )
-"""What a score is made from, so that anybody can check it (docs/decisions/0121 and 0164); and what everybody would see
-who ran the server in a box (0276)."""
+"""What a score is made from, so that anybody can check it (docs/decisions/0030); and what everybody would see
+who ran the server in a box (docs/decisions/0035)."""
 
 PRIVATE_KINDS: Final = frozenset({secrets.KIND, drift.KIND, alerts.KIND, handouts.KIND})
 """Kinds that only hold findings of our own, what the operator's token alone may read, or texts of whoever a server
-passes on (0197)."""
+passes on (docs/decisions/0022)."""
 
 SHOWN_OF_VISITS: Final[Mapping[str, frozenset[str]]] = {
     access.KIND: frozenset(),

@@ -25,7 +25,7 @@ _SHAPING_JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x
 def visible(text: str, *, limit: int = LIMIT, multiline: bool = False, clean: bool = False) -> str:
     """The text with control, format and bidirectional characters as `⟨U+202E⟩`, at most `limit` characters of it.
 
-    What looks like a secret is masked, since listings are kept as they were received (docs/decisions/0148). Nothing
+    What looks like a secret is masked, since listings are kept as they were received (docs/decisions/0020). Nothing
     that comes back can move a cursor, reorder a line or hide a word. Tabs and line ends become spaces, unless
     `multiline` keeps line feeds. What was cut is said at the end. `clean` says that scrubbing leaves every beginning of
     the text as it is: who shows many of them asks once for all.

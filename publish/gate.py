@@ -1,7 +1,7 @@
 """The quality gate and the badges: what evidence a server's page and its badges need. Pure; the numbers are ours.
 
 Every requirement is a number that evidence guarantees: what was not seen counts as 0, as in a score's floor. So hiding
-evidence never passes the gate and never earns a badge (docs/decisions/0260).
+evidence never passes the gate and never earns a badge (docs/decisions/0034).
 """
 
 from __future__ import annotations

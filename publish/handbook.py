@@ -1,6 +1,6 @@
 """The handbook: pages about rules, rubrics and evidence, and the published schemas, written from their declarations.
 
-python -m publish.handbook --write docs    writes docs/rules, docs/rubrics, docs/evidence, docs/schemas and guide/api.md
+python -m publish.handbook --write docs    writes docs/rules, rubrics, evidence, schemas and guide/api.md
 python -m publish.handbook --check docs    exit status 1 when they are not what would be written
 """
 
@@ -16,6 +16,8 @@ from typing import Final
 
 from publish.api.guide import document, guide
 from publish.check_pages import check_page
+from publish.columns import column_reference
+from publish.datasets.tables import reference
 from publish.declared_text import about_family
 from publish.evidence_pages import evidence_pages
 from publish.rubric_pages import parameters, rubric_page, value_text
@@ -43,6 +45,7 @@ def pages() -> dict[str, str]:
         **{f"rubrics/{name}.md": _page(rubric_page(members)) for name, members in rubrics.items()},
         **{f"evidence/{name}": _page(lines, "evidence/ and scoring/") for name, lines in evidence_pages()},
         "guide/api.md": _page(guide(), "publish/api/"),
+        "schemas/dataset.md": _page(_dataset_columns(), "publish/"),
         "schemas/scan.json": json.dumps(SCHEMA, indent=2) + "\n",
         "schemas/openapi.json": json.dumps(document(), indent=2) + "\n",
     }
@@ -91,6 +94,12 @@ def _stale(folder: Path) -> list[Path]:
 
 def _page(lines: Iterator[str], source: str = "scoring/") -> str:
     return "\n".join([_GENERATED % source, "", *lines]).rstrip() + "\n"
+
+
+def _dataset_columns() -> Iterator[str]:
+    yield from ("# Columns of the dataset", "", "How a dataset is made and verified: [guide](../guide/dataset.md).", "")
+    yield from ("## Tables of a snapshot", "", reference())
+    yield from ("## Short form as CSV", "", column_reference())
 
 
 def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:

@@ -269,5 +269,5 @@ def _tool_counts(cards: Sequence[Scorecard]) -> Iterator[int]:
 
 
 def is_thin(card: Scorecard) -> bool:
-    """The rubric itself says that it saw too little (docs/decisions/0051)."""
+    """The rubric itself says that it saw too little (docs/decisions/0024)."""
     return card.facts.get("evidence") == "thin"

@@ -1,4 +1,4 @@
-"""What published advisories cost: severity times reach times scope times age of the fix (docs/decisions/0142)."""
+"""What published advisories cost: severity times reach times scope times age of the fix (docs/decisions/0019)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def rank_key(card: Scorecard) -> RankKey:
     """Sorts cards of one rubric, best first: highest floor, then widest coverage, then highest score, then server id.
 
     Coverage comes before the score because evidence of a measured 0, once hidden, leaves the floor and raises the
-    score (docs/decisions/0057).
+    score (docs/decisions/0024).
     """
     return key(floor=card.floor, coverage=card.coverage, score=_number(card.score), server=card.server)
 

@@ -7,7 +7,7 @@ The scale of a project decides how much time passes before points are lost, and 
     grace  = grace of a small project - scale * (grace of a small - grace of a large project);  limit in the same way
     points = 10 up to grace days, 0 from limit days on, linear between
 
-The inputs come from the repository, when that evidence is collected. Why these numbers: docs/decisions/0094.
+The inputs come from the repository, when that evidence is collected. Why these numbers: docs/decisions/0023.
 """
 
 from __future__ import annotations

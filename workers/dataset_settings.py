@@ -16,18 +16,15 @@ class DatasetSettings(BaseSettings):
 
     datasets: str = Field(
         default="",
-        description="Where each published night is written as a dataset: a folder, which the site serves too, or any "
-        "fsspec URL. Empty: nowhere.",
+        description="Folder or fsspec URL for a dataset of each published run. Empty: none.",
     )
     datasets_every: Duration = Field(
         default=timedelta(minutes=10),
-        description="How often beat asks whether the newest published night is there. Extra questions are harmless.",
+        description="How often beat checks that the newest published run has a dataset.",
     )
-    datasets_keep: int = Field(default=60, ge=0, description="Snapshots that are kept, the newest ones. 0: all.")
+    datasets_keep: int = Field(default=60, ge=0, description="Number of snapshots kept. 0: all.")
     datasets_key: Path | None = Field(
         default=None,
-        description="File of the secret key that signs snapshots, in minisign's format. `hallmark key new` makes one.",
+        description="Secret key file that signs snapshots (minisign format, `hallmark key new`).",
     )
-    datasets_password: SecretStr = Field(
-        default=SecretStr(""), description="Password of that key, when it has one.", repr=False
-    )
+    datasets_password: SecretStr = Field(default=SecretStr(""), description="Password of that key.", repr=False)

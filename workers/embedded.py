@@ -1,4 +1,4 @@
-"""A whole run in this process: discover, collect, score, publish, one after the other (DESIGN 5)."""
+"""A whole run in this process: discover, collect, score, publish, one after the other."""
 
 from __future__ import annotations
 

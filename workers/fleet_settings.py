@@ -15,47 +15,40 @@ class FleetSettings(NightSettings):
 
     collector_timeout: Duration = Field(
         default=timedelta(minutes=12),
-        description="How long a collector may be busy with one server, its wait for its turn left out.",
+        description="Time for one collector and one server, without waiting for its turn.",
     )
     lease_ttl: Duration = Field(
         default=timedelta(minutes=3),
-        description="How long a worker holds a server without saying that it is still at it, which it does three times "
-        "as often. After that another worker takes it over.",
+        description="Lease of a server; renewed three times in this period, else another worker takes over.",
     )
-    lease_chunk: int = Field(default=200, ge=1, le=5000, description="Servers leased in one query by a Celery worker.")
+    lease_chunk: int = Field(default=200, ge=1, le=5000, description="Servers per lease query of a Celery worker.")
     shards: int = Field(
         default=2, ge=1, le=256, description="Tasks kept waiting per run and queue while there is work: one per core."
     )
     shard_time: Duration = Field(
         default=timedelta(minutes=10),
-        description="After this long a task leases no more servers; the next task goes on. One that has not ended "
-        "`collector_timeout` later gives back what it holds, and is killed if it cannot.",
+        description="A task leases no more servers after this long. It is killed when it has not ended "
+        "`collector_timeout` later.",
     )
     long_task_time: Duration = Field(
-        default=timedelta(minutes=45), description="How long planning or publishing a run may take before it is killed."
+        default=timedelta(minutes=45), description="Limit for planning or publishing a run."
     )
     visibility_timeout: Duration = Field(
         default=timedelta(hours=1),
-        description="When Redis hands an unacknowledged task to another worker: later than any task may take.",
+        description="When Redis gives an unacknowledged task to another worker; longer than any task.",
     )
     worker_memory: int = Field(
         default=1536,
         ge=64,
-        description="MiB of memory after which a worker's process is replaced by a new one when its task is over.",
+        description="MiB after which a worker process is replaced between tasks.",
     )
-    worker_tasks: int = Field(
-        default=200, ge=1, description="Tasks after which a worker's process is replaced by a new one."
-    )
-    host_failures: int = Field(
-        default=5, ge=1, description="Visits in a row that a host does not answer before it is left alone for a while."
-    )
-    host_rest: Duration = Field(
-        default=timedelta(minutes=15), description="How long; then its servers are looked at after all."
-    )
+    worker_tasks: int = Field(default=200, ge=1, description="Tasks after which a worker process is replaced.")
+    host_failures: int = Field(default=5, ge=1, description="Unanswered visits in a row before a host rests.")
+    host_rest: Duration = Field(default=timedelta(minutes=15), description="How long it rests.")
     keep_whole: Duration = Field(
         default=timedelta(days=90),
-        description="For how long every night is kept whole, at least 7 days; of older ones one night a week, and of "
-        "the others the receipts. 0: nothing is dropped by itself.",
+        description="How long every run is kept whole (at least 7 days); later one run per week, and all "
+        "receipts. 0: for ever.",
     )
 
     @model_validator(mode="after")

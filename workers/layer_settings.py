@@ -16,10 +16,10 @@ class LayerSettings(BaseSettings):
     layers_size: float = Field(
         default=20,
         ge=0,
-        description="Gigabytes of installed packages that the cache keeps, and of images that an engine keeps for it; "
-        "the least recently used go first, never one in use. 0: no bound.",
+        description="Gigabytes of installed packages, and of pulled images, in the cache; least recently "
+        "used are removed first. 0: no bound.",
     )
     layers_unused: Duration = Field(
         default=timedelta(days=30),
-        description="Installed packages and pulled images that nobody started for so long are removed. 0: they stay.",
+        description="Installed packages and pulled images unused for this long are removed. 0: never.",
     )

@@ -1,4 +1,4 @@
-"""Light checks: samples of connection stability between two runs (docs/decisions/0111)."""
+"""Light checks: samples of connection stability between two runs (docs/decisions/0014)."""
 
 from __future__ import annotations
 

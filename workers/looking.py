@@ -107,7 +107,7 @@ async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list
         answered = sorted(record.kind for record in records)
         if answered != sorted(by.kinds):
             raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
-    except Exception as error:  # noqa: BLE001  the only one in the product (DESIGN 5)
+    except Exception as error:  # noqa: BLE001  the only one in the product (ARCHITECTURE.md)
         name = type(error).__name__
         ctx.log.error("collector_failed", server=case.server.id, collector=by.name, error=name, at=frames(error))
         return [_instead(ctx, case, by, kind, Absent(Reason.COLLECTOR_ERROR, name)) for kind in by.kinds]

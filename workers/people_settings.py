@@ -13,33 +13,21 @@ from workers.night_settings import Duration
 class PeopleSettings(BaseSettings):
     """A part of `Settings`, of which there is one."""
 
-    disputes_per_client: int = Field(
-        default=10, ge=0, description="Lines that one client may dispute in 24 hours. 0: nobody may."
-    )
-    disputes_per_server: int = Field(
-        default=100, ge=0, description="Disputes of one server that may be open at the same time."
-    )
-    claims_per_client: int = Field(
-        default=10, ge=0, description="Claims to control a server that one client may make in 24 hours. 0: nobody may."
-    )
-    claim_time: Duration = Field(
-        default=timedelta(days=7), description="How long whoever claims a server may take to prove it."
-    )
-    claim_again: Duration = Field(
-        default=timedelta(days=1), description="How often it is looked whether a proof is still there."
-    )
+    disputes_per_client: int = Field(default=10, ge=0, description="Disputes per client in 24 hours. 0: none.")
+    disputes_per_server: int = Field(default=100, ge=0, description="Open disputes per server.")
+    claims_per_client: int = Field(default=10, ge=0, description="Claims of control per client in 24 hours. 0: none.")
+    claim_time: Duration = Field(default=timedelta(days=7), description="How long a claim may wait for its proof.")
+    claim_again: Duration = Field(default=timedelta(days=1), description="How often a proof is checked again.")
     claim_lapse: Duration = Field(
         default=timedelta(days=7),
-        description="How long a proof may be gone before its token opens nothing any more. Where we could not look, "
-        "four times as long.",
+        description="How long a proof may be missing before its token ends; four times as long when we could not look.",
     )
-    webhooks_per_server: int = Field(default=3, ge=0, description="Webhooks of one server.")
+    webhooks_per_server: int = Field(default=3, ge=0, description="Webhooks per server.")
     webhook_failures: int = Field(
         default=5,
         ge=1,
-        description="Messages in a row that a webhook does not take, each tried six times in 15 hours, "
-        "before nothing more is sent to it.",
+        description="Failed messages in a row (six tries in 15 hours each) before a webhook ends.",
     )
     people_every: Duration = Field(
-        default=timedelta(minutes=1), description="How often beat has proofs looked for and webhooks sent. 0: never."
+        default=timedelta(minutes=1), description="How often beat checks proofs and sends webhooks. 0: never."
     )

@@ -1,4 +1,4 @@
-"""The versions that a run is made with: pinned when it starts, compared by everyone who works on it (DESIGN 4)."""
+"""The versions that a run is made with: pinned when it starts, compared by everyone who works on it."""
 
 from __future__ import annotations
 

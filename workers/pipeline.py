@@ -1,4 +1,4 @@
-"""The steps of a run, each over a batch of server ids: start_run, discover, collect, score, publish (DESIGN 5).
+"""The steps of a run, each over a batch of server ids: start_run, discover, collect, score, publish.
 
 Every step may be called again at any time, by any process: it first drops what is already done.
 """

@@ -61,7 +61,7 @@ def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) 
     such a server the conversation is that of the last night, within 14 days, on which it did open. Likewise what was
     last seen of its package, repository and source, when it was we who could not look since. The approved listing is
     that of the last night that told one, within a year. What was said in a re-test since then counts as said that
-    night; nothing else of a re-test does (docs/decisions/0220).
+    night; nothing else of a re-test does (docs/decisions/0029).
     """
     known = with_samples(store, store.earlier(run.id, servers), now)
     mute = [server for server, dossier in known.items() if isinstance(dossier.read(exchanges.KIND), Absent)]
@@ -91,7 +91,7 @@ def _spoke_at(dossier: Dossier) -> datetime:
 
 
 def is_recent(record: Record, now: datetime) -> bool:
-    """Whether a record tells when its collector looked, and that was within 14 days: it may stand (0169)."""
+    """Whether a record is at most 14 days old by its `looked_at`, so that it may stand (docs/decisions/0015)."""
     stated = record.observation.get("looked_at")
     try:
         return isinstance(stated, str) and now - datetime.fromisoformat(stated) <= LONGEST

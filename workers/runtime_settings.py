@@ -15,13 +15,13 @@ class RuntimeSettings(BaseSettings):
 
     sandbox_runtime: Literal["auto", "bubblewrap", "gvisor", "podman", "docker"] = Field(
         default="auto",
-        description="What contains servers. `auto`: bubblewrap, or else an engine, for packages and commands, and "
-        "Podman or Docker for images. One that is named is the only one used: where it cannot be had, nothing starts.",
+        description="What contains servers. `auto`: bubblewrap for packages and commands, else an engine; "
+        "Podman or Docker for images. A named runtime is the only one used.",
     )
     sandbox_pythons: str = Field(
         default="all",
         pattern=f"^({_PYTHONS})$",
-        description="Which Pythons packages may get that the one of Hallmark does not suit. `all`: those found on PATH "
-        "and where pyenv and uv keep theirs; `own`: none; else versions such as `3.12,3.13`. Each one that is needed "
-        "takes some 350 MB of the cache.",
+        description="Pythons for packages that do not allow Hallmark's own. `all`: found on PATH and in "
+        "the folders of pyenv and uv; `own`: none; else versions such as `3.12,3.13`. About "
+        "350 MB of cache each.",
     )

@@ -35,7 +35,7 @@ SCORE: Final = "score"
 PUBLISH: Final = "publish"
 RETEST: Final = "retest"
 
-# Queues follow scarce resources (DESIGN 5).
+# Queues follow scarce resources (docs/decisions/0027).
 QUEUES: Final = (PROBE, GITHUB, SCAN, SANDBOX, SCORE, PUBLISH, RETEST)
 
 ROUTES: Final = {

@@ -78,8 +78,8 @@ class Settings(
     )
     cache: Path = Field(
         default_factory=_cache_home,
-        description="Folder of the sandbox and of installed packages; may be deleted at any time. "
-        "Default: `hallmark` in `$XDG_CACHE_HOME` or `~/.cache`.",
+        description="Folder of the sandbox and of installed packages; may be deleted at any time. Default:"
+        " `hallmark` in `$XDG_CACHE_HOME` or `~/.cache`.",
     )
     database_url: SecretStr | None = Field(
         default=None,
@@ -88,164 +88,147 @@ class Settings(
     )
     redis_url: SecretStr = Field(
         default=SecretStr("redis://127.0.0.1:6379/0"),
-        description="Broker of the Celery mode. The embedded mode does not use it.",
+        description="Broker of the Celery mode; unused in embedded mode.",
     )
     registries: tuple[str | RegistrySetting, ...] = Field(
         default=("starter",),
         min_length=1,
-        description="JSON list of what to walk: `starter`, `official`, `docker`, a URL, the path of a file or folder "
-        'of server.json documents, or `{"name": ..., "url": ..., "headers": {...}}`.',
+        description="JSON list of registries: `starter`, `official`, `docker`, a URL, a file or folder of "
+        'server.json documents, or `{"name": ..., "url": ..., "headers": {...}}`.',
     )
     credentials: Path | None = Field(
         default=None,
-        description="TOML or JSON file that says with what to enter which servers; it names variables and files, and "
-        "holds no secret itself. See the guide on credentials.",
+        description="TOML or JSON file with credentials per address; it names variables and files and holds no secret.",
     )
     contact_url: str = Field(
         default="",
-        description="Where a server's operator reads who is calling. Part of the User-Agent; set it before crawling.",
+        description="Page that says who runs this crawler. Part of the User-Agent; set it before crawling.",
     )
     allow_private: bool = Field(
         default=False,
-        description="Also contact loopback and private addresses. For tests and for registries of your own network.",
+        description="Also contact loopback and private addresses: for tests and own networks.",
     )
-    host_gap: float = Field(
-        default=0.6, ge=0, description="Seconds between two requests to one host. Always 0 for loopback addresses."
-    )
-    connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect, TLS handshake included.")
-    first_byte_timeout: float = Field(
-        default=30.0, gt=0, description="Seconds to the first byte of an answer: a server may have to be woken."
-    )
-    read_timeout: float = Field(
-        default=15.0, gt=0, description="Seconds without a byte in the middle of an answer before it is given up."
-    )
+    host_gap: float = Field(default=0.6, ge=0, description="Seconds between two requests to one host. 0 for loopback.")
+    connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect, TLS included.")
+    first_byte_timeout: float = Field(default=30.0, gt=0, description="Seconds to the first byte of an answer.")
+    read_timeout: float = Field(default=15.0, gt=0, description="Seconds without a byte inside an answer.")
     server_timeout: float = Field(
-        default=120.0, gt=0, description="Seconds one collector may spend on one remote server, everything included."
+        default=120.0, gt=0, description="Seconds that one collector may spend on one remote server."
     )
-    retry_pause: float = Field(
-        default=5.0, ge=0, description="Seconds before a request that failed in passing is asked once more."
-    )
+    retry_pause: float = Field(default=5.0, ge=0, description="Seconds before a transient failure is asked again.")
     depth: Literal["core", "full", "weekly"] = Field(
         default="weekly",
-        description="How much a run asks of a server's protocol: `core` about 7 requests, `full` at most 65, `weekly` "
-        "full when there was no full probe within a week (in nightly runs, the first one on a day of the week that "
-        "differs from server to server). A core probe keeps what a full one found for 14 days.",
+        description="Protocol questions of a run: `core` about 7 requests, `full` at most 65, `weekly` "
+        "full once a week. A core probe keeps full results for 14 days.",
     )
     interop: Literal["off", "full", "weekly"] = Field(
         default="full",
-        description="When the official SDK's client is sent to a server, in a process of its own: where `depth` is "
-        "`full`, once a week in every run, or never.",
+        description="When the official SDK's client probes a server: with `full` probes, `weekly`, or `off`.",
     )
     listen: bool = Field(
         default=False,
-        description="A full probe also opens a subscription (`subscriptions/listen`), for at most 3 seconds.",
+        description="A full probe also opens a subscription (`subscriptions/listen`) for at most 3 seconds.",
     )
     trials: Literal["off", "annotated", "read"] = Field(
         default="annotated",
-        description="Which tools may be called: none, those that read and say so themselves (`readOnlyHint`), or all "
-        "that are classed as reading. In the sandbox `annotated` lets every tool be called, in a process of its own.",
+        description="Tools that may be called: none (`off`), those that declare `readOnlyHint` "
+        "(`annotated`), or all classed as reading (`read`). In the sandbox `annotated` calls "
+        "every tool.",
     )
     trials_opt_out: tuple[str, ...] = Field(
         default=(),
-        description="JSON list of registries, servers (name or reference) and URLs whose tools are never called.",
+        description="JSON list of registries, servers and URLs whose tools are never called.",
     )
     sources: tuple[Literal["package", "repository", "source", "advisories"], ...] = Field(
         default=("package", "repository", "source", "advisories"),
-        description="JSON list of what is looked at besides the server itself: its package in the index, its "
-        "repository, its source (with the secrets in it and what it depends on), advisories about that. `[]`: nothing.",
+        description="JSON list of sources besides the server: package index, repository, source, "
+        "advisories. `[]`: none.",
     )
     github_api: str = Field(
         default="https://api.github.com",
-        description="Address of GitHub's REST API; `https://HOST/api/v3` for a GitHub Enterprise Server.",
+        description="GitHub's REST API; `https://HOST/api/v3` for an Enterprise Server.",
     )
     github_tokens: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_listed)] = Field(
         default=(),
-        description="Tokens for GitHub, separated by commas, used in rotation. They need no rights beyond reading what "
-        "is public. Without one, 60 requests an hour are all that GitHub allows.",
+        description="GitHub tokens for public data, separated by commas, used in rotation. Without one: 60"
+        " requests an hour.",
     )
     osv_export: str = Field(
         default="https://storage.googleapis.com/osv-vulnerabilities",
-        description="Where OSV's export is read for the local mirror of advisories.",
+        description="OSV's export for the local mirror.",
     )
     osv_api: str = Field(
         default="https://api.osv.dev",
-        description="OSV's API, asked while there is no mirror, except by Celery's workers; empty: never.",
+        description="OSV's API, used without a mirror except by Celery workers; empty: never.",
     )
     advisories: Path | None = Field(
         default=None,
-        description="File of the mirror of advisories. Default: `advisories.sqlite` in the cache folder.",
+        description="File of the advisory mirror. Default: `advisories.sqlite` in the cache folder.",
     )
     ecosystems: tuple[str, ...] = Field(
         default=("npm", "PyPI", "Go", "crates.io", "RubyGems", "Packagist", "NuGet", "Maven"),
-        description="JSON list of OSV's ecosystems that the mirror holds.",
+        description="JSON list of OSV ecosystems in the mirror.",
     )
     advisories_every: Duration = Field(
-        default=timedelta(hours=1), description="How often beat has the mirror of advisories refreshed. 0: never."
+        default=timedelta(hours=1), description="How often beat refreshes the mirror. 0: never."
     )
     advisories_stale_after: Duration = Field(
-        default=timedelta(days=7), description="Age from which the evidence says that the mirror is stale."
+        default=timedelta(days=7), description="Age from which evidence calls the mirror stale."
     )
     secret_rules: Path | None = Field(
         default=None,
-        description="A rule file in gitleaks' format that source is searched for secrets with, in place of our own.",
+        description="Rule file in gitleaks' format that replaces our secret patterns.",
     )
     secret_salt: SecretStr = Field(
         default=SecretStr(""),
-        description="What the hashes of found secrets are salted with; the same on every machine of a fleet. Default: "
-        "random, kept in the file `secret-salt` in the home folder.",
+        description="Salt of secret hashes; equal on all machines of a fleet. Default: random, in the file"
+        " `secret-salt` of the home folder.",
     )
     npm_downloads: str = Field(
         default="",
-        description="Address that says how often an npm package was downloaded in the last month, with `{name}` in it. "
-        "Default: nobody is asked.",
+        description="Address with `{name}` for npm downloads of the last month. Default: none.",
     )
     embargo: Duration = Field(
         default=timedelta(days=90),
-        description="How long a vendor has after a finding was disclosed to it before `hallmark findings` reminds of "
-        "its publication.",
+        description="Time for a vendor before `hallmark findings` reminds of publication.",
     )
-    in_flight: int = Field(default=200, ge=1, le=4000, description="Servers looked at at the same time per process.")
+    in_flight: int = Field(default=200, ge=1, le=4000, description="Servers probed at the same time per process.")
     sandbox: Literal["auto", "off"] = Field(
         default="auto",
-        description="`off` starts no package at all: each is recorded as `sandbox_restricted`.",
+        description="`off` starts no package; each is `sandbox_restricted`.",
     )
     sandbox_slots: int = Field(
         default=0,
         ge=0,
         le=64,
-        description="Packages installed or running at the same time on this machine, in all processes together. 0: "
-        "two for each processor. Never more than `sandbox_memory` bears.",
+        description="Packages installed or running at once on this machine. 0: two per processor, within "
+        "`sandbox_memory`.",
     )
     sandbox_memory: int = Field(
         default=0,
         ge=0,
-        description="Bytes of memory for all packages that run at the same time, of which each may take up to 1 GiB. "
-        "0: three quarters of what the machine or container has.",
+        description="Bytes for all running packages, up to 1 GiB each. 0: three quarters of the memory.",
     )
     write_batch: int = Field(
-        default=50, ge=1, le=2000, description="Finished servers written in one transaction, which a kill can lose."
+        default=50, ge=1, le=2000, description="Servers written in one transaction; a kill can lose them."
     )
-    stop_grace: float = Field(
-        default=3.0, ge=0, description="Seconds that servers in flight get to finish after Ctrl-C."
-    )
+    stop_grace: float = Field(default=3.0, ge=0, description="Seconds for servers in flight after Ctrl-C.")
     publish_processes: int = Field(
         default=2,
         ge=1,
         le=64,
-        description="Processes that print the files of a run at the same time, at most one for every 2,000 servers.",
+        description="Processes that write a run's files, one per 2,000 servers at most.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Least severe event that is logged."
+        default="info", description="Least severe logged event."
     )
     log_format: Literal["auto", "json", "console"] = Field(
-        default="auto", description="`auto` is `console` on a terminal and `json` elsewhere."
+        default="auto", description="`auto`: `console` on a terminal, else `json`."
     )
-    commit: str = Field(
-        default="", description="Commit of the running code, pinned in every run. Default: that of the git checkout."
-    )
+    commit: str = Field(default="", description="Commit of the code, pinned in runs. Default: from git.")
     clock: AwareDatetime | None = Field(
         default=None,
-        description="For tests: the date that evidence and scorecards carry. Leases, gaps and timeouts stay real.",
+        description="For tests: the date of evidence and scorecards.",
     )
 
     @property

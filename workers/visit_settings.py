@@ -16,49 +16,40 @@ class VisitSettings(BaseSettings):
 
     opt_outs: Path | None = Field(
         default=None,
-        description="File of domains, hosts and servers that nobody looks at, one on each line. See the guide on "
-        "courtesy. Those of `hallmark opt-out` count as well.",
+        description="File of domains, hosts and servers that are never contacted, one per line. Entries of"
+        " `hallmark opt-out` count too.",
     )
     server_requests: int = Field(
         default=300,
         ge=0,
-        description="Requests that one server may get in a day (UTC), everything included. Above it, it is left alone "
-        "until the next day. 0: no bound.",
+        description="Requests per server and UTC day. 0: no bound.",
     )
     host_requests: int = Field(
         default=40_000,
         ge=0,
-        description="Requests that one host may get in a day, for all of its servers together. 0: no bound.",
+        description="Requests per host and day. 0: no bound.",
     )
     domain_requests: int = Field(
         default=100_000,
         ge=0,
-        description="Requests that all hosts of one domain may get in a day. 0: no bound.",
+        description="Requests per domain and day. 0: no bound.",
     )
-    retest_every: Duration = Field(
-        default=timedelta(seconds=5), description="How often beat looks for re-tests whose time has come."
-    )
+    retest_every: Duration = Field(default=timedelta(seconds=5), description="How often beat admits re-tests.")
     retest_cooldown: Duration = Field(
-        default=timedelta(hours=1), description="Least time between two re-tests of one server."
+        default=timedelta(hours=1), description="Minimum time between two re-tests of one server."
     )
     retest_owner_cooldown: Duration = Field(
-        default=timedelta(minutes=10), description="The same where the one who asks has proven to control the server."
+        default=timedelta(minutes=10), description="The same for its proven maintainer."
     )
-    retests_per_client: int = Field(
-        default=10, ge=1, description="Re-tests that one client may ask for in 24 hours, of any servers."
-    )
-    retests_at_once: int = Field(
-        default=20, ge=1, le=1000, description="Re-tests that are under way at the same time; others wait."
-    )
+    retests_per_client: int = Field(default=10, ge=1, description="Re-tests per client in 24 hours.")
+    retests_at_once: int = Field(default=20, ge=1, le=1000, description="Re-tests under way at the same time.")
     full_probes_at_once: int = Field(
         default=2,
         ge=0,
         le=1000,
-        description="Full probes that follow on re-tests, under way at the same time while no night waits for the same "
-        "workers. 0: the next night makes them.",
+        description="Full probes after re-tests under way at the same time. 0: the next run makes them.",
     )
     retest_deadline: Duration = Field(
         default=timedelta(minutes=15),
-        description="A re-test that has not ended after this long is given up. That is our failure and says nothing "
-        "about the server.",
+        description="A re-test that has not ended after this long has failed.",
     )

@@ -20,40 +20,40 @@ class WebSettings(BaseSettings):
 
     web_url: str = Field(
         default="http://127.0.0.1:8080",
-        description="Where the world sees the site, as `https://hallmark.example`. Absolute links are made from it and "
-        "from nothing that a request says. `hallmark web` takes the address that it listens at if this is not set.",
+        description="Public address of the site, as `https://hallmark.example`; the only source of "
+        "absolute links. Default of `hallmark web`: its own address.",
     )
     web_rate: float = Field(
         default=10.0,
         ge=0,
-        description="Requests a second that one client may send to the site and its API in the long run. 0: no limit.",
+        description="Requests per second and client in the long run. 0: no limit.",
     )
-    web_burst: int = Field(default=200, ge=1, description="How many it may send at once after it was silent.")
+    web_burst: int = Field(default=200, ge=1, description="Requests that a client may send at once.")
     web_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(_listed)] = Field(
         default=(),
-        description="Networks of the proxies before the site, separated by commas, as `10.0.0.0/8`. Only what they "
-        "append to X-Forwarded-For says whose request it is. Default: none, so the peer's address counts.",
+        description="Networks of trusted proxies, separated by commas, as `10.0.0.0/8`. Only what they "
+        "append to X-Forwarded-For names the client. Default: none.",
     )
     web_hsts: Duration = Field(
         default=timedelta(0),
-        description="How long browsers remember to use HTTPS only (Strict-Transport-Security). 0: it is not sent.",
+        description="Max-age of Strict-Transport-Security. 0: not sent.",
     )
-    web_body: int = Field(default=64, ge=1, le=65_536, description="KiB that a request to the site may bring.")
+    web_body: int = Field(default=64, ge=1, le=65_536, description="KiB of a request body.")
     web_query_time: Duration = Field(
         default=timedelta(seconds=5),
-        description="After this long PostgreSQL gives up a query of the site, which then answers 503. 0: never.",
+        description="Limit of a PostgreSQL query of the site; then 503. 0: none.",
     )
     web_threads: int = Field(
         default=2,
         ge=1,
         le=256,
-        description="Pages that a process of the site makes at the same time, each with a connection to the database. "
-        "More of them wait for each other at every question to the database: start more processes instead.",
+        description="Pages that one process makes at the same time, each with a database connection. Start"
+        " more processes instead.",
     )
     web_metrics: str = Field(
         default="",
-        description="Address and port at which a process of the site shows its metrics to Prometheus, as "
-        "`127.0.0.1:9465`. It is a listener of its own: never make it public. Default: none.",
+        description="Address and port of the site's Prometheus metrics, as `127.0.0.1:9465`; must not be "
+        "public. Default: none.",
     )
 
     @field_validator("web_url")

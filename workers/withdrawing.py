@@ -1,4 +1,4 @@
-"""Snapshots taken back: what was public and was made private again must not be read, whatever digests say (0168)."""
+"""Withdrawn snapshots: what was made private again must not be readable, whatever digests say (docs/decisions/0030)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing the mirror up to date: an archive the first time, then what changed (docs/decisions/0143)."""
+"""Bringing the mirror up to date: an archive the first time, then what changed (docs/decisions/0019)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mirror's own SQLite file: a copy that may be deleted at any time, without migrations (docs/decisions/0143)."""
+"""The mirror's own SQLite file: a copy that may be deleted at any time, without migrations (docs/decisions/0019)."""
 
 from __future__ import annotations
 

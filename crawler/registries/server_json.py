@@ -2,7 +2,7 @@
 
 The evidence of an entry is its server object exactly as received. What a registry adds around it (`_meta`: dates,
 popularity, flags) only fills `status` and `updated_at`, so an unchanged server has unchanged evidence
-(docs/decisions/0040).
+(docs/decisions/0001).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How bad a flaw is: the CVSS base score of its newest vector, or the word of a database (docs/decisions/0144)."""
+"""How bad a flaw is: the CVSS base score of its newest vector, or the word of a database (docs/decisions/0019)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Body, schema 1 (UTF-8 JSON; `ENTRY` is spliced in byte for byte):
     {"refs": [{"registry": STRING, "name": STRING, "version": STRING, "status": STATUS, "error"?: STRING,
                "entry": ENTRY}, ...]}
 
-most trusted first (docs/decisions/0041). Rules read the first ref only: anybody may register somebody else's server
+most trusted first (docs/decisions/0002). Rules read the first ref only: anybody may register somebody else's server
 again, and such an entry must not change its score. The others are kept, and shown.
 
 `error` is a schema error that leaves the server reachable, such as a description that is too long. An entry whose

@@ -13,7 +13,7 @@ not `complete` when a file was longer than the scan looks into, or more was foun
 `findings` are in the order of path, line and pattern. `line` counts from 1; 0 is a rule about the path alone. `hash` is
 the HMAC-SHA256 of the secret under the salt of the installation: two equal ones are the same secret, and nights
 compare. `context` is a part of the line with all that may be secret masked. `counts` says whether the finding may cost
-points; else `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0126).
+points; else `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0020).
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def _read_of(connection: Connection, servers: Mapping[int, Server], runs: Mappin
 def _newest_earlier(run_id: str, servers: Sequence[int], wanted: ColumnElement[bool]) -> Select[int, int | None]:
     """Per server the newest earlier run with such records: probes of the primary key, and no index of its own.
 
-    A re-test is no night of its own (docs/decisions/0220); without it here, none of them is looked into for others.
+    A re-test is no night of its own (docs/decisions/0029); without it here, none of them is looked into for others.
     With EXISTS PostgreSQL may read all visits of every server first.
     """
     recorded = select(VISIT.c.run_key).where(VISIT.c.run_key == RUN.c.key, VISIT.c.server_key == SERVER.c.key, wanted)

@@ -49,7 +49,7 @@ def _differing(here: Contents | None, there: Contents | None) -> frozenset[str]:
 
 
 def _pinned_alike(connection: Connection, run: int, run_id: str) -> Select[int, str]:
-    """The earlier runs with the same pins, the newest first. A re-test is none of them (docs/decisions/0220)."""
+    """The earlier runs with the same pins, the newest first. A re-test is none of them (docs/decisions/0029)."""
     pins = connection.scalar(select(RUN.c.pins).where(RUN.c.key == run))
     alike = (RUN.c.pins == pins, RUN.c.id < run_id, RUN.c.trigger != Trigger.RETEST.value)
     return select(RUN.c.key, RUN.c.id).where(*alike).order_by(RUN.c.id.desc())

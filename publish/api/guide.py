@@ -47,7 +47,8 @@ def guide() -> Iterator[str]:
     """The lines of the page of the documentation."""
     api = described()
     yield from (f"# {api.title}", "", api.about, "")
-    yield f"Below `{api.base}`. The same as a document for machines: [openapi.json](../schemas/openapi.json)."
+    yield f"Paths are below `{api.base}`. Every answer with an example: the site's page `{GUIDE}`, or for programs"
+    yield "[openapi.json](../schemas/openapi.json)."
     for subject in api.subjects:
         yield from _subject(subject)
     yield from ("", "## Problems", "")
@@ -69,9 +70,9 @@ def _operation(operation: Operation) -> Iterator[str]:
     if operation.takes_token:
         yield from ("", "Needs a token." if operation.needs_token else "Takes a token, and works without one.")
     if operation.parameters:
-        yield from ("", "| parameter | in | takes | default | meaning |", "|---|---|---|---|---|")
+        yield ""
     for one in operation.parameters:
-        yield f"| `{one.name}` | {one.where} | {one.takes} | {one.default} | {one.meaning} |"
-    for title, example in (("What is sent:", operation.body), ("An answer:", operation.example)):
-        if example:
-            yield from ("", title, "", "```json", example, "```")
+        default = f", default `{one.default}`" if one.default not in {"", "required"} else ""
+        yield f"- `{one.name}` ({one.takes}{default}): {one.meaning}"
+    if operation.body:
+        yield from ("", "Request body:", "", "```json", operation.body, "```")

@@ -1,6 +1,7 @@
 """The shapes that many answers share. They are declared for the OpenAPI document; tests hold every answer to them.
 
-What is answered is built as plain values and written as it is: nothing is validated while a request waits (0245).
+What is answered is built as plain values and written as it is: nothing is validated while a request waits
+(docs/decisions/0032).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of the dataset, each column declared once: schemas, metadata and docs/guide/dataset.md come from here."""
+"""The tables of the dataset, each column declared once; schemas, metadata and docs/schemas/dataset.md use them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Claims to control a server: where a proof may be, and the token that counts once it was found there.
 
 A proof counts only where whoever is responsible for the server's identity decides what stands there, not where its
-registration says (docs/decisions/0255). It names the server, so that whoever serves many proves each of them.
+registration says (docs/decisions/0033). It names the server, so that whoever serves many proves each of them.
 """
 
 from __future__ import annotations

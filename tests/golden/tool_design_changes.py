@@ -24,9 +24,9 @@ HEAD = """\
 
 # What changes between `tool_design@1` and `tool_design@2`
 
-The {tools} tools of the {servers} recorded captures under both versions. A tool changes verdict when a rule has a
-finding about it in one version and none in the other; `more or fewer` counts the tools on which the number of findings
-differs, but not the verdict. [The deviations and their reasons](../rubrics/tool_design.md) are listed with the version.
+The {tools} tools of {servers} recorded captures under both versions. Rules without a difference are left out. A tool
+changes verdict when a rule has a finding about it in one version only; `more or fewer` counts tools with another number
+of findings. [Reasons](../rubrics/tool_design.md).
 
 | rule | found in 1 | found in 2 | change verdict | fixed in 2 | new in 2 | more or fewer |
 |---|--:|--:|--:|--:|--:|--:|
@@ -44,7 +44,9 @@ def page() -> str:
     rules = list(dict.fromkeys(criterion.cites for criterion in first.criteria))
     rows = [_row(rule, before, after) for rule in rules]
     total = [sum(row[column] for row in rows) for column in range(6)]
-    lines = [f"| {rule} | {' | '.join(map(str, row))} |" for rule, row in zip(rules, rows, strict=True)]
+    lines = [
+        f"| {rule} | {' | '.join(map(str, row))} |" for rule, row in zip(rules, rows, strict=True) if row[2] or row[5]
+    ]
     lines.append(f"| **all** | {' | '.join(f'**{value}**' for value in total)} |")
     head = HEAD.format(tools=len(before), servers=len(captures()))
     scores = [_scores(name, evidence, first, second) for name, evidence in captures().items()]

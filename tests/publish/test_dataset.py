@@ -17,7 +17,7 @@ from publish.columns import COLUMNS, column_reference, safe_cell
 from tests.publish import observed, projects, samples
 
 Make = Callable[..., Store]
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "dataset.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "dataset.md"
 
 
 def exported(
@@ -149,7 +149,7 @@ def test_an_unknown_run_is_named_and_nothing_is_written(make_store: Make, tmp_pa
 
 
 def test_the_guide_has_the_columns_as_they_are() -> None:
-    assert column_reference() in GUIDE.read_text("utf-8"), "write publish.columns.column_reference() into the guide"
+    assert column_reference() in GUIDE.read_text("utf-8"), "run `make docs`"
 
 
 def test_a_row_has_the_public_facts_of_the_project(make_store: Make) -> None:

@@ -123,7 +123,7 @@ def test_hiding_a_kind_never_raises_the_floor(kind: str) -> None:
         hidden = adding(evidence, {kind: Absent(Reason.FORBIDDEN)})
         assert adaptive(hidden).floor <= adaptive(evidence).floor
         unseen, seen = ENTERPRISE.score(assess(hidden)).floor, ENTERPRISE.score(assess(evidence)).floor
-        assert unseen <= seen + POINTS["M1"], "an unknown publisher costs nothing, by decision 0092"
+        assert unseen <= seen + POINTS["M1"], "an unknown publisher costs nothing, docs/decisions/0026"
 
 
 def test_a_server_without_a_package_is_not_open_to_what_one_would_be_judged_by() -> None:

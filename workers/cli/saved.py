@@ -32,7 +32,7 @@ class NotSaved(ValueError):
 def save(dossier: Dossier) -> bytes:
     """The dossier with every body, as JSON that `load` reads back to an equal one, but for kinds that are private.
 
-    What is saved is passed on, to a colleague or into a report of a bug; where secrets stand is not (decision 0166).
+    Saved files are passed on, for example in bug reports, so the places of secrets are left out (docs/decisions/0020).
     """
     shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in PRIVATE_KINDS]
     head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}

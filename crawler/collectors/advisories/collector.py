@@ -25,7 +25,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record
 VERSION: Final = 1
 LOOKED_AT: Final = "looked_at"
 CARRIED: Final = timedelta(days=14)
-"""How long what an earlier night found stands when we could not look (docs/decisions/0169)."""
+"""How long what an earlier night found stands when we could not look (docs/decisions/0015)."""
 
 
 REST: Final = 180.0

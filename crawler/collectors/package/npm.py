@@ -1,4 +1,4 @@
-"""From an npm packument to the body of the kind. Pure; every member may be of any type (docs/decisions/0129)."""
+"""From an npm packument to the body of the kind. Pure; every member may be of any type (docs/decisions/0016)."""
 
 from __future__ import annotations
 

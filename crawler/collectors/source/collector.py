@@ -54,7 +54,7 @@ class _Content:
 
 
 class SourceCollector:
-    """Answers for kinds `source`, `dependencies` and `secrets` (docs/decisions/0137).
+    """Answers for kinds `source`, `dependencies` and `secrets` (docs/decisions/0018).
 
     `rules` is the digest of the secret rules that the readers follow: other rules mean another reading. One per
     process: it holds what several servers of one repository share.

@@ -1,7 +1,7 @@
 """Which rules can match a text at all, by hyperscan where it is installed (the extra `fast`).
 
 It only leaves rules out: whatever it lets through is looked at as if there were no sieve, so the findings are the same.
-It looks for less of each match than the expression says (decisions/0195), and never for more.
+It looks for less of each match than the expression says (docs/decisions/0020), and never for more.
 """
 
 from __future__ import annotations

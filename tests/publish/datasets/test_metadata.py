@@ -14,7 +14,7 @@ from publish.datasets.tables import TABLES, reference
 from scoring import catalogue
 from tests.publish.datasets import nights
 
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "dataset.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "dataset.md"
 
 
 def test_mlcroissant_accepts_the_metadata_and_reads_rows(written: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -35,7 +35,7 @@ SOCKET_TYPES = (1, 2, 5)  # SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET
 SOCKET_TYPE_MASK = 0xF  # the rest are SOCK_NONBLOCK and SOCK_CLOEXEC
 PROTOCOLS = (0, 6, 17)  # the default, TCP and UDP: neither SCTP, DCCP, MPTCP nor ICMP
 # How libraries ask which interfaces there are (getifaddrs, Node at its start): AF_NETLINK, SOCK_DGRAM or SOCK_RAW, and
-# NETLINK_ROUTE alone. Decision 0323.
+# NETLINK_ROUTE alone (docs/decisions/0035).
 ROUTE_FAMILY, ROUTE_TYPES, ROUTE_PROTOCOLS = 16, (2, 3), (0,)
 # Terminals as libc and libuv ask for them, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, FIOASYNC, and reading (never setting)
 # what the network interfaces are: SIOCGIFNAME, -CONF, -FLAGS, -ADDR, -BRDADDR, -NETMASK, -MTU, -HWADDR, -INDEX.

@@ -2,7 +2,7 @@
 
 A seal is kept beside each layer: what it was resolved to, and the stamp of its files when they were last hashed. As
 long as the stamp is the same, nobody touched a file; otherwise, and once a week, all of it is hashed and compared with
-the layer's name (docs/decisions/0280).
+the layer's name (docs/decisions/0036).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is inside an installed layer: every package with its version, read from its manifests. Nothing is executed.
 
 The files are the work of strangers. No link is followed, nothing that is not a regular file is opened, and bytes, files
-and nesting are bounded; what could not be read is listed instead (docs/decisions/0131).
+and nesting are bounded; what could not be read is listed instead (docs/decisions/0017).
 """
 
 from __future__ import annotations

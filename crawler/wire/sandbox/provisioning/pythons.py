@@ -1,6 +1,6 @@
 """Which Pythons a package may get: the one that runs us, and others that are installed on this machine.
 
-Decision 0324.
+The reasons are in docs/decisions/0036.
 """
 
 from __future__ import annotations
