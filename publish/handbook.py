@@ -97,7 +97,8 @@ def _page(lines: Iterator[str], source: str = "scoring/") -> str:
 
 
 def _dataset_columns() -> Iterator[str]:
-    yield from ("# Columns of the dataset", "", "How a dataset is made and verified: [guide](../guide/dataset.md).", "")
+    yield from ("# Columns of the dataset", "")
+    yield from ("How a dataset is made and verified is described in `docs/guide/dataset.md`.", "")
     yield from ("## Tables of a snapshot", "", reference())
     yield from ("## Short form as CSV", "", column_reference())
 

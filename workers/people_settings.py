@@ -22,7 +22,7 @@ class PeopleSettings(BaseSettings):
         default=timedelta(days=7),
         description="How long a proof may be missing before its token ends; four times as long when we could not look.",
     )
-    webhooks_per_server: int = Field(default=3, ge=0, description="Webhooks per server.")
+    webhooks_per_server: int = Field(default=3, ge=0, description="Maximum number of webhooks per server.")
     webhook_failures: int = Field(
         default=5,
         ge=1,

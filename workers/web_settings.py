@@ -38,7 +38,7 @@ class WebSettings(BaseSettings):
         default=timedelta(0),
         description="Max-age of Strict-Transport-Security. 0: not sent.",
     )
-    web_body: int = Field(default=64, ge=1, le=65_536, description="KiB of a request body.")
+    web_body: int = Field(default=64, ge=1, le=65_536, description="Maximum size of a request body in KiB.")
     web_query_time: Duration = Field(
         default=timedelta(seconds=5),
         description="Limit of a PostgreSQL query of the site; then 503. 0: none.",
