@@ -16,13 +16,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
+from workers.preparing import prepare_now
 
 from bench.site import database, kinds_of_pages
 from bench.site_load.filling import fill, vacuum
 from evidence.store import open_store
 from evidence.store.database import Database
 from workers import log
-from workers.preparing import prepare_now
 from workers.settings import Settings
 from workers.web import create_app
 

@@ -52,13 +52,22 @@ def test_a_record_without_secrets_is_the_same_one() -> None:
     assert scrubbed(kept) is kept
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_json_stays_json_without_any_sample_and_a_second_time_changes_nothing(sample: str) -> None:
+def test_json_stays_json_without_any_sample_and_a_second_time_changes_nothing() -> None:
+    assert len(SAMPLES) > 500
+    assert [sample for sample in SAMPLES if not _is_scrubbed_once_and_for_all(sample)] == []
+
+
+def _is_scrubbed_once_and_for_all(sample: str) -> bool:
     body = json.dumps({"text": sample, "n": 1, "nested": json.dumps({"said": sample})}).encode()
     clean = scrub_body(body)
     value = json.loads(clean)
-    assert value["n"] == 1 and value["text"] == scrub_text(value["text"]) != sample
-    assert scrub_body(clean) == clean and scrub_text(scrub_text(sample)) == scrub_text(sample)
+    return (
+        value["n"] == 1
+        and sample not in clean.decode()
+        and value["text"] == scrub_text(value["text"]) != sample
+        and scrub_body(clean) == clean
+        and scrub_text(scrub_text(sample)) == scrub_text(sample)
+    )
 
 
 @pytest.mark.parametrize("before", ["", "password", "token: example", "api_key ="])
