@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from crawler.budgets import Budgets, spending_for
-from crawler.collector import Collector
+from crawler.collector import Collector, Scarce
 from evidence.model import Absent, Dossier, Observed, Record, Server
 
 
@@ -35,6 +35,11 @@ class Budgeted:
     def kinds(self) -> tuple[str, ...]:
         """The collector's kinds."""
         return self.collector.kinds
+
+    @property
+    def needs(self) -> Scarce:
+        """What the collector needs."""
+        return self.collector.needs
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """What the collector finds; when a budget is spent, the last records with their age, or why there is none.

@@ -11,26 +11,9 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from evidence.canonical import Json, NotJson, canonical_json
-from evidence.kinds import (
-    access,
-    advisories,
-    alerts,
-    behaviour,
-    dependencies,
-    drift,
-    exchanges,
-    handouts,
-    interop,
-    listing,
-    package,
-    registration,
-    repository,
-    samples,
-    secrets,
-    source,
-    trials,
-)
+from evidence.kinds import listing
 from evidence.kinds.listing import CONTAINING, Listing
+from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Observed, Record
 from publish.left_out import without_private_answers
 from publish.overview import all_lines
@@ -40,27 +23,12 @@ from scoring.rubric import Rubric
 from scoring.rule import discover
 from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
-PUBLIC_KINDS: Final = frozenset(
-    {
-        *(registration.KIND, listing.KIND, exchanges.KIND, access.KIND, trials.KIND, samples.KIND, interop.KIND),
-        *(package.KIND, repository.KIND, source.KIND, dependencies.KIND, advisories.KIND, behaviour.KIND),
-    }
-)
-"""What a score is made from, so that anybody can check it (docs/decisions/0030); and what everybody would see
-who ran the server in a box (docs/decisions/0035)."""
+PRIVATE_KINDS: Final = kinds_where(lambda traits: traits.private)
+"""Kinds that only hold findings of our own, what the operator's token alone may read, or texts of third parties."""
 
-PRIVATE_KINDS: Final = frozenset({secrets.KIND, drift.KIND, alerts.KIND, handouts.KIND})
-"""Kinds that only hold findings of our own, what the operator's token alone may read, or texts of whoever a server
-passes on (docs/decisions/0022)."""
-
-SHOWN_OF_VISITS: Final[Mapping[str, frozenset[str]]] = {
-    access.KIND: frozenset(),
-    package.KIND: frozenset({"looked_at", "downloads"}),
-    repository.KIND: frozenset({"looked_at", "full_at"}),
-}
-"""Kinds of whose observation only some members are shown. That of `access` holds the status which tells a server that
-any token opens, that of `package` addresses of the operator's index, and that of `repository` marks of answers that
-depend on the operator's token."""
+PUBLIC_KINDS: Final = kinds_where(lambda traits: not traits.private)
+"""What a score is made from, so that anybody can check it (docs/decisions/0030); and what everybody would
+see who ran the server in a box (docs/decisions/0035)."""
 
 UNSANDBOXED: Final = "none"
 
@@ -116,7 +84,7 @@ class Withheld:
 def disclose(dossier: Dossier) -> Shown | Withheld:
     """Decide what of a dossier may be published: kinds that are public, and only from contained servers.
 
-    A kind that is not named here is not shown, so a new kind stays private until someone decides otherwise.
+    A kind without traits is not shown.
     """
     if why := _why_withheld(dossier.read(listing.KIND)):
         return Withheld(why)
@@ -129,7 +97,7 @@ def disclose(dossier: Dossier) -> Shown | Withheld:
 def public_record(record: Record) -> Record:
     """A record of a public kind without what is private of its visit, and of what it found."""
     record = without_private_answers(record)
-    shown = SHOWN_OF_VISITS.get(record.kind)
+    shown = traits()[record.kind].public_observation if record.kind in traits() else frozenset()
     if shown is None:
         return record
     return replace(record, observation={name: value for name, value in record.observation.items() if name in shown})

@@ -18,7 +18,7 @@ from crawler.wire.guard import Guard
 from crawler.wire.http import Engine
 from workers.clock import Clock
 from workers.log import get_log
-from workers.settings import Settings
+from workers.settings import ALL_SOURCES, Settings
 
 
 async def refresh_advisories(
@@ -48,7 +48,7 @@ async def keep_fresh(settings: Settings, clock: Clock) -> bool:
 
     What fails is logged: an old mirror is better than none, and without any the evidence says so.
     """
-    if "advisories" not in settings.sources or not settings.advisories_every:
+    if not {"advisories", ALL_SOURCES} & set(settings.sources) or not settings.advisories_every:
         return True
     known: Sequence[EcosystemState] = ()
     try:

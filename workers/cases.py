@@ -15,10 +15,13 @@ from workers.stages import FIRST
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server, its registry entries, what earlier runs know of it, and what this run has found of it by now."""
+    """A server, its registry entries, what earlier runs know of it, and what this run has found of it by now.
+
+    `refs` is None for a server that no registry lists: there is nothing to record of its registration.
+    """
 
     server: Server
-    refs: tuple[ServerRef, ...]
+    refs: tuple[ServerRef, ...] | None
     earlier: Dossier
     found: Dossier
 

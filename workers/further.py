@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final, Generic, TypeVar
 
 import httpx
 
@@ -27,7 +29,18 @@ from evidence.derive.secrets.rules import RuleSet, own_rules, rules_digest
 from workers.clock import Clock
 from workers.pins import Pinned, Versioned
 from workers.salt import secret_salt
-from workers.settings import Settings, SettingUnfit, tool_environment
+from workers.settings import ALL_SOURCES, Settings, SettingUnfit, tool_environment
+
+T = TypeVar("T", Collector, Follower)
+
+
+@dataclass(frozen=True, slots=True)
+class Registration(Generic[T]):
+    """A source of evidence that runs when HALLMARK_SOURCES names it: its pins, and how it is built."""
+
+    name: str
+    version: int
+    build: Callable[[Further], T]
 
 
 class Further:
@@ -54,43 +67,38 @@ class Further:
         self._asks_osv = asks_osv
         self._budgets = budgets
         self._built = AsyncExitStack()
+        self._wanted = _wanted(settings.sources)
 
     @property
     def versions(self) -> Sequence[Versioned]:
         """Names and versions of the sources, known without building them."""
-        known = (PackageCollector, RepositoryCollector, SourceCollector, AdvisoriesCollector)
-        return tuple(Pinned(one.name, one.version) for one in known if one.name in self._settings.sources)
+        known = (*COLLECTORS, *FOLLOWERS)
+        return tuple(Pinned(one.name, one.version) for one in known if self._wants(one.name))
 
     @cached_property
     def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run."""
-        return (self._package,) if self._wants(PackageCollector.name) else ()
+        return [one.build(self) for one in COLLECTORS if self._wants(one.name)]
 
     @cached_property
     def followers(self) -> Sequence[Follower]:
         """The followers, in the order in which they run."""
-        made: list[Follower] = []
-        if self._wants(RepositoryCollector.name):
-            made.append(RepositoryCollector(self._github, self._clock.now))
-        if self._wants(SourceCollector.name):
-            made.append(self._source())
-        if self._wants(AdvisoriesCollector.name):
-            made.append(self._advisories())
-        return made
+        return [one.build(self) for one in FOLLOWERS if self._wants(one.name)]
 
     async def close(self) -> None:
         """Close connections and threads."""
         await self._built.aclose()
 
     def _wants(self, name: str) -> bool:
-        return name in self._settings.sources
+        return name in self._wanted
 
     @cached_property
     def _indexes(self) -> ConfiguredIndexes:
         return ConfiguredIndexes(tool_environment())
 
     @cached_property
-    def _package(self) -> PackageCollector:
+    def package(self) -> PackageCollector:
+        """Asks the user's package indexes; the source collector uses it too."""
         template = self._settings.npm_downloads
         return PackageCollector(
             self._engine,
@@ -112,7 +120,12 @@ class Further:
         self._built.callback(github.close)
         return github
 
-    def _source(self) -> SourceCollector:
+    def repository(self) -> RepositoryCollector:
+        """Asks GitHub about the repository of a server."""
+        return RepositoryCollector(self._github, self._clock.now)
+
+    def source(self) -> SourceCollector:
+        """Reads the source of a server."""
         text, rules = _secret_rules(self._settings.secret_rules)
         salt = secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
         readers = Readers(salt=salt, rules=text)
@@ -121,7 +134,7 @@ class Further:
         return SourceCollector(
             self._engine,
             readers,
-            self._package,
+            self.package,
             self._indexes,
             self._clock.now,
             rules=rules_digest(rules),
@@ -130,7 +143,8 @@ class Further:
             installs=self._installs,
         )
 
-    def _advisories(self) -> AdvisoriesCollector:
+    def advisories(self) -> AdvisoriesCollector:
+        """Compares what a server is built from with published advisories."""
         return AdvisoriesCollector(
             Mirror(self._settings.advisories_file),
             self._osv() if self._asks_osv and self._settings.osv_api else None,
@@ -145,6 +159,30 @@ class Further:
         client = httpx.AsyncClient(transport=transport, trust_env=False)
         self._built.push_async_callback(client.aclose)
         return Api(Asker(client, what="the API of OSV"), self._settings.osv_api)
+
+
+COLLECTORS: Final[tuple[Registration[Collector], ...]] = (
+    Registration(PackageCollector.name, PackageCollector.version, lambda further: further.package),
+)
+"""The collectors beside the protocol's, one line each, in the order in which they run."""
+
+FOLLOWERS: Final[tuple[Registration[Follower], ...]] = (
+    Registration(RepositoryCollector.name, RepositoryCollector.version, Further.repository),
+    Registration(SourceCollector.name, SourceCollector.version, Further.source),
+    Registration(AdvisoriesCollector.name, AdvisoriesCollector.version, Further.advisories),
+)
+"""The followers, one line each, in the order in which they run."""
+
+
+def _wanted(asked: Sequence[str]) -> frozenset[str]:
+    """The names of the sources that the settings ask for; raise SettingUnfit for one that does not exist."""
+    known = frozenset(one.name for one in (*COLLECTORS, *FOLLOWERS))
+    unknown = sorted(set(asked) - known - {ALL_SOURCES})
+    if unknown:
+        raise SettingUnfit(
+            f"HALLMARK_SOURCES: expected some of {', '.join(sorted(known))} or all, found {unknown[0]!r}"
+        )
+    return known if ALL_SOURCES in asked else frozenset(asked)
 
 
 def _secret_rules(path: Path | None) -> tuple[str, RuleSet]:

@@ -8,23 +8,44 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
-from crawler.collectors.drift import DriftCollector
+from crawler.collector import Deriver, Source
 from crawler.identity import by_trust
 from crawler.patience import bounded
 from evidence.derive.scrubbing import scrubbed
 from evidence.kinds import listing, registration
+from evidence.kinds.traits import schemas
 from evidence.model import Absent, Dossier, Observed, Reason, Record, ServerId
 from evidence.store import Stage
 from workers import pins, remembering
 from workers.cases import Case
-from workers.context import Context
+from workers.clock import Clock
 from workers.light_checks import carried
-from workers.log import frames
-from workers.stages import Source, Sources
+from workers.log import Log, frames
+from workers.settings import Settings
+from workers.stages import Sources
 
 LONG: Final = 64 * 1024  # bytes, which are searched for secrets in some milliseconds
+
+
+class Collecting(Protocol):
+    """What collecting uses of a Context; `scan` has no store and gives just this."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The clock."""
+        ...
+
+    @property
+    def log(self) -> Log:
+        """The log."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,67 +57,68 @@ class Looked:
     onward: Stage | None
 
 
-async def look_at(ctx: Context, sources: Sources, stage: Stage, case: Case) -> Looked:
+async def look_at(ctx: Collecting, sources: Sources, stage: Stage, case: Case) -> Looked:
     """All records of one part of one server. One whose registration is invalid is not contacted, in no part."""
     records = _registered(ctx, case)
     if records and isinstance(invalid := records[0].content, Absent):
         return leave_alone(ctx, sources, case, invalid)
-    collectors, followers = sources.at(case.server, stage, case.found)
-    for collector in collectors:
+    now = sources.at(case.server, stage, case.found)
+    for collector in now.collectors:
         records += await _guarded(ctx, case, collector, collector.collect(case.server, case.earlier))
-    for follower in followers:
+    for follower in now.followers:
         records += await _guarded(ctx, case, follower, follower.follow(_so_far(case, records), case.earlier))
+    for deriver in now.derivers:
+        records += await _guarded(ctx, case, deriver, _derived(ctx, case, deriver, records))
     return Looked(case.server.id, records, sources.onward(case.server, stage))
 
 
-def leave_alone(ctx: Context, sources: Sources, case: Case, why: Absent) -> Looked:
+def leave_alone(ctx: Collecting, sources: Sources, case: Case, why: Absent) -> Looked:
     """A server that is not contacted, in no part: everything about it is absent for one reason."""
     registered = _record(ctx, case, pins.REGISTRAR, registration.KIND, why)
-    return Looked(
-        case.server.id, [registered, *_absent(ctx, case, (*sources.collectors, *sources.followers), why)], None
-    )
+    absent = [_record(ctx, case, by, kind, why) for by in sources.all for kind in by.kinds]
+    return Looked(case.server.id, [registered, *absent], None)
 
 
-def look_away(ctx: Context, sources: Sources, stage: Stage, case: Case, why: Absent) -> Looked:
+def look_away(ctx: Collecting, sources: Sources, stage: Stage, case: Case, why: Absent) -> Looked:
     """The same with nobody looking."""
-    collectors, followers = sources.at(case.server, stage, case.found)
-    everybody: Sequence[Source] = (*collectors, *followers)
-    records = [*_registered(ctx, case), *(_instead(ctx, case, by, kind, why) for by in everybody for kind in by.kinds)]
+    now = sources.at(case.server, stage, case.found).all
+    records = [*_registered(ctx, case), *(_instead(ctx, case, by, kind, why) for by in now for kind in by.kinds)]
     return Looked(case.server.id, records, sources.onward(case.server, stage))
 
 
-async def settled(ctx: Context, sources: Sources, case: Case, why: Absent) -> list[Record]:
+async def settled(ctx: Collecting, sources: Sources, case: Case, why: Absent) -> list[Record]:
     """What there is to say of a server that failed in passing and is not looked at again; nobody is asked."""
     unseen = Absent(Reason.NOT_COLLECTED, why.detail)
     records = _registered(ctx, case)
-    everybody: Sequence[Source] = (*sources.collectors, *sources.followers)
-    for by in everybody:
-        if isinstance(by, DriftCollector):  # the approved listing lives in an unbroken chain of these
-            records += await _guarded(ctx, case, by, by.follow(_so_far(case, records), case.earlier))
-        elif listing.KIND in by.kinds:
+    online: Sequence[Source] = (*sources.collectors, *sources.followers)
+    for by in online:
+        if listing.KIND in by.kinds:
             records += [_record(ctx, case, by, kind, why) for kind in by.kinds]
         else:
             records += [_instead(ctx, case, by, kind, unseen) for kind in by.kinds]
+    for deriver in sources.derivers:
+        records += await _guarded(ctx, case, deriver, _derived(ctx, case, deriver, records))
     return records
 
 
-def _registered(ctx: Context, case: Case) -> list[Record]:
+def _registered(ctx: Collecting, case: Case) -> list[Record]:
     """What the registries say, recorded in the first part."""
-    if registration.KIND in case.found.records:
+    if registration.KIND in case.found.records or case.refs is None:
         return []
     said = registration.compose(by_trust(case.refs, case.server.ref))
     return [_record(ctx, case, pins.REGISTRAR, registration.KIND, said)]
 
 
-def _absent(ctx: Context, case: Case, sources: Sequence[Source], why: Absent) -> list[Record]:
-    return [_record(ctx, case, by, kind, why) for by in sources for kind in by.kinds]
+async def _derived(ctx: Collecting, case: Case, deriver: Deriver, records: Sequence[Record]) -> list[Record]:
+    """In a thread: a listing of a thousand tools takes seconds, and the other servers' answers would wait."""
+    return await asyncio.to_thread(deriver.derive, _so_far(case, records), case.earlier, ctx.clock.now())
 
 
 def _so_far(case: Case, records: Sequence[Record]) -> Dossier:
     return replace(case.found, records={**case.found.records, **{record.kind: record for record in records}})
 
 
-async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list[Record]]) -> list[Record]:
+async def _guarded(ctx: Collecting, case: Case, by: Source, looking: Awaitable[list[Record]]) -> list[Record]:
     """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
 
     One that never returns is a bug too, its wait for its turn left out.
@@ -114,7 +136,7 @@ async def _guarded(ctx: Context, case: Case, by: Source, looking: Awaitable[list
     return records
 
 
-def _instead(ctx: Context, case: Case, by: Source, kind: str, failed: Absent) -> Record:
+def _instead(ctx: Collecting, case: Case, by: Source, kind: str, failed: Absent) -> Record:
     """The record of a kind for a collector that failed: what it saw before, when it told when and that is not long ago.
 
     Only collectors that record what was seen before by themselves tell so; evidence of a server's own answers is of one
@@ -135,11 +157,11 @@ async def _scrubbed(records: Sequence[Record]) -> list[Record]:
     return await asyncio.to_thread(lambda: [scrubbed(record) for record in records])
 
 
-def _record(ctx: Context, case: Case, by: pins.Versioned, kind: str, content: Observed | Absent) -> Record:
+def _record(ctx: Collecting, case: Case, by: pins.Versioned, kind: str, content: Observed | Absent) -> Record:
     return Record(
         server=case.server.id,
         kind=kind,
-        schema=pins.evidence_schemas()[kind],
+        schema=schemas()[kind],
         collector=by.name,
         collector_version=by.version,
         observed_at=ctx.clock.now(),

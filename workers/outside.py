@@ -35,13 +35,14 @@ from crawler.wire.launch import Launched, Launcher
 from crawler.wire.sandbox import InstalledTree, Sandbox, open_sandbox
 from crawler.wire.sandbox.boxes.relay import CLOSED, Doors
 from crawler.wire.sandbox.room import places
+from evidence.kinds.traits import schemas
 from evidence.model import Absent, Reason, Target
 from workers.budgets import request_budgets
 from workers.clock import Clock
 from workers.further import Further
 from workers.installed import keep_room
 from workers.log import get_log
-from workers.pins import Pinned, Versioned, evidence_schemas
+from workers.pins import Pinned, Versioned
 from workers.settings import RegistrySetting, Settings, code_version, environment_variable, tool_environment
 
 # A catalogue in one file is larger than any answer of a server may be.
@@ -127,7 +128,7 @@ class Network:
     def _counted(self, collector: Collector) -> Collector:
         """A collector that visits servers, within the budgets of their requests."""
         budgets = self._courtesy.budgets
-        return collector if budgets is None else Budgeted(collector, budgets, self._clock.now, evidence_schemas())
+        return collector if budgets is None else Budgeted(collector, budgets, self._clock.now, schemas())
 
     def _protocol(self, launcher: Launcher | None, chosen: Chosen | None = None) -> ProtocolCollector:
         return ProtocolCollector(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
-import evidence.kinds
-from crawler.collectors.drift import DriftCollector
+from crawler.collectors.derivers import DERIVERS
 from evidence.canonical import canonical_json, sha256
+from evidence.kinds.traits import schemas
 from evidence.model import Run
 from publish.snapshot import FORMAT
 from scoring import catalogue
@@ -49,8 +47,6 @@ class Pinned:
 
 # Composes the `registration` record from the stored registry entries.
 REGISTRAR = Pinned("registration", 1)
-# Derives the `drift` record from tonight's listing and the approved one.
-DERIVER = Pinned(DriftCollector.name, DriftCollector.version)
 
 
 class PinMismatch(Exception):
@@ -65,8 +61,9 @@ def current(collectors: Sequence[Versioned], commit: str = "") -> dict[str, str]
         "dataset": str(FORMAT),
         "source": _source_digest(),
     }
-    pins |= {f"evidence.{kind}": str(schema) for kind, schema in evidence_schemas().items()}
-    pins |= {f"collector.{collector.name}": str(collector.version) for collector in [REGISTRAR, *collectors, DERIVER]}
+    pins |= {f"evidence.{kind}": str(schema) for kind, schema in schemas().items()}
+    derivers = [Pinned(one.name, one.version) for one in DERIVERS]
+    pins |= {f"collector.{one.name}": str(one.version) for one in (REGISTRAR, *collectors, *derivers)}
     pins |= catalogue.versions()
     return dict(sorted(pins.items()))
 
@@ -82,14 +79,6 @@ def check(run: Run, mine: Mapping[str, str]) -> None:
             f"run {run.id} was planned with {expected}; {found}. "
             "Finish it with the code that planned it, or start a new run."
         )
-
-
-@cache
-def evidence_schemas() -> Mapping[str, int]:
-    """The schema number of every kind of evidence."""
-    names = sorted(module.name for module in pkgutil.iter_modules(evidence.kinds.__path__))
-    modules = [importlib.import_module(f"evidence.kinds.{name}") for name in names]
-    return {module.KIND: module.SCHEMA for module in modules if hasattr(module, "SCHEMA")}
 
 
 @cache

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from crawler.collectors.drift import DriftCollector
+from crawler.collectors.derivers import build_derivers
 from evidence.kinds import listing
 from evidence.model import Absent, Reason, Record, Run, Server, ServerId, Trigger
 from evidence.store import Progress, RunEvent, RunState, Stage
@@ -239,8 +239,7 @@ def is_publishable(progress: Progress) -> bool:
 
 async def _sources(ctx: Context) -> Sources:
     approved = await asyncio.to_thread(approvals, ctx.store)
-    drift = DriftCollector(ctx.clock.now, approved)
-    return Sources(await ctx.outside.collectors(), (*await ctx.outside.followers(), drift))
+    return Sources(await ctx.outside.collectors(), await ctx.outside.followers(), build_derivers(approved))
 
 
 async def _final(ctx: Context, run: Run, stage: Stage, looked: Sequence[Looked]) -> list[Looked]:

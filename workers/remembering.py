@@ -8,34 +8,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from crawler.collectors.protocol.carrying import LONGEST
-from evidence.kinds import (
-    access,
-    advisories,
-    dependencies,
-    drift,
-    exchanges,
-    handouts,
-    listing,
-    package,
-    repository,
-    secrets,
-    source,
-)
+from evidence.kinds import exchanges
+from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, ServerId
 from evidence.store import Store
 from workers.light_checks import with_samples
 
-# They are read together: exchanges refer to results in the listing of their own night.
-_OF_ONE_NIGHT: Final = (listing.KIND, exchanges.KIND, access.KIND, handouts.KIND)
-_OF_ONE_READING: Final = (source.KIND, dependencies.KIND, secrets.KIND)
+_OF_ONE_NIGHT: Final = tuple(sorted(kinds_where(lambda declared: declared.one_night)))
+_CHAINED: Final = tuple(sorted(kinds_where(lambda declared: declared.chained)))
 
-# What a night tells in which we could not look, by a kind of it. Of source there is one reading for all.
 _LASTING: Final[Mapping[str, tuple[str, ...]]] = {
-    package.KIND: (package.KIND,),
-    repository.KIND: (repository.KIND,),
-    source.KIND: _OF_ONE_READING,
-    advisories.KIND: (advisories.KIND,),
+    leading: tuple(sorted(kinds_where(lambda declared, leading=leading: declared.stands_with == leading)))  # type: ignore[misc]
+    for leading in sorted({declared.stands_with for declared in traits().values() if declared.stands_with})
 }
+"""The kinds that an earlier run still answers when this one could not look, by the kind that says that it could not."""
 
 _OURS: Final = frozenset(
     {
@@ -49,9 +35,9 @@ _OURS: Final = frozenset(
 )
 """Reasons that say more of us than of the world."""
 
-# The approved listing lives in the drift records alone: a night that broke their chain would approve what came by it.
+# The approved listing lives in the records of `drift` alone: a run that breaks their chain would approve every change.
 _BREAKS: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.QUARANTINED, Reason.INVALID_REGISTRATION, Reason.OPTED_OUT})
-_APPROVED_FOR: Final = timedelta(days=366)
+_CHAINED_FOR: Final = timedelta(days=366)
 
 
 def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) -> Mapping[ServerId, Dossier]:
@@ -72,9 +58,11 @@ def earlier(store: Store, run: Run, servers: Sequence[ServerId], now: datetime) 
         blind = [server for server, dossier in told.items() if _is_for(dossier, kind, _OURS)]
         seen = store.earlier_observed(run.id, blind, kind, now - LONGEST) if blind else {}
         told |= {server: _with(told[server], seen[server], kinds) for server in seen}
-    broken = [server for server, dossier in told.items() if _is_for(dossier, drift.KIND, _BREAKS)]
-    approved = store.earlier_observed(run.id, broken, drift.KIND, now - _APPROVED_FOR) if broken else {}
-    return {**told, **{server: _with(told[server], approved[server], (drift.KIND,)) for server in approved}}
+    for kind in _CHAINED:
+        broken = [server for server, dossier in told.items() if _is_for(dossier, kind, _BREAKS)]
+        linked = store.earlier_observed(run.id, broken, kind, now - _CHAINED_FOR) if broken else {}
+        told |= {server: _with(told[server], linked[server], (kind,)) for server in linked}
+    return told
 
 
 def _with_retests(store: Store, run: Run, told: Mapping[ServerId, Dossier], now: datetime) -> dict[ServerId, Dossier]:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from crawler.collector import Deriver
+from crawler.collectors.derivers import DERIVERS, build_derivers
 from evidence.canonical import canonical_json, sha256
-from evidence.derive.drift import Approval, derive
-from evidence.kinds import drift
-from evidence.model import Dossier, Record, Run, ServerId, Trigger
+from evidence.model import Dossier, Run, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage, Store
 from publish import snapshot
 from publish.movement import Move, moves
@@ -26,7 +26,10 @@ from workers.pipeline import CHUNK, is_publishable
 
 _EVIDENCE = ("collector.", "evidence.")
 # What is derived from evidence is derived again, so its pins are those of the code that does so.
-_DERIVED = frozenset({f"collector.{pins.DERIVER.name}", f"evidence.{drift.KIND}"})
+_DERIVED = frozenset(
+    {f"collector.{deriver.name}" for deriver in DERIVERS}
+    | {f"evidence.{kind}" for deriver in DERIVERS for kind in deriver.kinds}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,12 @@ def rescore(
     store.add_run(run, options=options_of(source, rubrics))
     store.plan(run.id, servers, wall())
     scoring = _Scoring(
-        store=store, source=source.run, run=run.id, rubrics=rubrics, approved=approvals(store), wall=wall
+        store=store,
+        source=source.run,
+        run=run.id,
+        rubrics=rubrics,
+        derivers=build_derivers(approvals(store)),
+        wall=wall,
     )
     failed: dict[ServerId, str] = {}
     for batch in _batches(store.pending(run.id, Stage.SCORE)):
@@ -115,7 +123,7 @@ class _Scoring:
     source: Run
     run: str
     rubrics: Sequence[Rubric]
-    approved: Approval
+    derivers: Sequence[Deriver]
     wall: Callable[[], datetime]
 
     def score(self, batch: Sequence[ServerId]) -> dict[ServerId, str]:
@@ -124,7 +132,7 @@ class _Scoring:
         Bodies are shared with the first run by their digest: a server costs a small row per kind.
         """
         before = remembering.earlier(self.store, self.source, batch, self.source.as_of)
-        dossiers = [_derived(dossier, before, self.approved) for dossier in self.store.dossiers(self.source.id, batch)]
+        dossiers = [_derived(dossier, before, self.derivers) for dossier in self.store.dossiers(self.source.id, batch)]
         records = [record for dossier in dossiers for record in dossier.records.values()]
         self.store.put_records(self.run, records, done=batch, at=self.wall())
         cards, errors = receipts.score_all(dossiers, self.rubrics or None)
@@ -151,22 +159,16 @@ def _still_known(store: Store, run: str, servers: Sequence[ServerId]) -> Sequenc
     return known
 
 
-def _derived(dossier: Dossier, before: Mapping[ServerId, Dossier], approved: Approval) -> Dossier:
+def _derived(dossier: Dossier, before: Mapping[ServerId, Dossier], derivers: Sequence[Deriver]) -> Dossier:
     """The dossier with what changed in its listing told anew, by the patterns of this code.
 
     A night before it that has no such record, because it is older than that kind, is compared by its listing.
     """
     earlier = before.get(dossier.server.id) or Dossier(server=dossier.server, as_of=dossier.as_of)
-    record = Record(
-        server=dossier.server.id,
-        kind=drift.KIND,
-        schema=drift.SCHEMA,
-        collector=pins.DERIVER.name,
-        collector_version=pins.DERIVER.version,
-        observed_at=dossier.as_of,
-        content=derive(dossier, earlier, approved),
-    )
-    return replace(dossier, records={**dossier.records, drift.KIND: record})
+    for deriver in derivers:
+        derived = {record.kind: record for record in deriver.derive(dossier, earlier, dossier.as_of)}
+        dossier = replace(dossier, records={**dossier.records, **derived})
+    return dossier
 
 
 def _publish(store: Store, run: Run, wall: Callable[[], datetime]) -> bool:

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from crawler.collector import Collector, Follower
-from crawler.collectors.package import PackageCollector
+from crawler.collector import Collector, Follower, Scarce
 from crawler.collectors.protocol import ProtocolCollector
 from crawler.collectors.protocol.chosen import Chosen
-from crawler.collectors.repository import RepositoryCollector
 from crawler.registries.registry import Registry
+from evidence.kinds.traits import schemas
 from evidence.model import Absent, Dossier, Reason, Record, Server
 from workers import pins
 from workers.context import Outside, Sampling
 
 # One or two requests each, and none of them to the server. Source, and advisories about it, take longer than a person
 # waits; the official client would ask everything once more.
-_CHEAP: Final = frozenset({PackageCollector.name, RepositoryCollector.name})
+_CHEAP: Final = frozenset({Scarce.INDEX, Scarce.GITHUB})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,11 @@ class Kept:
         return self.source.version
 
     @property
+    def needs(self) -> Scarce:
+        """What it would need."""
+        return self.source.needs
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """Its kinds."""
         return self.source.kinds
@@ -56,7 +60,7 @@ class Kept:
         return Record(
             server=target.id,
             kind=kind,
-            schema=pins.evidence_schemas()[kind],
+            schema=schemas()[kind],
             collector=self.name,
             collector_version=self.version,
             observed_at=self.now(),
@@ -85,7 +89,7 @@ class RetestOutside:
 
     async def followers(self) -> Sequence[Follower]:
         """The followers."""
-        return [one if one.name in _CHEAP else Kept(one, self._now) for one in await self._outside.followers()]
+        return [one if one.needs in _CHEAP else Kept(one, self._now) for one in await self._outside.followers()]
 
     async def inquirer(self, chosen: Chosen) -> Collector:
         """The collector of conversations, with another choice."""
@@ -103,4 +107,4 @@ class RetestOutside:
         """Nothing: whoever opened the outside world closes it."""
 
     def _cheap(self, one: Collector) -> Collector:
-        return one if one.name in _CHEAP else Kept(one, self._now)
+        return one if one.needs in _CHEAP else Kept(one, self._now)

@@ -52,6 +52,10 @@ class RegistrySetting(BaseModel):
     headers: dict[str, SecretStr] = Field(default_factory=dict)
 
 
+ALL_SOURCES: Final = "all"
+"""In HALLMARK_SOURCES: every source that is registered."""
+
+
 def _data_home() -> Path:
     return _xdg("XDG_DATA_HOME", ".local/share") / "hallmark"
 
@@ -139,10 +143,10 @@ class Settings(
         default=(),
         description="JSON list of registries, servers and URLs whose tools are never called.",
     )
-    sources: tuple[Literal["package", "repository", "source", "advisories"], ...] = Field(
-        default=("package", "repository", "source", "advisories"),
-        description="JSON list of sources besides the server: package index, repository, source, "
-        "advisories. `[]`: none.",
+    sources: tuple[str, ...] = Field(
+        default=(ALL_SOURCES,),
+        description="JSON list of what is collected besides the server's own answers: `package` (its index), "
+        "`repository`, `source` (with secrets and dependencies), `advisories`; `all` of them, or none: `[]`.",
     )
     github_api: str = Field(
         default="https://api.github.com",

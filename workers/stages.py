@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import urlsplit
 
-from crawler.collector import Collector, Follower
-from crawler.collectors.drift import DriftCollector
-from crawler.collectors.repository import RepositoryCollector
+from crawler.collector import Collector, Deriver, Follower, Scarce, Source
 from crawler.wire.sandbox.room import places
 from evidence.model import Dossier, Server
 from evidence.store import Stage
 from workers.settings import Settings
-
-Source: TypeAlias = Collector | Follower
 
 FIRST: Final = frozenset({Stage.PROBE, Stage.SANDBOX})
 """The parts with which a server begins: it has a remote only, or a package."""
@@ -32,10 +28,16 @@ _INSTALLS: Final = 4  # servers in flight for each slot of the sandbox, whose re
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Everybody who looks at servers, in their order."""
+    """The sources of evidence, in the order in which they run."""
 
     collectors: Sequence[Collector]
     followers: Sequence[Follower]
+    derivers: Sequence[Deriver]
+
+    @property
+    def all(self) -> Sequence[Source]:
+        """Every source, in the order in which they run."""
+        return (*self.collectors, *self.followers, *self.derivers)
 
     def onward(self, server: Server, stage: Stage) -> Stage | None:
         """The part that follows on one for a server; None after the last one."""
@@ -43,19 +45,25 @@ class Sources:
             return None
         return next((part for part in self._later(server) if _ORDER[part] > _ORDER[stage]), None)
 
-    def at(self, server: Server, stage: Stage, found: Dossier) -> tuple[Sequence[Collector], Sequence[Follower]]:
-        """Who looks at a server in a part: those whose part it is, and in the last one all who have not looked yet."""
+    def at(self, server: Server, stage: Stage, found: Dossier) -> Sources:
+        """The sources of one part: those whose part it is, and in the last one all that have not recorded yet."""
         last = self.onward(server, stage) is None
-        waiting = [follower for follower in self.followers if not found.records.keys() & set(follower.kinds)]
-        following = [follower for follower in waiting if last or _ORDER[_part(follower)] <= _ORDER[stage]]
-        looking = [one for one in self.collectors if not found.records.keys() & set(one.kinds)]
-        return looking, following
+        recorded = found.records.keys()
+        return Sources(
+            [one for one in self.collectors if not recorded & set(one.kinds)],
+            [
+                one
+                for one in self.followers
+                if not recorded & set(one.kinds) and (last or _ORDER[_part(one)] <= _ORDER[stage])
+            ],
+            [one for one in self.derivers if last and not recorded & set(one.kinds)],
+        )
 
     def _later(self, server: Server) -> Sequence[Stage]:
         """The parts after the first one: nothing is read where there is neither a repository nor a package."""
         if server.repository is None and is_remote(server):
             return ()
-        parts = {_part(follower) for follower in self.followers if follower.name != DriftCollector.name}
+        parts = {_part(follower) for follower in self.followers}
         return [part for part in (Stage.GITHUB, Stage.SCAN) if part in parts]
 
 
@@ -92,4 +100,4 @@ def host(server: Server) -> str | None:
 
 
 def _part(follower: Follower) -> Stage:
-    return Stage.GITHUB if follower.name == RepositoryCollector.name else Stage.SCAN
+    return Stage.GITHUB if follower.needs is Scarce.GITHUB else Stage.SCAN

@@ -33,10 +33,18 @@ from typing import Final
 
 from evidence.canonical import Json, parse_json
 from evidence.kinds.exchanges import REVISIONS
+from evidence.kinds.traits import WORDS, Traits
 from evidence.members import array, mapping, mappings, text
 
 KIND: Final = "access"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(
+    licence=WORDS,
+    # The rest holds the status which tells a server that any token opens.
+    public_observation=frozenset(),
+    conversation=True,
+    one_night=True,
+)
 
 ACCEPTED: Final = "accepted"
 HEADER: Final = "header"

@@ -37,10 +37,14 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import count, mapping, mappings, text, texts
 
 KIND: Final = "advisories"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(
+    licence="Published advisories, under the terms of their sources (those of GitHub: CC BY 4.0).", stands_with=KIND
+)
 
 
 class Severity(StrEnum):

@@ -21,10 +21,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import known_text, mapping
 
 KIND: Final = "alerts"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(private=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

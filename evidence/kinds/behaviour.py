@@ -23,11 +23,13 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from evidence.canonical import Json, canonical_json, parse_json
+from evidence.kinds.traits import FACTS, Traits
 from evidence.members import known_count, mapping, mappings, text, texts
 from evidence.model import Observed
 
 KIND: Final = "behaviour"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence=FACTS)
 
 MOST: Final = 64
 """The most entries of one list that are kept."""

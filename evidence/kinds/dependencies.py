@@ -24,10 +24,13 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds import source
+from evidence.kinds.traits import FACTS, Traits
 from evidence.members import mappings, text, texts
 
 KIND: Final = "dependencies"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence=FACTS, stands_with=source.KIND)
 
 MAX_DEPENDENCIES: Final = 20_000
 

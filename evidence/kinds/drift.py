@@ -28,10 +28,12 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import array, mapping, text, texts
 
 KIND: Final = "drift"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(private=True, chained=True)
 
 
 class What(StrEnum):

@@ -46,10 +46,12 @@ from typing import Final
 
 from evidence.canonical import Json, parse_json
 from evidence.kinds.listing import UNDEFINED, Listing, Undefined
+from evidence.kinds.traits import WORDS, Traits
 from evidence.members import array, mapping, text
 
 KIND: Final = "exchanges"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence=WORDS, conversation=True, one_night=True)
 
 REVISIONS: Final[Mapping[str, str]] = {
     "A": "2024-11-05",

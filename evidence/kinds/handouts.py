@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import array, count, mapping, text
 
 KIND: Final = "handouts"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(private=True, conversation=True, one_night=True)
 
 MOST_RESOURCES: Final = 5
 RESOURCE_BYTES: Final = 16 * 1024

@@ -23,10 +23,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import parse_json
+from evidence.kinds.traits import FACTS, Traits
 from evidence.members import mapping, text
 
 KIND: Final = "interop"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence=FACTS)
 
 CONNECT: Final = "connect"
 

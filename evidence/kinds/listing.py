@@ -21,10 +21,12 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import WORDS, Traits
 from evidence.members import array, mapping, text
 
 KIND: Final = "listing"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence=WORDS, conversation=True, one_night=True)
 
 CONTAINING: Final = frozenset({"bubblewrap", "gvisor", "podman", "docker"})
 """The runtimes that give a server neither a network nor a file system that stays."""

@@ -38,10 +38,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import known_count, known_text
 
 KIND: Final = "package"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(
+    licence="Facts that the package index publishes, under the terms of that index.",
+    # The rest holds addresses of the operator's index.
+    public_observation=frozenset({"looked_at", "downloads"}),
+    stands_with=KIND,
+)
 
 NPM: Final = "npm"
 PYPI: Final = "PyPI"

@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import mappings
 from evidence.model import Absent, Observed, Reason, ServerRef, Status
 
 KIND: Final = "registration"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence="The entry as its registry publishes it, under the terms of that registry.")
 
 # Anybody may register a server again: without a bound their entries together could be more than a reader parses.
 MOST_BYTES: Final = 4 * 1024 * 1024

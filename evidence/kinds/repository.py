@@ -46,10 +46,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import array, count, known_count, known_text, mapping, texts
 
 KIND: Final = "repository"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(
+    licence="Facts that the source host publishes, under the terms of that host.",
+    # The rest holds marks of answers that depend on the operator's token.
+    public_observation=frozenset({"looked_at", "full_at"}),
+    stands_with=KIND,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,11 +29,13 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from evidence.canonical import Json, canonical_json, parse_json
+from evidence.kinds.traits import FACTS, Traits
 from evidence.members import count
 from evidence.model import Observed
 
 KIND: Final = "samples"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence=FACTS)
 
 WINDOW: Final = timedelta(days=30)
 MOST: Final = 400

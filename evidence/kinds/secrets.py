@@ -23,10 +23,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds import source
+from evidence.kinds.traits import Traits
 from evidence.members import count, mapping, text
 
 KIND: Final = "secrets"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(private=True, stands_with=source.KIND)
 
 SPECIFIC: Final = "specific"
 GENERIC: Final = "generic"

@@ -38,10 +38,15 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import Traits
 from evidence.members import count, known_count, mapping, mappings, text, texts
 
 KIND: Final = "source"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(
+    licence="Quotations from files of the project, under the project's own licence; only where that allows it.",
+    stands_with=KIND,
+)
 
 STDIO: Final = "stdio"
 SSE: Final = "sse"

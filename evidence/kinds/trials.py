@@ -27,10 +27,12 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds.traits import WORDS, Traits
 from evidence.members import array, count, mapping, text, texts
 
 KIND: Final = "trials"
 SCHEMA: Final = 1
+TRAITS: Final = Traits(licence=f"{WORDS} What a tool answered is not kept.", conversation=True)
 
 
 class Kind(StrEnum):

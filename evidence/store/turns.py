@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import Connection, func, select
 
-from evidence.kinds import access, exchanges, handouts, listing, trials
+from evidence.kinds.traits import kinds_where
 from evidence.model import Dossier, Record, ServerId
 from evidence.store.bulk import batches
 from evidence.store.keys import run_key
@@ -16,7 +16,7 @@ from evidence.store.models import RUN, RUN_ITEM, SAMPLE, SERVER
 from evidence.store.records import put_records, read_earlier, read_retested
 from evidence.store.rows import Stage
 
-_CONVERSATION: Final = frozenset({listing.KIND, exchanges.KIND, access.KIND, trials.KIND, handouts.KIND})
+_CONVERSATION: Final = kinds_where(lambda traits: traits.conversation)
 
 
 def carry(connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:

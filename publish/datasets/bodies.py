@@ -10,43 +10,13 @@ from typing import Final
 
 from evidence.canonical import canonical_digest, canonical_json, sha256
 from evidence.derive.scrubbing import scrub_body, scrub_text
-from evidence.kinds import (
-    access,
-    advisories,
-    behaviour,
-    dependencies,
-    exchanges,
-    interop,
-    listing,
-    package,
-    registration,
-    repository,
-    samples,
-    source,
-    trials,
-)
+from evidence.kinds import exchanges, source
+from evidence.kinds.traits import traits
 from evidence.model import Absent, Observed, Record
 from publish.left_out import was_asked
 from publish.project_facts import licence
 
-_FACTS: Final = "Facts observed by the operator of this dataset; its licence is that of the dataset."
-_WORDS: Final = "Words of the server itself, which it tells everybody who connects; quoted to check a score."
-
-LICENCES: Final[Mapping[str, str]] = {
-    registration.KIND: "The entry as its registry publishes it, under the terms of that registry.",
-    listing.KIND: _WORDS,
-    exchanges.KIND: _WORDS,
-    access.KIND: _WORDS,
-    trials.KIND: f"{_WORDS} What a tool answered is not kept.",
-    samples.KIND: _FACTS,
-    interop.KIND: _FACTS,
-    behaviour.KIND: _FACTS,
-    package.KIND: "Facts that the package index publishes, under the terms of that index.",
-    repository.KIND: "Facts that the source host publishes, under the terms of that host.",
-    source.KIND: "Quotations from files of the project, under the project's own licence; only where that allows it.",
-    dependencies.KIND: _FACTS,
-    advisories.KIND: "Published advisories, under the terms of their sources (those of GitHub: CC BY 4.0).",
-}
+LICENCES: Final[Mapping[str, str]] = {kind: declared.licence for kind, declared in traits().items() if declared.licence}
 """The note on the licence of each kind. A kind without a note does not go out."""
 
 OPEN_LICENCES: Final = frozenset(

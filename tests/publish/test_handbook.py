@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from evidence.kinds import alerts, behaviour
+from evidence.kinds.traits import schemas
 from publish import handbook
 from publish.rubric_pages import changes
 from publish.scan_schema import SCHEMA
 from scoring import catalogue
-from workers.pins import evidence_schemas
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -45,7 +45,7 @@ def test_every_link_between_pages_leads_somewhere() -> None:
 
 def test_every_kind_of_evidence_has_a_page_and_every_awaited_one_a_line() -> None:
     pages = handbook.pages()
-    for kind, schema in evidence_schemas().items():
+    for kind, schema in schemas().items():
         assert f"\nSchema {schema}, " in pages[f"evidence/{kind}.md"]
         # What only owners can read must not make a score depend on who asks; and no methodology knows what was tried.
         unjudged = kind in {alerts.KIND, behaviour.KIND}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.collector import Collector, Follower
+from crawler.collector import Collector, Follower, Scarce
 from crawler.collectors.protocol.chosen import Chosen
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
 from evidence.canonical import Json
@@ -76,6 +76,7 @@ class ScriptedCollector:
     name: str = "protocol"
     version: int = 1
     kinds: tuple[str, ...] = ("listing",)
+    needs: Scarce = Scarce.SERVER
     looked_at: list[str] = field(default_factory=list)
     delay: float = 0.0
     earlier: dict[str, Dossier] = field(default_factory=dict)
@@ -107,6 +108,7 @@ class ScriptedFollower:
     answer: Callable[[Dossier], Observed | Absent]
     version: int = 1
     observation: Mapping[str, Json] = field(default_factory=dict)
+    needs: Scarce = Scarce.PROCESSOR
     earlier: list[Dossier] = field(default_factory=list)
 
     @property

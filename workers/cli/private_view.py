@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import RenderableType
@@ -13,11 +13,13 @@ from evidence.kinds import alerts, drift, handouts, secrets
 from evidence.kinds.alerts import Alerts
 from evidence.kinds.drift import Drift
 from evidence.kinds.secrets import Secrets
+from evidence.kinds.traits import kinds_where
 from evidence.model import Absent, Dossier, Reason
 from evidence.store import FindingRow, FindingState
 from scoring import handouts_scope
 from workers.cli.console import join, plain, show, table
 
+MOST_SHOWN: Final = 4_000  # bytes of a body without a view of its own
 PRIVATE: Final = "private, for you only"
 
 _STANDING: Final = {
@@ -45,7 +47,9 @@ def show_findings(rows: Sequence[FindingRow]) -> None:
 
 def show_private(dossier: Dossier) -> None:
     """Print the kinds of evidence that are on no page and in no dataset."""
-    for kind, title, view in _VIEWS:
+    others = sorted(kinds_where(lambda traits: traits.private) - _VIEWS.keys())
+    views = {**_VIEWS, **{kind: (kind, _document) for kind in others}}
+    for kind, (title, view) in views.items():
         content = dossier.read(kind)
         if isinstance(content, Absent):
             if content.reason is not Reason.NOT_COLLECTED:
@@ -117,9 +121,14 @@ def _handouts(body: bytes) -> Iterator[RenderableType]:
         yield grid
 
 
-_VIEWS: Final = (
-    (secrets.KIND, "Secrets in the source", _secrets),
-    (drift.KIND, "Changes since the approved listing", _drift),
-    (handouts.KIND, "What it hands out", _handouts),
-    (alerts.KIND, "Alerts of the repository's host", _alerts),
-)
+def _document(body: bytes) -> Iterator[RenderableType]:
+    yield plain(body[:MOST_SHOWN].decode("utf-8", "replace"))
+
+
+_VIEWS: Final[Mapping[str, tuple[str, Callable[[bytes], Iterator[RenderableType]]]]] = {
+    secrets.KIND: ("Secrets in the source", _secrets),
+    drift.KIND: ("Changes since the approved listing", _drift),
+    handouts.KIND: ("What it hands out", _handouts),
+    alerts.KIND: ("Alerts of the repository's host", _alerts),
+}
+"""Private kinds that have a view of their own, in the order of the page; others are shown as they are stored."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from pathlib import Path
@@ -14,14 +14,16 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
+from crawler.collectors.derivers import build_derivers
 from crawler.wire.launch import Launcher
 from crawler.wire.sandbox import UnsandboxedLauncher
 from crawler.wire.sandbox.boxes.relay import Doors
 from crawler.wire.sandbox.provisioning.indexes import endpoint
-from evidence.derive.scrubbing import scrubbed
-from evidence.kinds import listing, registration
+from evidence.derive.drift import nobody
+from evidence.kinds import listing
 from evidence.kinds.capture import NotACapture
-from evidence.model import Absent, Dossier, Observed, Reason, Record
+from evidence.model import Absent, Dossier, Reason
+from evidence.store import Stage
 from publish import junit, sarif
 from publish.scan_document import document
 from publish.verdicts import Verdicts, verdicts
@@ -29,7 +31,8 @@ from scoring.assess import assess
 from scoring.outcome import Level, NotMeasured
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from scoring.scorecard import Scorecard
-from workers import log, pins
+from workers import log
+from workers.cases import Case
 from workers.cli.boundary import explained
 from workers.cli.console import Exit, emit, err, fail, note, show
 from workers.cli.left_alone import leave_alone
@@ -41,9 +44,11 @@ from workers.cli.scan_target import EXPECTED, NotATarget, Subject, read_command,
 from workers.cli.selection import Rubrics, selected
 from workers.cli.verdicts import verdicts_of
 from workers.clock import Clock, clock_at
+from workers.looking import look_at
 from workers.loop import run_loop
 from workers.outside import Network
 from workers.settings import Settings, code_version, user_environment
+from workers.stages import Sources
 
 app = typer.Typer(add_completion=False)
 
@@ -290,7 +295,7 @@ def _dossier(
     subject = replace(subject, server=masked_server(subject.server))
     with err().status(f"looking at {subject.server.ref}"):
         network = _Bare(settings, clock) if no_sandbox else Network(settings, clock, doors=doors)
-        return masked(run_loop(_collect(network, clock, subject)))
+        return masked(run_loop(_collect(network, _Collecting(settings, clock, log.get_log()), subject)))
 
 
 def _doors(allowed: Sequence[str], *, boxed: bool, allow_private: bool) -> Doors:
@@ -309,35 +314,26 @@ def _doors(allowed: Sequence[str], *, boxed: bool, allow_private: bool) -> Doors
     return Doors(frozenset(found)) if allow_private else Doors(frozenset(), frozenset(found))
 
 
-async def _collect(network: Network, clock: Clock, subject: Subject) -> Dossier:
-    """The same collectors as a run, over one server and without a store."""
-    empty = Dossier(server=subject.server, as_of=clock.now())
+@dataclass(frozen=True, slots=True)
+class _Collecting:
+    """What collecting one server uses, without a store."""
+
+    settings: Settings
+    clock: Clock
+    log: log.Log
+
+
+async def _collect(network: Network, collecting: _Collecting, subject: Subject) -> Dossier:
+    """The records of one server, collected by the step of a run and behind its error boundary, without a store."""
+    now = collecting.clock.now()
+    empty = Dossier(server=subject.server, as_of=now)
+    case = Case(subject.server, subject.refs or None, earlier=empty, found=empty)
     try:
-        records = [_registered(subject, clock)] if subject.refs else []
-        for collector in await network.collectors():
-            records += map(scrubbed, await collector.collect(subject.server, empty))
-        for follower in await network.followers():
-            records += map(scrubbed, await follower.follow(_found(subject, clock, records), empty))
+        sources = Sources(await network.collectors(), await network.followers(), build_derivers(nobody))
+        looked = await look_at(collecting, sources, Stage.COLLECT, case)
     finally:
         await network.close()
-    return _found(subject, clock, records)
-
-
-def _found(subject: Subject, clock: Clock, records: Sequence[Record]) -> Dossier:
-    return Dossier(server=subject.server, as_of=clock.now(), records={record.kind: record for record in records})
-
-
-def _registered(subject: Subject, clock: Clock) -> Record:
-    content: Observed | Absent = registration.compose(subject.refs)
-    return Record(
-        server=subject.server.id,
-        kind=registration.KIND,
-        schema=registration.SCHEMA,
-        collector=pins.REGISTRAR.name,
-        collector_version=pins.REGISTRAR.version,
-        observed_at=clock.now(),
-        content=content,
-    )
+    return Dossier(server=subject.server, as_of=now, records={record.kind: record for record in looked.records})
 
 
 class _Bare(Network):

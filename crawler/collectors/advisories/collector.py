@@ -13,6 +13,7 @@ from crawler.advisories.asking import NotAnswered
 from crawler.advisories.looking import MIRROR, STALE_AFTER, Looked, look_by_api, look_in_mirror
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.tables import MirrorUnreadable
+from crawler.collector import Scarce
 from crawler.collectors.advisories.used import used
 from evidence.advisories.affecting import VersionOrder
 from evidence.advisories.body import body
@@ -43,6 +44,7 @@ class AdvisoriesCollector:
     name: Final = "advisories"
     version: Final = VERSION
     kinds: Final = (KIND,)
+    needs: Final = Scarce.PROCESSOR
 
     def __init__(
         self,

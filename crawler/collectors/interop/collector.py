@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from crawler.collector import Scarce
 from crawler.collectors.interop.errand import Errand
 from crawler.collectors.interop.process import send
 from crawler.collectors.interop.stdio import Met, meet_process
@@ -52,6 +53,7 @@ class InteropCollector:
     name: Final = "interop"
     version: Final = VERSION
     kinds: Final = (KIND,)
+    needs: Final = Scarce.SERVER
 
     def __init__(
         self,

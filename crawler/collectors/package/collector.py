@@ -13,6 +13,7 @@ import httpx
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import Unusable, npm_name, pypi_name
+from crawler.collector import Scarce
 from crawler.collectors.package import keeping, npm
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.asking import Asking, Patience
@@ -69,6 +70,7 @@ class PackageCollector:
     name: Final = "package"
     version: Final = VERSION
     kinds: Final = (KIND,)
+    needs: Final = Scarce.INDEX
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from crawler.collector import Scarce
 from crawler.collectors.protocol import carrying, transcription
 from crawler.collectors.protocol import samples as sampling
 from crawler.collectors.protocol.chosen import Chosen
@@ -44,6 +45,7 @@ class ProtocolCollector:
     name: Final = "protocol"
     version: Final = VERSION
     kinds: Final = tuple(_SCHEMAS)
+    needs: Final = Scarce.SERVER
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from crawler.collector import Scarce
 from crawler.collectors.repository.address import Elsewhere, Named, declared
 from crawler.collectors.repository.answers import Gone, Prevented
 from crawler.collectors.repository.github import GitHub
@@ -32,6 +33,7 @@ class RepositoryCollector:
     name: Final = "repository"
     version: Final = VERSION
     kinds: Final = (repository.KIND, alerts.KIND)
+    needs: Final = Scarce.GITHUB
 
     def __init__(self, github: GitHub, clock: Callable[[], datetime], *, stands: timedelta = STANDS) -> None:
         """When we cannot look, an earlier observation of at most `stands` ago is recorded again."""

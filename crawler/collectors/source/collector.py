@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.archives import Bounds
+from crawler.collector import Scarce
 from crawler.collectors.package.archives import Archives
 from crawler.collectors.package.sharing import Shared
 from crawler.collectors.package.sources import Indexes
@@ -63,6 +64,7 @@ class SourceCollector:
     name: Final = "source"
     version: Final = VERSION
     kinds: Final = (source.KIND, dependencies.KIND, secrets.KIND)
+    needs: Final = Scarce.PROCESSOR
 
     def __init__(
         self,

@@ -1,0 +1,17 @@
+"""Every deriver, one line each: what is computed from the records of a run, and again when the run is rescored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from crawler.collector import Deriver
+from crawler.collectors.drift import DriftDeriver
+from evidence.derive.drift import Approval
+
+DERIVERS: Final[Sequence[type[DriftDeriver]]] = (DriftDeriver,)
+
+
+def build_derivers(approved: Approval) -> Sequence[Deriver]:
+    """The derivers, in the order in which they run. `approved` answers from the listings that operators approved."""
+    return [deriver(approved) for deriver in DERIVERS]
