@@ -72,8 +72,9 @@ class Further:
     @property
     def versions(self) -> Sequence[Versioned]:
         """Names and versions of the sources, known without building them."""
-        known = (*COLLECTORS, *FOLLOWERS)
-        return tuple(Pinned(one.name, one.version) for one in known if self._wants(one.name))
+        known = [Pinned(one.name, one.version) for one in COLLECTORS]
+        known += [Pinned(one.name, one.version) for one in FOLLOWERS]
+        return tuple(one for one in known if self._wants(one.name))
 
     @cached_property
     def collectors(self) -> Sequence[Collector]:
@@ -176,7 +177,7 @@ FOLLOWERS: Final[tuple[Registration[Follower], ...]] = (
 
 def _wanted(asked: Sequence[str]) -> frozenset[str]:
     """The names of the sources that the settings ask for; raise SettingUnfit for one that does not exist."""
-    known = frozenset(one.name for one in (*COLLECTORS, *FOLLOWERS))
+    known = frozenset(one.name for one in COLLECTORS) | frozenset(one.name for one in FOLLOWERS)
     unknown = sorted(set(asked) - known - {ALL_SOURCES})
     if unknown:
         raise SettingUnfit(

@@ -108,12 +108,15 @@ class ScriptedFollower:
     answer: Callable[[Dossier], Observed | Absent]
     version: int = 1
     observation: Mapping[str, Json] = field(default_factory=dict)
-    needs: Scarce = Scarce.PROCESSOR
     earlier: list[Dossier] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return self.kind
+
+    @property
+    def needs(self) -> Scarce:
+        return Scarce.GITHUB if self.kind == "repository" else Scarce.PROCESSOR
 
     @property
     def kinds(self) -> tuple[str, ...]:
