@@ -57,7 +57,7 @@ def told(published: Published, run: str, *, controlled: bool = False) -> Told:
         tools=row.tools,
         gate=judged is not None and judged.indexed,
         badges=judged.earned if judged else (),
-        scores=tuple(map(_score, heads)),
+        scores=tuple(map(listed_score, heads)),
     )
     return Told(made, list(newest.values()))
 
@@ -70,7 +70,8 @@ def ecosystem_of(server: Server) -> str:
     return "remote" if kind.is_remote else kind.value
 
 
-def _score(card: Scorecard) -> ListedScore:
+def listed_score(card: Scorecard) -> ListedScore:
+    """What lists show of a receipt."""
     missing = card.score if isinstance(card.score, NotMeasured) else None
     return ListedScore(
         rubric=card.rubric,

@@ -138,24 +138,32 @@ class Published:
 
 
 def published(
-    store: Store, run_id: str, *, until: datetime | None = None, servers: Sequence[ServerId] | None = None
+    store: Store,
+    run_id: str,
+    *,
+    until: datetime | None = None,
+    servers: Sequence[ServerId] | None = None,
+    rubric: str | None = None,
 ) -> Iterator[Published]:
     """What may be shown of each server of a run, or of some, and of its receipts, by server id, read in batches.
 
-    A server that is asked for and was not in the run comes without records and receipts.
+    A server that is asked for and was not in the run comes without records and receipts. With `rubric` the receipts of
+    other methodologies are left out, unless a finding of the server was decided: then all of them are needed.
 
     With `until`, decisions about findings that were made later count as not made: a run's files stay those that its
     manifest names. A finding that was made private again is never shown, also not as of a moment when it was public.
     """
     for batch in _batches(store.planned(run_id) if servers is None else servers):
-        yield from _published(store, run_id, batch, until)
+        yield from _published(store, run_id, batch, until, rubric)
 
 
-def _published(store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None) -> Iterator[Published]:
-    cards: dict[ServerId, list[StoredCard]] = {}
-    for card in store.scorecards(run_id, servers=batch):
-        cards.setdefault(card.server, []).append(card)
+def _published(
+    store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None, rubric: str | None = None
+) -> Iterator[Published]:
     decided = _decided(store, batch, until)
+    cards: dict[ServerId, list[StoredCard]] = {}
+    for card in store.scorecards(run_id, servers=batch, rubric=None if decided else rubric):
+        cards.setdefault(card.server, []).append(card)
     for dossier in sorted(store.dossiers(run_id, batch), key=lambda item: item.server.id):
         shown = disclose(dossier)
         if isinstance(shown, Shown):

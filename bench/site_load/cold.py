@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import cProfile
 import os
+import pstats
 import random
 import tempfile
 import time
@@ -35,7 +37,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--pages", type=int, default=60)
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="sqlite")
-    parser.add_argument("--prepared", action="store_true", help="pages of servers are made ahead")
+    parser.add_argument("--profile", action="store_true", help="print where the time of servers' pages goes")
     options = parser.parse_args()
     log.configure("error", "console")
     with ExitStack() as stack:
@@ -46,16 +48,15 @@ def main() -> None:
         filled = fill(store, Database(url), options.servers, options.runs)
         vacuum(url)
         os.environ |= {"HALLMARK_HOME": str(folder), "HALLMARK_DATABASE_URL": url, "HALLMARK_WEB_RATE": "0"}
-        if options.prepared:
-            began = time.process_time()
-            made = prepare_now(Settings(), lambda _: None)
-            each = 1000 * (time.process_time() - began) / max(1, made.made)
-            print(f"{made.made} pages made ahead: {each:.1f} ms, {made.size / max(1, made.made):.0f} bytes", flush=True)
         for name, paths in kinds_of_pages(store, filled).items():
             if not paths:  # too few servers for a second page
                 continue
             some = random.Random(7).sample(list(paths), min(len(paths), BEFORE + options.pages))
             print(f"{name}: {asyncio.run(_cost(some)):.1f} ms of CPU", flush=True)
+            if options.profile and name == "server":
+                with cProfile.Profile() as profile:
+                    asyncio.run(_cost(some))
+                pstats.Stats(profile).sort_stats("cumulative").print_stats(60)
 
 
 async def _cost(paths: list[str]) -> float:

@@ -79,8 +79,7 @@ class Board:
     def find(self, server: ServerId) -> Listed | None:
         """One server; None when it is not shown: unknown, withheld, or it asked not to be looked at."""
         with self._database.reading() as connection:
-            edition = self._shown(connection)
-            return None if edition is None else board_reading.find_listed(connection, edition, server)
+            return board_reading.find_listed(connection, server)
 
     def indexed(self, prefix: str = "srv_") -> list[tuple[ServerId, datetime]]:
         """Id and date of servers whose pages may be indexed and whose ids begin so, in the order of ids."""
@@ -121,8 +120,7 @@ class Board:
     def history(self, server: ServerId, rubric: str | None = None) -> tuple[HistoryPoint, ...]:
         """What published runs and finished re-tests said of a server, oldest first; () where `find` says None."""
         with self._database.reading() as connection:
-            edition = self._shown(connection)
-            if edition is None or not board_reading.is_listed(connection, edition, server):
+            if not board_reading.is_listed(connection, server):
                 return ()
             return read_history(connection, server, rubric)
 

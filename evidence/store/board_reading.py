@@ -27,6 +27,7 @@ from evidence.store.board_models import BOARD, BOARD_HIDDEN, BOARD_ORDER, BOARD_
 from evidence.store.board_packing import Kinds, unpack
 from evidence.store.board_ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, Spot, in_parts, read_cursor
 from evidence.store.board_rows import BoardPage, BoardQuery, Listed
+from evidence.store.board_shown import SHOWN_EDITION
 from evidence.store.board_words import after_all, wanted_words
 from evidence.store.errors import UnknownRubric
 from evidence.store.mapping import from_json
@@ -39,13 +40,18 @@ COUNTED: Final = 1_000
 _SERVERS: Final = select(SERVER, BOARD_SERVER.c.place, BOARD_SERVER.c.seen, BOARD_SERVER.c.body).join(
     BOARD_SERVER, BOARD_SERVER.c.server_key == SERVER.c.key
 )
-_SHOWN: Final = _SERVERS.where(
-    BOARD_SERVER.c.edition + literal_column("0") == bindparam("edition"),
-    SERVER.c.id == bindparam("id"),
-    BOARD_SERVER.c.server_key.not_in(select(BOARD_HIDDEN.c.server_key)),
+_SHOWN: Final = (
+    _SERVERS.add_columns(RUN.c.id.label("run"))
+    .join(BOARD, BOARD.c.key == BOARD_SERVER.c.edition)
+    .join(RUN, RUN.c.key == BOARD.c.run_key)
+    .where(
+        BOARD_SERVER.c.edition + literal_column("0") == SHOWN_EDITION,
+        SERVER.c.id == bindparam("id"),
+        BOARD_SERVER.c.server_key.not_in(select(BOARD_HIDDEN.c.server_key)),
+    )
 )
-"""One server of an edition, unless it is hidden. The sum leads SQLite to the index that begins with the server;
-otherwise it would go through all servers of the edition."""
+"""One server of the edition that is shown, unless it is hidden. The sum leads SQLite to the index that begins with the
+server; otherwise it would go through all servers of the edition."""
 
 FEW: Final = 16
 """Where less than one in so many servers has the words of a search, they are looked up one by one."""
@@ -120,19 +126,15 @@ def read_page(connection: Connection, edition: Edition, query: BoardQuery, curso
     )
 
 
-def find_listed(connection: Connection, edition: Edition, server: ServerId) -> Listed | None:
-    """One server of an edition, unless it is hidden."""
-    row = _shown(connection, edition, server)
-    return None if row is None else _listed(edition, row)
+def find_listed(connection: Connection, server: ServerId) -> Listed | None:
+    """One server of the edition that is shown, unless it is hidden."""
+    row = connection.execute(_SHOWN, {"id": server}).first()
+    return None if row is None else unpack(row.body, server_of(row), row.run, row.seen)
 
 
-def is_listed(connection: Connection, edition: Edition, server: ServerId) -> bool:
+def is_listed(connection: Connection, server: ServerId) -> bool:
     """Whether `find_listed` finds a server."""
-    return _shown(connection, edition, server) is not None
-
-
-def _shown(connection: Connection, edition: Edition, server: ServerId) -> Row[Any] | None:
-    return connection.execute(_SHOWN, {"edition": edition.key, "id": server}).first()
+    return connection.execute(_SHOWN, {"id": server}).first() is not None
 
 
 def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[tuple[ServerId, datetime]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
@@ -13,17 +14,22 @@ from evidence.store.bulk import batches
 from evidence.store.errors import UnknownRun, UnknownServer
 from evidence.store.models import RUN, SERVER
 
-_RUN: Final = select(RUN.c.key).where(RUN.c.id == bindparam("id"))
+_RUN: Final = select(RUN.c.key, RUN.c.as_of).where(RUN.c.id == bindparam("id"))
 _BY_ID: Final = select(SERVER.c.id, SERVER.c.key).where(among(SERVER.c.id))
 _BY_KEY: Final = select(SERVER.c.key, SERVER.c.id).where(among(SERVER.c.key))
 
 
 def run_key(connection: Connection, run_id: str) -> int:
     """Key of a run; raise UnknownRun."""
-    key: int | None = connection.scalar(_RUN, {"id": run_id})
-    if key is None:
+    return dated_run(connection, run_id)[0]
+
+
+def dated_run(connection: Connection, run_id: str) -> tuple[int, datetime]:
+    """Key and moment of a run; raise UnknownRun."""
+    row = connection.execute(_RUN, {"id": run_id}).first()
+    if row is None:
         raise UnknownRun(f"no run {run_id} in this store")
-    return key
+    return row.key, row.as_of
 
 
 def server_keys(connection: Connection, ids: Iterable[ServerId]) -> dict[ServerId, int]:

@@ -21,7 +21,7 @@ from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob
 from evidence.store.evidence_models import SCORING
 from evidence.store.holes import Filling
-from evidence.store.keys import known_server_keys, run_key, server_ids, server_keys
+from evidence.store.keys import dated_run, known_server_keys, run_key, server_ids, server_keys
 from evidence.store.models import RUN, SERVER
 from evidence.store.packing import pack_numbers, unpack_numbers
 from evidence.store.progress import mark_done
@@ -82,16 +82,17 @@ def read_scorecards(
     version: int | None,
 ) -> list[StoredCard]:
     """Scorecards of a run, sorted by server, rubric and version."""
-    run = run_key(connection, run_id)
-    keys = None if servers is None else sorted(known_server_keys(connection, servers).values())
+    run, as_of = dated_run(connection, run_id)
+    known_ids = {} if servers is None else {key: one for one, key in known_server_keys(connection, servers).items()}
+    keys = None if servers is None else sorted(known_ids)
     found: list[StoredCard] = []
     for scorings in _in_batches(connection, run, keys):
         wanted = {key for scoring in scorings.values() for key in scoring.receipts}
         known = receipts.read_receipts(connection, wanted, rubric=rubric, version=version)
         if not known:
             continue
-        fillings = _fillings(connection, run, {server: scoring.evidence for server, scoring in scorings.items()})
-        ids = server_ids(connection, scorings)
+        fillings = _filled(connection, as_of, {server: scoring.evidence for server, scoring in scorings.items()})
+        ids = known_ids or server_ids(connection, scorings)
         found += [
             known[key].card(ids[server], fillings[server])
             for server, scoring in scorings.items()
@@ -208,6 +209,9 @@ def _read(connection: Connection, run: int, servers: Sequence[int], *, lock: boo
 
 def _fillings(connection: Connection, run: int, evidence: Mapping[int, Contents]) -> dict[int, Filling]:
     """What stands in the holes of each server's receipts."""
-    as_of = connection.execute(_AS_OF, {"run": run}).scalar_one()
+    return _filled(connection, connection.execute(_AS_OF, {"run": run}).scalar_one(), evidence)
+
+
+def _filled(connection: Connection, as_of: datetime, evidence: Mapping[int, Contents]) -> dict[int, Filling]:
     blobs = find_digests(connection, {blob for contents in evidence.values() for blob in contents.blobs})
     return {server: Filling.of(as_of, contents.digests(blobs)) for server, contents in evidence.items()}

@@ -9,9 +9,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Final
 
-from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publish.site.editions import Editions
@@ -126,8 +124,7 @@ async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag
 
 
 async def _send_unchanged(scope: Scope, send: Send, tag: str) -> None:
-    """The client has the page; its coding is the one that it asked for when it got the tag."""
-    _match_route(scope)
+    """The client has the page, in the coding that its tag names."""
     asked = Headers(scope=scope).get("if-none-match", "")
     known = next(text.strip() for text in asked.split(",") if tag in _tags(text))
     headers = MutableHeaders(
@@ -140,24 +137,6 @@ async def _send_unchanged(scope: Scope, send: Send, tag: str) -> None:
     )
     await send({"type": "http.response.start", "status": 304, "headers": headers.raw})
     await send({"type": "http.response.body", "body": b""})
-
-
-def _match_route(scope: Scope) -> None:
-    """Set the route of a request that is answered without it, for the log and the metrics."""
-    app: Starlette = scope["app"]
-    found = dict(scope)
-    for route in app.routes:
-        match, child = route.matches(found)
-        if match is not Match.FULL:
-            continue
-        if not isinstance(route, Mount):
-            scope["route"] = route
-            return
-        found |= child
-        inner = next((one for one in route.routes if one.matches(found)[0] is Match.FULL), None)
-        if inner is not None:
-            scope.update(route=inner, root_path=found["root_path"])
-        return
 
 
 def _etag(tag: str, coding: str) -> str:

@@ -12,10 +12,11 @@ from starlette.responses import Response
 
 from evidence.kinds import listing
 from evidence.model import Absent, ServerId
-from evidence.store import RunRow, StoredCard
+from evidence.store import ListedScore, RunRow
 from evidence.store.board_rows import Listed
 from evidence.store.thinning import Thinned
 from publish.advice import advice
+from publish.board import listed_score
 from publish.dataset import Published, published
 from publish.overview import row_of_cards
 from publish.report import Naming, ordered
@@ -80,6 +81,20 @@ class Look:
         return {card.rubric: card.version for card in sorted(self.public.cards, key=lambda card: card.version)}
 
     @cached_property
+    def scores(self) -> Sequence[ListedScore]:
+        """The end of each of its receipts; of the newest run lists have them, so that no receipt is read."""
+        if self.newest:
+            return self.listed.scores
+        return [listed_score(receipt.decode_head(card.body)) for card in self.public.cards]
+
+    @cached_property
+    def main(self) -> Scorecard | None:
+        """The receipt of the newest version of the methodology that comes first."""
+        cards = [card for card in self.public.cards if card.rubric == main_rubric(self.scores)]
+        newest = max(cards, key=lambda card: card.version, default=None)
+        return None if newest is None else receipt.decode_stored(newest.body)
+
+    @cached_property
     def current(self) -> Sequence[Scorecard]:
         """The receipts of those versions, the main one first; no other is decoded."""
         shown = (card for card in self.public.cards if card.version == self.versions[card.rubric])
@@ -92,11 +107,6 @@ class Look:
             "detail": self.absent.detail if self.absent else "",
             "advice": advice(self.absent.reason) if self.absent else None,
         }
-
-    @property
-    def earlier(self) -> Sequence[StoredCard]:
-        """The receipts of older versions, as they are stored."""
-        return [card for card in self.public.cards if card.version != self.versions[card.rubric]]
 
     @property
     def state(self) -> str:
@@ -131,10 +141,18 @@ def over_time(site: Site, template: str, seen: Look, *, tab: str, **values: Any)
     return site.page(template, **{**seen.values(), "tab": tab, **_links(seen.id), **values})
 
 
-def look(site: Site, server: ServerId, run: str | None = None) -> Look:
-    """What may be shown of a server in a run, by default in the one that lists show; 404 when that is nothing."""
+def look(site: Site, server: ServerId, run: str | None = None, *, main_only: bool = False) -> Look:
+    """What may be shown of a server in a run, by default in the one that lists show; 404 when that is nothing.
+
+    With `main_only` the receipts of other methodologies than the first one are not read in the run that lists show.
+    """
     with site.store.at_once():
-        return _look(site, server, run)
+        return _look(site, server, run, main_only=main_only)
+
+
+def main_rubric(scores: Sequence[ListedScore]) -> str | None:
+    """The methodology that is shown first: the default one, if the server is scored with it."""
+    return min((one.rubric for one in scores), key=lambda rubric: (rubric != naming().main, rubric), default=None)
 
 
 def glance(site: Site, server: ServerId) -> Look:
@@ -146,12 +164,13 @@ def glance(site: Site, server: ServerId) -> Look:
     return Look(listed, row, lambda: _look(site, server, None).public)
 
 
-def _look(site: Site, server: ServerId, run: str | None) -> Look:
+def _look(site: Site, server: ServerId, run: str | None, *, main_only: bool = False) -> Look:
     listed = listed_server(site, server)
     if run not in {None, listed.run} and run not in runs_of(site, server):
         raise HTTPException(404, NOT_IN_RUN)
     row = site.store.run(run or listed.run)
-    shown = next(published(site.store, row.run.id, servers=[server]), None) if row else None
+    rubric = main_rubric(listed.scores) if main_only and run in {None, listed.run} else None
+    shown = next(published(site.store, row.run.id, servers=[server], rubric=rubric), None) if row else None
     if row is None or shown is None or not (shown.dossier.records or shown.cards):
         raise HTTPException(404, NOT_IN_RUN if run else UNKNOWN)
     gone = None if shown.dossier.records else site.store.compacting.thinned(row.run.id)

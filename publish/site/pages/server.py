@@ -1,15 +1,15 @@
-"""The page of one server: its receipts, what to fix first, how its score went, and where the rest is."""
+"""The page of one server: its main receipt, what to fix first, its history; and pages of each receipt and of badges."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from evidence.store import Retest, RetestState, Store
+from evidence.store import ListedScore, Retest, RetestState, Store
 from publish import badges, gate
 from publish.costs_view import costs
 from publish.history_view import history_of
@@ -29,7 +29,7 @@ Line = tuple[str, str, str]
 
 
 def routes(site: Site) -> APIRouter:
-    """The page, and one for each receipt with every line."""
+    """The page, one for each receipt with every line, and one for the badges."""
     site.jinja.globals |= {"rule_page": _rule_page, "method_page": _method_page}
     router = APIRouter()
 
@@ -38,7 +38,7 @@ def routes(site: Site) -> APIRouter:
         if not server.startswith("srv_"):
             return to_page(site, server)
         with site.store.at_once():
-            seen = look(site, server, run)
+            seen = look(site, server, run, main_only=True)
             found = _overview(site, seen)
         return page(site, "server_page.html.j2", seen, tab="overview", **found)
 
@@ -63,6 +63,18 @@ def routes(site: Site) -> APIRouter:
         }
         return page(site, "server_receipt.html.j2", seen, tab="", **values)
 
+    @router.get("/servers/{server}/badges")
+    def awards(server: str) -> Response:
+        seen = look(site, server)
+        judged = gate.judge(seen.public, seen.current, controlled=site.store.claims.controlled(seen.id))
+        values = {
+            "index": False,
+            "judgement": judged,
+            "awards": (judged.gate, *judged.badges),
+            "snippets": badges.snippets(site.desk.base_url, seen.id),
+        }
+        return page(site, "server_badges.html.j2", seen, tab="badges", **values)
+
     return router
 
 
@@ -75,29 +87,29 @@ def disputed(store: Store, seen: Look) -> Mapping[Line, Sequence[DisputeView]]:
 
 
 def _overview(site: Site, seen: Look) -> dict[str, Any]:
-    current = seen.current
-    told = costs(current)
-    judged = _judged(site.store, seen) if seen.newest else None
+    main = seen.main
+    told = costs([] if main is None else [main])
+    of_lines = disputed(site.store, seen)
+    newest = {one.rubric: one.version for one in sorted(seen.scores, key=lambda one: one.version)}
     points = site.store.board.history(seen.id, naming().main)
     return {
-        "cards": current,
-        "newest": seen.versions,
+        "scores": _in_order([one for one in seen.scores if one.version == newest[one.rubric]]),
+        "main": main,
+        "newest": newest,
         "retest": _retest(site.store, seen) if seen.newest else None,
-        "earlier": seen.earlier,
+        "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
         "line_limits": (LINES_SHOWN, LINES_SHOWN),
         "costs": told[:FIXES_SHOWN],
         "more_costs": max(0, len(told) - FIXES_SHOWN),
         "history": next(iter(history_of(points, naming().rubrics)), None),
         "disclosed": seen.public.disclosed,
-        "disputed": disputed(site.store, seen),
-        "judgement": judged,
-        "awards": (judged.gate, *judged.badges) if judged else (),
-        "snippets": badges.snippets(site.desk.base_url, seen.id),
+        "disputed": of_lines,
     }
 
 
-def _judged(store: Store, seen: Look) -> gate.Judgement:
-    return gate.judge(seen.public, seen.current, controlled=store.claims.controlled(seen.id))
+def _in_order(scores: Iterable[ListedScore]) -> list[ListedScore]:
+    """The default methodology first, the newest version first."""
+    return sorted(scores, key=lambda one: (one.rubric != naming().main, one.rubric, -one.version))
 
 
 def _retest(store: Store, seen: Look) -> Retest | None:
