@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
-from workers.preparing import prepare_now
 
 from bench.site import database, kinds_of_pages
 from bench.site_load.filling import fill, vacuum

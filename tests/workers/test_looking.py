@@ -50,9 +50,10 @@ def test_a_bug_of_a_collector_ends_no_scan(
     monkeypatch.setenv("HALLMARK_HOME", str(tmp_path))
     monkeypatch.setenv("HALLMARK_SOURCES", "[]")
     saved = tmp_path / "saved.json"
+    monkeypatch.setattr("sys.argv", ["hallmark", "scan", "http://127.0.0.1:1/mcp", "--core", "--save", str(saved)])
 
     with pytest.raises(SystemExit) as left:
-        main(["scan", "http://127.0.0.1:1/mcp", "--core", "--save", str(saved)])
+        main()
 
     assert left.value.code == 3  # the server could not be tested, and Hallmark did not fail
     assert '"reason":"collector_error"' in saved.read_text().replace(" ", "")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from crawler.collector import Follower
+from crawler.collectors.drift import DriftDeriver
 from evidence.model import Absent, Dossier, Observed, Reason, Server, ServerRef, Target, TargetType, Trigger
 from evidence.store import PARTS, Stage
 from publish import dataset
@@ -144,14 +145,14 @@ def test_a_server_is_in_the_queues_of_what_it_has(tmp_path: Path) -> None:
 def test_every_follower_looks_in_exactly_one_part(kinds: Sequence[str], route: list[Stage]) -> None:
     server = Server(ref="npm:@example/server", name="x", targets=(PACKAGE,), repository=REPOSITORY, seen_in=("first",))
     looks = Looks()
-    followers: list[Follower] = [looks.follower(kind) for kind in (*kinds, "drift")]
-    sources = Sources([ScriptedCollector()], followers)
+    followers: list[Follower] = [looks.follower(kind) for kind in kinds]
+    sources = Sources([ScriptedCollector()], followers, [DriftDeriver()])
     stage: Stage | None = stages.first(server)
     found, walked, asked = Dossier(server=server, as_of=ref(1).updated_at), [], []  # type: ignore[arg-type]
     while stage is not None:
-        collectors, following = sources.at(server, stage, found)
-        asked += [one.name for one in (*collectors, *following)]
-        records = {kind: None for one in (*collectors, *following) for kind in one.kinds}
+        now = sources.at(server, stage, found).all
+        asked += [one.name for one in now]
+        records = {kind: None for one in now for kind in one.kinds}
         found = replace(found, records={**found.records, **records})  # type: ignore[dict-item]
         walked.append(stage)
         stage = sources.onward(server, stage)
