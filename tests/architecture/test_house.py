@@ -42,11 +42,8 @@ def test_no_module_has_a_name_without_meaning() -> None:
 
 
 def test_no_module_is_longer_than_400_lines() -> None:
-    lengths = {
-        path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines())
-        for path in MODULES
-        if "migrations" not in path.parts
-    }
+    modules = [path for path in MODULES if "migrations" not in path.parts]
+    lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines()) for path in modules}
     assert len(lengths) > 100  # the folders were found
     assert {name: length for name, length in lengths.items() if length > 400} == {}, "split these modules"
 
