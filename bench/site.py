@@ -5,7 +5,6 @@ processes as asked, and lets 50 clients ask for one kind of page after the other
 answer. `cold` asks for other addresses all the time, so that nothing comes from memory; `warm` asks again for few.
 `visitors` are 50 people on a site that has just started: they open pages of every kind, some servers far more often
 than others, and look at each for a second on average.
-With `--prepared` pages of servers were made ahead, as many as there is room for, and only these are asked for.
 CPU is that of all server processes and of the database. The plans of the statements behind the pages are printed.
 """
 
@@ -15,13 +14,12 @@ import argparse
 import json
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -49,7 +47,6 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages; default: all, and visitors")
-    parser.add_argument("--prepared", type=int, default=0, metavar="MIB", help="pages of servers made ahead")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -83,8 +80,6 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     every = kinds_of_pages(store, filled)
     pages = {kind: paths for kind, paths in every.items() if kind in (options.only or every)}
     with _serving(url, folder, options) as (port, pid):
-        if options.prepared and "server" in pages:
-            pages["server"] = _made_ahead(folder)
         meter = Meter({"web": [pid], "database": roots})
         for name, paths in pages.items():
             for warmth, some in (("cold", paths), ("warm", paths[:WARM])):
@@ -169,13 +164,6 @@ def _asked(
     return figures
 
 
-def _made_ahead(folder: Path) -> list[str]:
-    """Addresses of the pages that are there."""
-    (file,) = (folder / "home" / "pages").glob("*.pages")
-    with closing(sqlite3.connect(file)) as connection:
-        return [f"/servers/{server}" for (server,) in connection.execute("SELECT server FROM page")]
-
-
 def _lists_in_memory(url: str, words: Sequence[str]) -> dict[str, Any]:
     order = json.dumps({"url": url, "words": list(words)}).encode()
     told = subprocess.run(
@@ -183,20 +171,6 @@ def _lists_in_memory(url: str, words: Sequence[str]) -> dict[str, Any]:
     )
     figures: dict[str, Any] = json.loads(told.stdout)
     return figures
-
-
-def _make_ahead(start: Sequence[str], settings: Mapping[str, str]) -> None:
-    """Make all pages, so that none is made while it is measured."""
-    with subprocess.Popen(
-        [*start, "--prepare", "--processes", str(os.cpu_count())], env={**os.environ, **settings}
-    ) as process:
-        meter = Meter({"pages made ahead": [process.pid]})
-        while process.poll() is None:
-            meter.sample()
-            time.sleep(0.5)
-    if process.returncode:
-        raise RuntimeError(f"`hallmark web --prepare` ended with {process.returncode}")
-    print(f"peak MiB: {json.dumps(meter.peak_mib())}, CPU seconds: {json.dumps(meter.seconds)}", flush=True)
 
 
 @contextmanager
@@ -208,11 +182,8 @@ def _serving(url: str, folder: Path, options: argparse.Namespace) -> Iterator[tu
         "HALLMARK_WEB_RATE": "0",
         "HALLMARK_LOG_LEVEL": "error",
         "HALLMARK_WEB_URL": "https://hallmark.example",
-        "HALLMARK_WEB_PREPARED": str(options.prepared),
     }
     start = [sys.executable, "-c", "from workers.cli import main; main()", "web"]
-    if options.prepared:
-        _make_ahead(start, settings)
     command = [*start, "--port", str(port), "--processes", str(options.processes)]
     process = subprocess.Popen(command, env={**os.environ, **settings})
     try:
