@@ -32,7 +32,7 @@ def test_migrations_make_the_full_text_index(url: str) -> None:
         assert "board_text" in inspect(connection).get_table_names()
         if not database.is_sqlite:
             (index,) = (one for one in inspect(connection).get_indexes("board_text"))
-            assert index["dialect_options"] == {"postgresql_using": "gin"}
+            assert index["dialect_options"]["postgresql_using"] == "gin"
     database.close()
 
 
@@ -85,6 +85,7 @@ def test_older_database_is_upgraded(url: str) -> None:
     database = Database(url)
     with database.writing() as connection:
         METADATA.drop_all(connection)
+        connection.exec_driver_sql("DROP TABLE board_text")
         connection.exec_driver_sql("DELETE FROM alembic_version")
     database.close()
     store = open_store(url)
