@@ -16,7 +16,7 @@ JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo 
 INSTALL = $(BIN)/python infra/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format live soak bench conformance docs impact release lock up clean setup-run setup-dev
+.PHONY: help run test check format live soak mutants bench conformance docs impact release lock up clean setup-run setup-dev
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ run: setup-run ## discover the starter registry, probe and score its servers, pr
 	$(HALLMARK) run --registry starter --report $(REPORT) $(ARGS)
 
 test: check ## what CI runs: checks, then every test that needs no network (fixed seeds, small counts)
-	@infra/system-packages bwrap=bubblewrap chromium=chromium
+	@infra/system-packages bwrap=bubblewrap chromium=chromium nginx=nginx
 	$(HALLMARK) sandbox build
 	$(PYTEST) -n $(JOBS) --dist loadgroup -m "not live and not soak" $(ARGS)
 
@@ -34,8 +34,8 @@ check: setup-dev ## ruff, mypy --strict, import contracts, generated docs, chang
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
-	$(BIN)/python -m publish.handbook --check docs
-	$(BIN)/python -m workers.settings_page --check docs
+	$(BIN)/python -m publish.handbook.generate --check docs
+	$(BIN)/python -m workers.settings.reference_page --check docs
 	$(BIN)/towncrier build --draft --version next >/dev/null
 
 format: setup-dev ## let ruff format and fix
@@ -50,6 +50,9 @@ live: setup-dev ## tests that use the package registries
 soak: setup-dev ## the full counts: 50 kills, 200 faults over nights, long fault runs, 500 boxes
 	@infra/system-packages bwrap=bubblewrap faketime=faketime chromium=chromium
 	$(PYTEST) -m soak --timeout 3600 $(ARGS)
+
+mutants: setup-dev ## change scoring, disclosure and the store in 36 small ways and name those that no test notices
+	$(BIN)/python -m tests.mutation $(ARGS)
 
 bench: setup-dev ## measure each part (ratios against a named peer or limit in the same run), and a night
 	@infra/system-packages bwrap=bubblewrap
@@ -72,8 +75,8 @@ conformance: setup-dev ## run the official suite against the positive control an
 	$(BIN)/python -m tests.conformance.official --write docs
 
 docs: setup-dev ## write the generated pages in docs/
-	$(BIN)/python -m publish.handbook --write docs
-	$(BIN)/python -m workers.settings_page --write docs
+	$(BIN)/python -m publish.handbook.generate --write docs
+	$(BIN)/python -m workers.settings.reference_page --write docs
 
 impact: setup-dev ## score every recorded dossier under BASE (HEAD) and the working tree, print who moved and why
 	$(BIN)/python infra/impact.py --base $(or $(BASE),HEAD) $(ARGS)

@@ -24,17 +24,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from crawler.advisories.export import FolderExport
-from crawler.advisories.looking import look_in_mirror
+from crawler.advisories.lookup import look_up_in_mirror
 from crawler.advisories.mirror import Mirror
-from crawler.advisories.ordering import OsvOrder
-from crawler.advisories.refreshing import Refresher
-from crawler.advisories.tables import reading
-from evidence.advisories.affecting import SEMVER_ORDER, Unorderable
-from evidence.advisories.body import body
-from evidence.advisories.matching import Package, examine
+from crawler.advisories.mirror_database import open_for_reading
+from crawler.advisories.mirror_refresh import Refresher
+from crawler.advisories.osv_export import FolderExport
+from crawler.advisories.version_order import OsvOrder
+from evidence.advisories.evidence_body import build_body
+from evidence.advisories.package_matching import Package, match_packages
+from evidence.advisories.version_matching import SEMVER_ORDER, Unorderable
 from evidence.kinds.advisories import Reach
-from evidence.lockfiles import Lockfile, Source, Unknown, format_of, parse
+from evidence.lockfiles import Lockfile, Source, UnknownVersion, find_format, parse_lockfile
 
 ORDERS = {"maven": "Maven", "nuget": "NuGet", "packagist": "Packagist", "pypi": "PyPI", "rubygems": "RubyGems"}
 
@@ -81,10 +81,10 @@ def load(export: Path, path: Path, ecosystems: Sequence[str]) -> dict[str, Any]:
 
 
 def match(path: Path, lock: Path) -> dict[str, Any]:
-    form = format_of(lock.name)
+    form = find_format(lock.name)
     assert form is not None, lock.name
     started = time.perf_counter()
-    found = parse(form, lock.read_bytes())
+    found = parse_lockfile(form, lock.read_bytes())
     read = time.perf_counter() - started
     assert isinstance(found, Lockfile), found
     packages = [
@@ -96,14 +96,14 @@ def match(path: Path, lock: Path) -> dict[str, Any]:
             scopes=frozenset(scope.value for scope in item.scopes),
         )
         for item in found.dependencies
-        if item.source is Source.REGISTRY and not isinstance(item.version, Unknown)
+        if item.source is Source.REGISTRY and not isinstance(item.version, UnknownVersion)
     ]
     return {"format": form.id, "read_ms": round(1000 * read, 1), **timed(path, packages)}
 
 
 def dense(path: Path, count: int) -> dict[str, Any]:
     """The worst there is: only packages with advisories, each in the middle of the versions that are listed first."""
-    with reading(path) as connection:
+    with open_for_reading(path) as connection:
         assert connection is not None
         rows = connection.execute("SELECT name, parts FROM affected WHERE ecosystem = 'PyPI' ORDER BY name").fetchall()
     listed: dict[str, list[str]] = {}
@@ -118,9 +118,9 @@ def timed(path: Path, packages: Sequence[Package]) -> dict[str, Any]:
     times = []
     for _ in range(21):
         started = time.perf_counter()
-        looked = look_in_mirror(Mirror(path), packages, OsvOrder())
+        looked = look_up_in_mirror(Mirror(path), packages, OsvOrder())
         assert looked is not None
-        body(checked=looked.checked, groups=looked.groups, unknown=looked.unknown, ecosystems=looked.ecosystems)
+        build_body(checked=looked.checked, groups=looked.groups, unknown=looked.unknown, ecosystems=looked.ecosystems)
         times.append(1000 * (time.perf_counter() - started))
     return {
         "packages": len(packages),
@@ -136,7 +136,7 @@ def agreement(path: Path, recordings: Path) -> dict[str, Any]:
     counts: dict[str, Counter[str]] = {}
     missing: list[str] = []
     extra: Counter[str] = Counter()
-    with reading(path) as connection, Mirror(path).snapshot() as snapshot:
+    with open_for_reading(path) as connection, Mirror(path).snapshot() as snapshot:
         assert connection is not None and snapshot is not None
         held = set(connection.execute("SELECT ecosystem, id FROM record"))
         for recording in json.loads(gzip.decompress(recordings.read_bytes())):
@@ -147,7 +147,7 @@ def agreement(path: Path, recordings: Path) -> dict[str, Any]:
                 if ecosystem not in snapshot.ecosystems or "version" not in query:
                     continue
                 asked = Package(ecosystem=ecosystem, name=package["name"], version=query["version"])
-                examined = examine([asked], snapshot.ecosystems, snapshot.candidates, OsvOrder())
+                examined = match_packages([asked], snapshot.ecosystems, snapshot.candidates, OsvOrder())
                 ours = {hit.id for hit in examined.hits}
                 theirs = {row["id"] for row in result.get("vulns", [])}
                 known = {name for name in theirs if (ecosystem, name) in held}

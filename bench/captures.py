@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.launching import Stopwatch, look, plain, target_of
-from crawler.wire.sandbox import Sandbox
+from crawler.sandbox import Sandbox
 from evidence.canonical import Json
 from evidence.kinds.listing import LISTS, Listing
 from evidence.model import Absent

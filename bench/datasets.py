@@ -29,16 +29,16 @@ from bench.simulation.metering import Meter
 from bench.site import database
 from bench.site_load.filling import vacuum
 from evidence.model import Dossier, Run, Trigger
-from evidence.store import RunState, Store, StoredCard, open_store
+from evidence.store import RunState, Store, StoredScorecard, open_store
 from evidence.store.database import Database
-from publish.datasets.export import Order, export
-from publish.datasets.printing import Printer
-from publish.datasets.verifying import verify
-from scoring import catalogue
+from publish.datasets.export import ExportOrder, export_snapshot
+from publish.datasets.rows.export_workers import RowExporter
+from publish.datasets.verification.verify import verify_snapshot
+from scoring.engine import catalogue
 from tests.dossiers import AS_OF, captures
-from workers import receipts
+from workers.stages import scorecards
 
-RUN = Run(id="bench", trigger=Trigger.NIGHTLY, as_of=AS_OF, pins={**dict(catalogue.versions()), "code": "bench"})
+RUN = Run(id="bench", trigger=Trigger.NIGHTLY, as_of=AS_OF, pins={**dict(catalogue.pinned_versions()), "code": "bench"})
 CHUNK = 500
 
 
@@ -102,11 +102,11 @@ def fill(url: str, number: int) -> None:
     while some := list(islice(copies, CHUNK)):
         done = [each.server.id for each, _ in some]
         refs = [(each.server, ref_of(each.server)) for each, _ in some]
-        store.put_page(RUN.id, "bench", refs, cursor=None, done=False, at=AS_OF)
-        store.plan(RUN.id, done, AS_OF)
+        store.put_registry_page(RUN.id, "bench", refs, cursor=None, done=False, at=AS_OF)
+        store.plan_run(RUN.id, done, AS_OF)
         _put(store, some, done)
         ids += done
-    store.set_state(RUN.id, RunState.PUBLISHED, AS_OF)
+    store.set_run_state(RUN.id, RunState.PUBLISHED, AS_OF)
     store.close()
 
 
@@ -125,32 +125,32 @@ def _copy(url: str, run: Run) -> None:
             connection.execute(
                 text(f"INSERT INTO {table} (run_key, {columns}) {rows}"), {"run": run.id, "like": RUN.id}
             )
-    store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+    store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
     store.close()
     database.close()
 
 
-def _put(store: Store, some: Sequence[tuple[Dossier, list[StoredCard]]], done: list[str]) -> None:
+def _put(store: Store, some: Sequence[tuple[Dossier, list[StoredScorecard]]], done: list[str]) -> None:
     records = [record for each, _ in some for record in each.records.values()]
     store.put_records(RUN.id, records, done=done, at=AS_OF)
     store.put_scorecards(RUN.id, [card for _, cards in some for card in cards], done=done, at=AS_OF)
 
 
-def _copies(number: int) -> Iterator[tuple[Dossier, list[StoredCard]]]:
-    recorded = [(each, receipts.score_one(each)) for each in captures().values()]
+def _copies(number: int) -> Iterator[tuple[Dossier, list[StoredScorecard]]]:
+    recorded = [(each, scorecards.score_dossier(each)) for each in captures().values()]
     for at in range(number):
         yield copy_of(*recorded[at % len(recorded)], at)
 
 
 def _export(url: str, place: Path, processes: int) -> None:
     store = open_store(url)
-    made = export(store, Order(run=RUN.id), place, Printer(url, processes))
+    made = export_snapshot(store, ExportOrder(run=RUN.id), place, RowExporter(url, processes))
     store.close()
     assert made.counts["servers"]
 
 
 def _verify(place: Path, processes: int) -> None:
-    report = verify(place, processes=processes)
+    report = verify_snapshot(place, processes=processes)
     assert not report.problems, report.problems[:3]
 
 

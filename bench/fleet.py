@@ -23,10 +23,10 @@ import uvloop
 
 from bench.probe import NOW, SEED, port_of
 from crawler.collectors.protocol import ProtocolCollector
-from crawler.collectors.protocol.trials import Policy
-from crawler.courtesy import Courtesy
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
 from evidence.model import Dossier, Observed, Server, Target, TargetType
 from tests.crawler.wire.certificates import Authority
 from tests.servers.scripted_answers import Script
@@ -72,9 +72,13 @@ def level(in_flight: int) -> dict[str, Any]:
             try:
                 base = f"https://localhost:{port_of(port_file)}"
                 good = [f"{base}/s/{n}/mcp" for n in range(2 * count) if Script(SEED, n).fault is None][:count]
-                engine = Engine(user_agent="Hallmark/bench", guard=Guard(allow_private=True), tls=authority.trusting())
+                engine = HttpEngine(
+                    user_agent="Hallmark/bench", guard=AddressGuard(allow_private=True), tls=authority.trusting()
+                )
                 return _measure(
-                    ProtocolCollector(engine, None, Courtesy(), lambda: NOW, policy=Policy.OFF), good, in_flight
+                    ProtocolCollector(engine, None, HostRateLimiter(), lambda: NOW, policy=CallPolicy.OFF),
+                    good,
+                    in_flight,
                 )
             finally:
                 fleet.kill()

@@ -32,16 +32,16 @@ from bench.simulation.metering import Meter
 from bench.store import make_bodies, ref, sqlite_bytes
 from bench.visits import observations
 from evidence.canonical import canonical_json
-from evidence.derive.scrubbing import scrubbed
+from evidence.derive.secret_scrubbing import scrub_record
 from evidence.kinds import samples
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Observed, Reason, Record, Run, Server, Target, TargetType, Trigger
-from evidence.store import RunState, Store, StoredCard, open_store
-from scoring.receipt import redate, relist
+from evidence.store import RunState, Store, StoredScorecard, open_store
+from scoring.receipt import replace_evidence_digests, replace_moment
 from tests.dossiers import captures
 from tests.servers.postgres import postgres_server
-from workers.receipts import score_one
-from workers.warming import warm
+from workers.preload import preload_modules
+from workers.stages.scorecards import score_dossier
 
 FIRST = datetime(2026, 6, 1, 3, tzinfo=UTC)
 BATCH = 200
@@ -57,7 +57,7 @@ class Remote:
     open: bool
     absent: Absent
     listing: bytes
-    cards: tuple[StoredCard, ...]
+    cards: tuple[StoredScorecard, ...]
     changed: int = 0
 
     def body(self, kind: str) -> Observed | Absent:
@@ -76,7 +76,7 @@ class Remote:
 def make_remotes(count: int, seed: int = 1) -> list[Remote]:
     """Remotes in the mix of the census, with tool lists of about 8 KB and receipts of real servers."""
     chance = random.Random(seed)
-    models = [tuple(score_one(dossier)) for dossier in list(captures().values())[:8]]
+    models = [tuple(score_dossier(dossier)) for dossier in list(captures().values())[:8]]
     bodies = make_bodies(count, seed)
     made = []
     for number in range(count):
@@ -99,7 +99,7 @@ def make_remotes(count: int, seed: int = 1) -> list[Remote]:
     return made
 
 
-def _card(card: StoredCard, server: Server, model: str) -> StoredCard:
+def _card(card: StoredScorecard, server: Server, model: str) -> StoredScorecard:
     return replace(card, server=server.id, body=card.body.replace(model.encode(), server.id.encode()))
 
 
@@ -121,22 +121,22 @@ class History:
         seconds = {"plan": _timed(lambda: self._plan(run))}
         for step in (self._records, self._receipts):
             seconds[step.__name__.strip("_")] = _timed(lambda step=step: self._each(run, step))  # type: ignore[misc]
-        self.store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+        self.store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
         return seconds
 
     def _plan(self, run: Run) -> None:
         self.store.add_run(run)
         for batch in _batches(self.remotes):
             page = [(remote.server, ref(remote.server)) for remote in batch]
-            self.store.put_page(run.id, "official", page, cursor=None, done=False, at=run.as_of)
-        self.store.plan(run.id, [remote.server.id for remote in self.remotes], run.as_of)
+            self.store.put_registry_page(run.id, "official", page, cursor=None, done=False, at=run.as_of)
+        self.store.plan_run(run.id, [remote.server.id for remote in self.remotes], run.as_of)
 
     def _each(self, run: Run, step: Callable[[Run, Sequence[Remote]], None]) -> None:
         for batch in _batches(self.remotes):
             step(run, batch)
 
     def _records(self, run: Run, batch: Sequence[Remote]) -> None:
-        known = self.store.earlier(run.id, [remote.server.id for remote in batch])
+        known = self.store.read_earlier(run.id, [remote.server.id for remote in batch])
         records: list[Record] = []
         for remote in batch:
             before = known.get(remote.server.id)
@@ -157,10 +157,10 @@ class History:
                 collector="registration" if kind == "registration" else "drift" if kind == "drift" else "protocol",
                 collector_version=1,
                 observed_at=at if kind != "registration" else at - timedelta(microseconds=812_345),
-                content=samples.compose(taken) if is_sampled else contents[kind],
+                content=samples.compose_samples(taken) if is_sampled else contents[kind],
                 observation=samples.write_samples(taken) if is_sampled else seen[kind],
             )
-            yield scrubbed(record) if is_sampled else record
+            yield scrub_record(record) if is_sampled else record
 
     def _window(self, remote: Remote, at: datetime, known: Mapping[str, Record]) -> Sequence[Sample]:
         """The attempts of 30 days: that of tonight, and those of the light checks since last night."""
@@ -172,14 +172,16 @@ class History:
             cold, warm = (round(self.chance.lognormvariate(5.5, 0.8), 1) for _ in range(2))
             fine = Sample(at=when, cold_ms=cold, warm_ms=warm)
             taken.append(Sample(at=when, failure=samples.UNREACHABLE) if fails else fine)
-        return samples.window(taken, at)
+        return samples.select_window(taken, at)
 
     def _receipts(self, run: Run, batch: Sequence[Remote]) -> None:
         ids = [remote.server.id for remote in batch]
-        self.store.changes(run.id, ids)
-        digests = self.store.digests(run.id, ids)
+        self.store.read_changes(run.id, ids)
+        digests = self.store.read_digests(run.id, ids)
         cards = [
-            replace(card, body=relist(redate(card.body, run.as_of), digests[remote.server.id]))
+            replace(
+                card, body=replace_evidence_digests(replace_moment(card.body, run.as_of), digests[remote.server.id])
+            )
             for remote in batch
             for card in remote.cards
         ]
@@ -193,7 +195,7 @@ class History:
         return replace(remote, changed=number, cards=tuple(cards))
 
 
-def _reworded(card: StoredCard, number: int) -> StoredCard:
+def _reworded(card: StoredScorecard, number: int) -> StoredScorecard:
     """A receipt that says something else of as many things."""
     text = card.body.replace(b'"caveats":[', b'"caveats":["changed %d times",' % number, 1)
     return replace(card, body=text.replace(b',],"ceiling"', b'],"ceiling"', 1))
@@ -211,7 +213,7 @@ def _nights(
     store = open_store(url)
     store.migrate()
     history = History(store, make_remotes(options.servers), random.Random(7), options.checks, options.churn)
-    warm()  # as every worker does; the collector would go through all remotes again and again
+    preload_modules()  # as every worker does; the collector would go through all remotes again and again
     nights = []
     meter = Meter({"all": [os.getpid()]})  # the database is a child of ours, or a library
     before = size()
@@ -238,8 +240,8 @@ def _nights(
                 "pace": {"yardsticks": 1000 * cpu / statistics.mean(slowness) / options.servers},
                 "counts": {name: number / options.servers for name, number in counts.items()},
                 "reads": {
-                    "dossiers": _timed(lambda: store.dossiers(run_id, ids)) / len(ids) * 1000,  # noqa: B023
-                    "scorecards": _timed(lambda: store.scorecards(run_id, servers=ids)) / len(ids) * 1000,  # noqa: B023
+                    "dossiers": _timed(lambda: store.read_dossiers(run_id, ids)) / len(ids) * 1000,  # noqa: B023
+                    "scorecards": _timed(lambda: store.read_scorecards(run_id, servers=ids)) / len(ids) * 1000,  # noqa: B023
                 },
                 "bytes": {table: (after[table] - before.get(table, 0)) / options.servers for table in after},
             }

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.sandbox import opened
-from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.provisioning import host
+from crawler.sandbox import Sandbox
+from crawler.sandbox.toolchain import host
 from evidence.model import Absent, Target, TargetType
 
 PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")
@@ -81,7 +81,7 @@ def cold(cache: Path, fresh: Path, package: str) -> Cost:
 def npm(fresh: Path, package: str) -> None:
     """`npm install` into an empty folder with an empty cache of its own."""
     theirs = shutil.which("npm")
-    home = host.node_home()
+    home = host.find_node_home()
     command = [theirs] if theirs else [str(home / "bin/node"), str(home / "lib/node_modules/npm/bin/npm-cli.js")]
     (fresh / "package.json").write_text('{"name": "bench", "private": true}')
     words = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", str(fresh / "cache"), package]

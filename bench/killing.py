@@ -8,8 +8,8 @@ import select
 import statistics
 import time
 
-from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.boxes.process import family
+from crawler.sandbox import Sandbox
+from crawler.sandbox.boxes.process_tree import list_descendants
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE
 
@@ -35,7 +35,7 @@ async def kill(box: Sandbox, descendants: int) -> tuple[float, float]:
     launched = await box.launch(Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=arguments))
     assert not isinstance(launched, Absent), launched
     await launched.read(4096)  # it speaks when all of them are there
-    handles = [os.pidfd_open(pid) for pid in family(os.getpid())[1:]]
+    handles = [os.pidfd_open(pid) for pid in list_descendants(os.getpid())[1:]]
     assert len(handles) > descendants
     watched = asyncio.get_running_loop().run_in_executor(None, last_death, handles)
     await asyncio.sleep(0.01)  # the thread watches by then

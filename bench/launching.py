@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crawler.collectors.protocol import ProtocolCollector
-from crawler.collectors.protocol.trials import Policy
-from crawler.courtesy import Courtesy
-from crawler.registries.targets import reach
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.launch import Launched, Launcher
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.launcher import LaunchedServer, Launcher
+from crawler.registries.targets import find_reachable_targets
 from evidence.model import Absent, Dossier, Observed, Server, Target
 
 
@@ -37,7 +37,7 @@ class Stopwatch:
         self._launcher = launcher
         self.seconds: float | None = None
 
-    async def launch(self, target: Target) -> Launched | Absent:
+    async def launch(self, target: Target) -> LaunchedServer | Absent:
         began = time.perf_counter()
         launched = await self._launcher.launch(target)
         if isinstance(launched, Absent) or self.seconds is not None:
@@ -48,7 +48,7 @@ class Stopwatch:
 class _Timed:
     """A launched server whose first JSON-RPC answer stops the watch; all else is the server's own."""
 
-    def __init__(self, launched: Launched, began: float, watch: Stopwatch) -> None:
+    def __init__(self, launched: LaunchedServer, began: float, watch: Stopwatch) -> None:
         self._launched, self._began, self._watch = launched, began, watch
         self._said = b""
 
@@ -74,15 +74,15 @@ def _is_answer(line: bytes) -> bool:
 
 def target_of(entry: Mapping[str, Any]) -> Target:
     """What a registry entry with this package is probed as."""
-    found = reach({"packages": [entry]})
+    found = find_reachable_targets({"packages": [entry]})
     assert found.targets, found.unusable
     return found.targets[0]
 
 
 async def look(watch: Stopwatch, target: Target) -> Look:
     """Probe a target once, calling no tool."""
-    engine = Engine(user_agent="Hallmark/bench", guard=Guard())
-    collector = ProtocolCollector(engine, watch, Courtesy(), lambda: datetime.now(UTC), policy=Policy.OFF)
+    engine = HttpEngine(user_agent="Hallmark/bench", guard=AddressGuard())
+    collector = ProtocolCollector(engine, watch, HostRateLimiter(), lambda: datetime.now(UTC), policy=CallPolicy.OFF)
     server = Server(ref=target.identifier, name=target.identifier, targets=(target,))
     listed, *_ = await collector.collect(server, Dossier(server=server, as_of=datetime.now(UTC)))
     return Look(

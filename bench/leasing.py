@@ -47,12 +47,12 @@ def measure(store: Store, number: int) -> dict[str, float]:
     run = Run(id="20261121T030000Z-nightly", trigger=Trigger.NIGHTLY, as_of=AS_OF, pins={})
     store.add_run(run)
     servers = _servers(store, run.id, number)
-    now = store.now(AS_OF)
+    now = store.read_database_time(AS_OF)
     began = time.perf_counter()
     first = dict.fromkeys(servers, Stage.PROBE)
     # As a night is laid out: half of it waits for its time.
     starts = {server: now + timedelta(hours=8) * (place % 2) for place, server in enumerate(servers)}
-    store.plan(run.id, servers, now, first=first, starts=starts)
+    store.plan_run(run.id, servers, now, first=first, starts=starts)
     found = {"plan a server": (time.perf_counter() - began) * 1000 / number}
     held = [one for _ in range(HELD // CHUNK) for one in _lease(store, run.id, Stage.PROBE, "holder")]
     assert len(held) == HELD
@@ -63,10 +63,10 @@ def measure(store: Store, number: int) -> dict[str, float]:
     store.put_records(run.id, [], done=held, at=now, stage=Stage.PROBE, onward={})
     found["pass a server"] = (time.perf_counter() - began) * 1000 / HELD
     found["lease to score"] = _quickest(lambda: _lease(store, run.id, Stage.SCORE, "scorer"), times=HELD // CHUNK)
-    found["renew"] = _quickest(lambda: store.renew(run.id, Stage.PROBE, "other", others, ttl=TTL, now=now))
-    found["reap"] = _quickest(lambda: store.reap(run.id, now))
-    found["due"] = _quickest(lambda: store.due(run.id, now))
-    found["release"] = _quickest(lambda: store.release(run.id, Stage.PROBE, "other"), times=1)
+    found["renew"] = _quickest(lambda: store.renew_leases(run.id, Stage.PROBE, "other", others, ttl=TTL, now=now))
+    found["reap"] = _quickest(lambda: store.release_expired_leases(run.id, now))
+    found["due"] = _quickest(lambda: store.count_due_servers(run.id, now))
+    found["release"] = _quickest(lambda: store.release_leases(run.id, Stage.PROBE, "other"), times=1)
     return {name: round(value, 3) for name, value in found.items()}
 
 
@@ -78,7 +78,7 @@ def _servers(store: Store, run: str, number: int) -> list[str]:
             for place in range(start, min(number, start + STEP))
         ]
         page = [(server, _listed(server)) for server in some]
-        store.put_page(run, "official", page, cursor=None, done=False, at=AS_OF)
+        store.put_registry_page(run, "official", page, cursor=None, done=False, at=AS_OF)
         ids += [server.id for server in some]
     return ids
 
@@ -88,7 +88,7 @@ def _listed(server: Server) -> ServerRef:
 
 
 def _lease(store: Store, run: str, stage: Stage, worker: str) -> list[str]:
-    return store.lease(run, stage, worker, limit=CHUNK, ttl=TTL, now=AS_OF)
+    return store.lease_servers(run, stage, worker, limit=CHUNK, ttl=TTL, now=AS_OF)
 
 
 def _quickest(call: Callable[[], object], times: int = TIMES) -> float:

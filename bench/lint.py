@@ -20,8 +20,9 @@ from typing import Any
 import jsonschema
 
 from evidence.model import Dossier, Observed
-from scoring import catalogue, receipt
-from scoring.assess import assess
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
 from scoring.rubrics.lint import LINT_1
 from tests.dossiers import captures
 
@@ -70,17 +71,17 @@ def measure(dossiers: list[Dossier], rounds: int) -> dict[str, float]:
 
 
 def lint(dossier: Dossier) -> object:
-    return LINT_1.score(assess(dossier, [LINT_1]))
+    return LINT_1.score(assess_dossier(dossier, [LINT_1]))
 
 
 def full(dossier: Dossier) -> object:
-    assessment = assess(dossier)
-    return [rubric.score(assessment) for rubric in catalogue.rubrics()]
+    assessment = assess_dossier(dossier)
+    return [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
 
 
 def full_with_receipts(dossier: Dossier) -> object:
-    assessment = assess(dossier)
-    return [receipt.encode(rubric.score(assessment)) for rubric in catalogue.rubrics()]
+    assessment = assess_dossier(dossier)
+    return [receipt.encode_scorecard(rubric.score(assessment)) for rubric in catalogue.list_rubrics()]
 
 
 def baseline_with_schemas(dossier: Dossier) -> int:

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from crawler.wire.sandbox.boxes.process import family
+from crawler.sandbox.boxes.process_tree import list_descendants
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -44,7 +44,7 @@ class Meter:
 
     def look(self) -> None:
         """Note what the living have used so far; best called right before one of them is stopped."""
-        for pid in family(os.getpid())[1:]:
+        for pid in list_descendants(os.getpid())[1:]:
             for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
                 try:
                     self._below[str(path)] = int(path.read_text("ascii").split()[0])
@@ -60,7 +60,7 @@ class Meter:
 def proportional_memory() -> int:
     """Bytes of every descendant of ours; a page that several share counts once among them."""
     found = 0
-    for pid in family(os.getpid())[1:]:
+    for pid in list_descendants(os.getpid())[1:]:
         try:
             text = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
         except OSError:

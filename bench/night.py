@@ -30,7 +30,7 @@ from bench.simulation.deployment import Deployment, Plan
 from bench.simulation.metering import Meter
 from bench.simulation.population import Population, kinds
 from evidence.kinds import listing
-from evidence.store import NotMigrated, Progress, RunState, Stage, Store, StoreUnavailable, open_store
+from evidence.store import NotMigrated, RunProgress, RunState, Stage, Store, StoreUnavailable, open_store
 
 FIRST = datetime(2026, 11, 21, 12, tzinfo=UTC)
 POLL_SECONDS = 0.5
@@ -102,7 +102,7 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
     reached, spent = _follow(deployment, run_id, meter, began, options)
     after = sizes(deployment.url)
     with _opened(deployment.url) as store:
-        row, progress = store.run(run_id), store.progress(run_id)
+        row, progress = store.find_run(run_id), store.read_progress(run_id)
     assert row is not None and row.planned_at is not None
     meter.sample()
     deployment.end()
@@ -166,7 +166,7 @@ def _each(spent: dict[str, dict[str, float]], servers: int) -> dict[str, float]:
     return {role: round(1000 * sum(used.get(role, 0) for used in spent.values()) / servers, 2) for role in roles}
 
 
-def _milestones(state: RunState | None, progress: Progress | None) -> list[tuple[str, float | None]]:
+def _milestones(state: RunState | None, progress: RunProgress | None) -> list[tuple[str, float | None]]:
     """What is reached by now; the value None means now."""
     if progress is None or not progress.planned:
         return []
@@ -185,10 +185,10 @@ def _phase(reached: dict[str, float]) -> str:
     return "tail" if "collect 99 %" in reached else "collect" if "collecting" in reached else "plan"
 
 
-def _state(url: str, run_id: str) -> tuple[RunState | None, Progress | None]:
+def _state(url: str, run_id: str) -> tuple[RunState | None, RunProgress | None]:
     with suppress(StoreUnavailable, NotMigrated), _opened(url) as store:
-        row = store.run(run_id)
-        return (row.state, store.progress(run_id)) if row is not None else (None, None)
+        row = store.find_run(run_id)
+        return (row.state, store.read_progress(run_id)) if row is not None else (None, None)
     return None, None
 
 
@@ -222,7 +222,7 @@ def sizes(url: str) -> dict[str, list[int]]:
 def unlike(url: str, run_id: str) -> dict[str, int]:
     """How many records of each kind say something else than the night before."""
     with _opened(url) as store:
-        changes = store.changes(run_id, store.planned(run_id)).values()
+        changes = store.read_changes(run_id, store.list_planned_servers(run_id)).values()
     return dict(sorted(Counter(kind for change in changes for kind in change.kinds).items()))
 
 

@@ -30,7 +30,7 @@ from typing import Any
 
 from bench import captures
 from bench.launching import Look, Stopwatch, look, plain, target_of
-from crawler.wire.sandbox import Sandbox, SandboxError, open_sandbox
+from crawler.sandbox import Sandbox, SandboxError, open_sandbox
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Reason, Target
 

@@ -19,23 +19,23 @@ HERE = Path(__file__).resolve().parent.parent
 ONE_ROUND = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from evidence.derive.poisoning import scan
+from evidence.derive.poisoning import scan_listing
 from evidence.kinds.listing import Listing
 from evidence.model import Observed
 from tests.dossiers import captures
 contents = [dossier.read("listing") for dossier in captures().values()]
 listings = [Listing.parse(content.body) for content in contents if isinstance(content, Observed)]
-for listing in listings: scan(listing)
+for listing in listings: scan_listing(listing)
 best = 1e9
 for _ in range(5):
     started = time.process_time()
-    for listing in listings: scan(listing)
+    for listing in listings: scan_listing(listing)
     best = min(best, (time.process_time() - started) / len(listings))
 words = "when no filter is given all rows are read as json " * 27
 tools = [{"name": f"tool_{at}", "description": f"{words}{at}"} for at in range(1000)]
 many = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": tools}]}}})
 started = time.process_time()
-scan(many)
+scan_listing(many)
 print(best, time.process_time() - started)
 """
 UNITS = (

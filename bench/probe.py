@@ -31,11 +31,11 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from crawler.collectors.protocol import ProtocolCollector
-from crawler.collectors.protocol.trials import Policy
-from crawler.courtesy import Courtesy
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.mcp import MODERN_VERSION, initialize_params, modern_params
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.mcp.channel import MODERN_VERSION, initialize_params, modern_params
 from evidence.model import Dossier, Observed, Server, Target, TargetType
 from tests.crawler.wire.certificates import Authority
 from tests.servers.scripted_answers import Script
@@ -126,8 +126,8 @@ def _ours(tls: ssl.SSLContext) -> Callable[[str], Awaitable[None]]:
 
     async def probe(url: str) -> None:
         if not state:
-            engine = Engine(user_agent="Hallmark/bench", guard=Guard(allow_private=True), tls=tls)
-            state["it"] = ProtocolCollector(engine, None, Courtesy(), lambda: NOW, policy=Policy.OFF)
+            engine = HttpEngine(user_agent="Hallmark/bench", guard=AddressGuard(allow_private=True), tls=tls)
+            state["it"] = ProtocolCollector(engine, None, HostRateLimiter(), lambda: NOW, policy=CallPolicy.OFF)
         target = Target(type=TargetType.STREAMABLE_HTTP, identifier=url)
         server = Server(ref=url, name=url, targets=(target,))
         listed, *_ = await state["it"].collect(server, Dossier(server=server, as_of=NOW))

@@ -16,11 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from evidence.model import Dossier, Run, Server, ServerRef, Status, Trigger
-from evidence.store import Store, StoredCard, open_store
-from publish import posting, snapshot
-from publish.press import Press
+from evidence.store import Store, StoredScorecard, open_store
+from publish.publication import listing_writer
+from publish.publication import manifest as snapshot
+from publish.publication.export_workers import RunExporter
 from tests.dossiers import AS_OF, captures
-from workers import receipts
+from workers.stages import scorecards
 
 RUN = Run(id="bench", trigger=Trigger.LOCAL, as_of=AS_OF, pins={"commit": "bench", "source": "bench"})
 CHUNK = 200
@@ -46,18 +47,19 @@ def measure(servers: int, processes: Sequence[int], *, board: bool = False) -> d
         store = open_store(url)
         store.migrate()
         _fill(store, servers)
-        snapshot.manifest(store, RUN.id)  # what is loaded once is not in the figures
+        snapshot.make_manifest(store, RUN.id)  # what is loaded once is not in the figures
         found = {
-            f"{number} processes": _printed(store, Press(url, number, board=board), servers) for number in processes
+            f"{number} processes": _printed(store, RunExporter(url, number, board=board), servers)
+            for number in processes
         }
         store.close()
     return found
 
 
-def _printed(store: Store, press: Press, servers: int) -> dict[str, float]:
+def _printed(store: Store, press: RunExporter, servers: int) -> dict[str, float]:
     used, began = _cpu(), time.monotonic()
-    printed = posting.printed(RUN, press.printed) if press.board else press.printed
-    manifest = json.loads(snapshot.manifest(store, RUN.id, printed))
+    printed = listing_writer.export_and_list(RUN, press.printed) if press.board else press.printed
+    manifest = json.loads(snapshot.make_manifest(store, RUN.id, printed))
     seconds, used = time.monotonic() - began, _cpu() - used
     return {
         "milliseconds of CPU a server": round(1000 * used / servers, 2),
@@ -67,13 +69,13 @@ def _printed(store: Store, press: Press, servers: int) -> dict[str, float]:
 
 
 def _fill(store: Store, number: int) -> None:
-    recorded = [(each, receipts.score_one(each)) for each in captures().values()]
+    recorded = [(each, scorecards.score_dossier(each)) for each in captures().values()]
     copies = [copy_of(*recorded[at % len(recorded)], at) for at in range(number)]
     ids = [each.server.id for each, _ in copies]
     store.add_run(RUN)
     refs = [(each.server, ref_of(each.server)) for each, _ in copies]
-    store.put_page(RUN.id, "bench", refs, cursor=None, done=True, at=AS_OF)
-    store.plan(RUN.id, ids, AS_OF)
+    store.put_registry_page(RUN.id, "bench", refs, cursor=None, done=True, at=AS_OF)
+    store.plan_run(RUN.id, ids, AS_OF)
     for start in range(0, number, CHUNK):
         some, done = copies[start : start + CHUNK], ids[start : start + CHUNK]
         records = [record for each, _ in some for record in each.records.values()]
@@ -81,7 +83,7 @@ def _fill(store: Store, number: int) -> None:
         store.put_scorecards(RUN.id, [card for _, cards in some for card in cards], done=done, at=AS_OF)
 
 
-def copy_of(dossier: Dossier, cards: Sequence[StoredCard], number: int) -> tuple[Dossier, list[StoredCard]]:
+def copy_of(dossier: Dossier, cards: Sequence[StoredScorecard], number: int) -> tuple[Dossier, list[StoredScorecard]]:
     server = Server(ref=f"npm:copy-{number}", name=dossier.server.name)
     records = {kind: replace(record, server=server.id) for kind, record in dossier.records.items()}
     before, after = dossier.server.id.encode(), server.id.encode()

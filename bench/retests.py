@@ -24,9 +24,9 @@ from bench.simulation.deployment import Deployment, Plan
 from bench.simulation.population import Kind, Population
 from evidence.model import ServerId
 from evidence.store import RunState, Store, open_store
-from workers import retesting
-from workers.retesting import Accepted
-from workers.settings import Settings
+from workers.retests import retest_requests
+from workers.retests.retest_requests import RetestAccepted
+from workers.settings.environment import Settings
 
 CLOCK = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NIGHT = f"{CLOCK:%Y%m%d}T030000Z-nightly"
@@ -69,7 +69,9 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         store = open_store(deployment.url)
         store.migrate()
         _wait_for_night(store, deployment)
-        servers = [one for one in store.servers(store.planned(NIGHT)) if one.targets[0].identifier in numbers]
+        servers = [
+            one for one in store.find_servers(store.list_planned_servers(NIGHT)) if one.targets[0].identifier in numbers
+        ]
         since = time.monotonic()
         chosen = servers[: options.retests]
         found = _retest(store, [one.id for one in chosen], options.together, folder)
@@ -93,7 +95,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def _wait_for_night(store: Store, deployment: Deployment) -> None:
     deadline = time.monotonic() + DEADLINE_SECONDS
-    while (row := store.run(NIGHT)) is None or row.state is not RunState.PUBLISHED:
+    while (row := store.find_run(NIGHT)) is None or row.state is not RunState.PUBLISHED:
         if time.monotonic() > deadline:
             raise SystemExit(f"the night was not published\n{deployment.said()}")
         time.sleep(1)
@@ -105,13 +107,13 @@ def _retest(store: Store, servers: Sequence[ServerId], together: int, folder: Pa
     waiting, under_way, done = list(servers), dict[str, float](), list[dict[str, Any]]()
     while waiting or under_way:
         while waiting and len(under_way) < together:
-            who = retesting.asker(settings, "bench")
-            asked = retesting.request(store, settings, datetime.now(UTC), waiting.pop(0), who)
-            assert isinstance(asked, Accepted), asked
+            who = retest_requests.identify_asker(settings, "bench")
+            asked = retest_requests.request_retest(store, settings, datetime.now(UTC), waiting.pop(0), who)
+            assert isinstance(asked, RetestAccepted), asked
             under_way[asked.retest.id] = time.monotonic()
         time.sleep(POLL_SECONDS)
         for retest, began in list(under_way.items()):
-            found = store.retests.find(retest)
+            found = store.retests.find_retest(retest)
             assert found is not None
             if not found.is_open:
                 del under_way[retest]
@@ -120,7 +122,7 @@ def _retest(store: Store, servers: Sequence[ServerId], together: int, folder: Pa
 
 
 def _outcome(store: Store, settings: Settings, retest: str, seconds: float) -> dict[str, Any]:
-    told = retesting.report(store, settings, retest)
+    told = retest_requests.report_retest(store, settings, retest)
     assert told is not None
     one = told.retest
     admitted = (one.admitted_at - one.asked_at).total_seconds() if one.admitted_at else 0.0

@@ -23,11 +23,11 @@ from pathlib import Path
 
 from bench.killing import kills
 from bench.machine import Machine, Meter, proportional_memory
-from crawler.wire.launch import Launched, Launcher
-from crawler.wire.sandbox import Sandbox, UnsandboxedLauncher, open_sandbox
-from crawler.wire.sandbox.boxes.box import BASE_ENVIRONMENT
-from crawler.wire.sandbox.launcher import RUN_ENVIRONMENT
-from crawler.wire.sandbox.provisioning import host
+from crawler.launcher import LaunchedServer, Launcher
+from crawler.sandbox import Sandbox, UnsandboxedLauncher, open_sandbox
+from crawler.sandbox.boxes.box import BASE_ENVIRONMENT
+from crawler.sandbox.sandbox_launcher import RUN_ENVIRONMENT
+from crawler.sandbox.toolchain import host
 from evidence.model import Absent, Target, TargetType
 
 TIME = Target(type=TargetType.PYPI, identifier="mcp-server-time", arguments=("--local-timezone", "UTC"))
@@ -136,7 +136,10 @@ async def same_without(box: Sandbox, target: Target, folder: Path) -> tuple[Laun
     found = await box.prepare(target)
     assert not isinstance(found, Absent), found
     tree = box.installer.store.tree(found.layer)
-    programs = {"/usr/bin/node": str(host.node_home() / "bin/node"), "/usr/bin/python3": str(host.interpreter().binary)}
+    programs = {
+        "/usr/bin/node": str(host.find_node_home() / "bin/node"),
+        "/usr/bin/python3": str(host.find_own_interpreter().binary),
+    }
     inside = next(iter(found.commands.values()))
     argv = [programs.get(word, word.replace("/app", str(tree), 1)) for word in inside]
     own = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(tree)}
@@ -182,7 +185,7 @@ async def throughput(cache: Path, ecosystem: str, target: Target, at_once: int, 
 
 async def held(box: Sandbox, target: Target, at_once: int) -> int:
     """Proportional bytes of `at_once` servers that have listed their tools, their bubblewrap included."""
-    running: list[Launched] = []
+    running: list[LaunchedServer] = []
 
     async def work() -> None:
         running.append(await listed(box, target))
@@ -200,7 +203,7 @@ async def together(works: Iterator[object]) -> None:
             group.create_task(work())  # type: ignore[operator]
 
 
-async def listed(box: Sandbox, target: Target) -> Launched:
+async def listed(box: Sandbox, target: Target) -> LaunchedServer:
     """A running server that has answered `initialize` and `tools/list`."""
     launched = await box.launch(target)
     assert not isinstance(launched, Absent), launched
@@ -210,7 +213,7 @@ async def listed(box: Sandbox, target: Target) -> Launched:
     return launched
 
 
-async def ask(launched: Launched, message: dict[str, object]) -> None:
+async def ask(launched: LaunchedServer, message: dict[str, object]) -> None:
     """Send a request and wait for its answer, whatever notifications come before it."""
     await launched.write(json.dumps(message).encode() + b"\n")
     said = b""

@@ -27,21 +27,22 @@ from typing import Any
 
 from evidence.model import Absent, Dossier, Run, Server, ServerRef, Status, Trigger
 from evidence.store import Store, open_store
-from scoring import assess as engine
-from scoring import catalogue, rule
-from scoring.assess import assess
-from scoring.rubric import Rubric
-from scoring.walk import Pages
+from scoring.engine import assess as engine
+from scoring.engine import catalogue, rule
+from scoring.engine.assess import assess_dossier
+from scoring.engine.rubric import Rubric
+from scoring.engine.walk import Pages
 from tests.conformance.probing import probed
 from tests.dossiers import AS_OF, captures
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 from tests.scoring.rich import large
 from tests.servers.control.running import control
 from tests.servers.control.serving import Era
-from workers import pipeline, receipts
+from workers import pipeline
+from workers.stages import scorecards
 
 _Cache = type(lru_cache(repr))
-CHUNK = pipeline.CHUNK
+CHUNK = pipeline.SERVERS_PER_CHUNK
 COPIES = 20
 SIZES = (1_000, 5_000, 10_000, 50_000)
 
@@ -61,7 +62,7 @@ def main() -> None:
 
 
 def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, float]]:
-    every = catalogue.rubrics()
+    every = catalogue.list_rubrics()
     newest = list({rubric.id: rubric for rubric in every}.values())
     alone = {rubric.name: _server_us(dossiers, [rubric], rounds) for rubric in every}
     together = _server_us(dossiers, newest, rounds)
@@ -84,7 +85,7 @@ def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, flo
         "servers a second through the database": _nights(dossiers),
         "slowest ten rules, microseconds a server": _slowest(dossiers, rounds),
         "milliseconds for one tool with so many parameters": {
-            f"{name} {size}": round(_fastest(partial(_score, _wide(size), [catalogue.rubric(name)]), 3) * 1e3, 1)
+            f"{name} {size}": round(_fastest(partial(_score, _wide(size), [catalogue.get_rubric(name)]), 3) * 1e3, 1)
             for name in ("lint", "tool_design", "adaptive")
             for size in SIZES
         },
@@ -107,7 +108,7 @@ def _server_us(dossiers: Sequence[Dossier], rubrics: Sequence[Rubric], rounds: i
 
 
 def _score(evidence: Dossier, rubrics: Sequence[Rubric]) -> None:
-    assessment = assess(evidence, rubrics)
+    assessment = assess_dossier(evidence, rubrics)
     for rubric in rubrics:
         rubric.score(assessment)
 
@@ -141,15 +142,15 @@ def _night(store: Store, servers: Sequence[Dossier], number: int, pins: dict[str
     ids = [each.server.id for each in servers]
     store.add_run(run)
     refs = [(each.server, _ref(each.server)) for each in servers]
-    store.put_page(run.id, "bench", refs, cursor=None, done=True, at=run.as_of)
-    store.plan(run.id, ids, run.as_of)
+    store.put_registry_page(run.id, "bench", refs, cursor=None, done=True, at=run.as_of)
+    store.plan_run(run.id, ids, run.as_of)
     records = [replace(record, server=each.server.id) for each in servers for record in each.records.values()]
     store.put_records(run.id, records, done=ids, at=run.as_of)
     _forget()
     started, known = time.process_time(), 0
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
-        judged = receipts.judge(store, run, chunk)
+        judged = scorecards.score_servers(store, run, chunk)
         store.put_scorecards(run.id, judged.cards, done=chunk, at=run.as_of)
         known += judged.looked_up
     return len(ids) / (time.process_time() - started), known
@@ -189,8 +190,8 @@ def _slowest(dossiers: Sequence[Dossier], rounds: int) -> dict[str, float]:
         taken: Counter[Any] = Counter()
         for evidence in dossiers:
             walks = engine._walks(evidence)  # noqa: SLF001 - one question at a time has no public door
-            for question in catalogue.questions():
-                declared = rule.discover()[question.rule]
+            for question in catalogue.list_questions():
+                declared = rule.discover_rules()[question.rule]
                 content = evidence.read("source" if question.pages is Pages.SOURCE else declared.reads)
                 if isinstance(content, Absent):
                     continue

@@ -20,8 +20,8 @@ from unittest.mock import patch
 
 import yaml
 
-from evidence.derive.secrets import RuleSet, Scanner, own_rules
-from evidence.derive.secrets import scan as scanning
+from evidence.derive.secrets import RuleSet, Scanner, build_own_rules
+from evidence.derive.secrets import scanner as scanning
 
 UNCLAIMED = frozenset({"generic", "hashed"})
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true")
     parser.add_argument("--everything", action="store_true")
     options = parser.parse_args()
-    strict, loose = Scanner(own_rules(), fast=False), Scanner(_without_entropy(own_rules()), fast=False)
+    strict, loose = Scanner(build_own_rules(), fast=False), Scanner(_without_entropy(build_own_rules()), fast=False)
     families = [
         judge(path, strict, loose, everything=options.everything) for path in sorted(options.folder.rglob("*.yml"))
     ]

@@ -24,8 +24,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from evidence.derive.secrets import Finding, RuleSet, Scanner, load, own_rules
-from evidence.derive.secrets.sieve import is_installed
+from evidence.derive.secrets import Finding, RuleSet, Scanner, build_own_rules, load_rules
+from evidence.derive.secrets.prefilter import is_hyperscan_installed
 
 SALT = b"bench"
 TEXTS = frozenset(
@@ -56,9 +56,9 @@ def main() -> None:
     files = read(options.tree, options.megabytes * 1e6)
     result: dict[str, object] = {"files": len(files), "megabytes": round(size(files) / 1e6, 1)}
     result["load"] = round(os.getloadavg()[0], 1)
-    result |= measure("own", own_rules(), files)
+    result |= measure("own", build_own_rules(), files)
     if options.rules:
-        result |= measure("rule_file", load(options.rules.read_text()), files)
+        result |= measure("rule_file", load_rules(options.rules.read_text()), files)
     if options.peer:
         result |= beside(options.peer, read(options.tree, options.peer_megabytes * 1e6))
     for name, value in result.items():
@@ -86,7 +86,7 @@ def measure(name: str, rules: RuleSet, files: Sequence[tuple[Path, bytes]]) -> d
     """Megabytes per second of CPU time with google-re2 alone, and with hyperscan before it where that is installed."""
     result: dict[str, object] = {}
     found: dict[bool, list[Finding]] = {}
-    for fast in (False, True) if is_installed() else (False,):
+    for fast in (False, True) if is_hyperscan_installed() else (False,):
         engine = "hyperscan" if fast else "re2"
         scanner = Scanner(rules, fast=fast)
         started = time.process_time()

@@ -4,7 +4,8 @@ Fills PostgreSQL (or SQLite) with made-up servers and published nights, serves t
 processes as asked, and lets 50 clients ask for one kind of page after the other, each client as soon as it has its
 answer. `cold` asks for other addresses all the time, so that nothing comes from memory; `warm` asks again for few.
 `visitors` are 50 people on a site that has just started: they open pages of every kind, some servers far more often
-than others, and look at each for a second on average.
+than others, and read each for a second on average. First they ask the site itself, then nginx with the cache of
+`infra/nginx/hallmark.conf` in front of it, for pages that were asked for before.
 CPU is that of all server processes and of the database. The plans of the statements behind the pages are printed.
 """
 
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -27,15 +29,19 @@ from urllib.request import urlopen
 from bench.simulation.metering import Meter
 from bench.site_load.filling import COMMON, Filled, fill, vacuum
 from bench.site_load.plans import plans
-from evidence.store import BoardQuery, Store, open_store
+from evidence.store import ListingQuery, Store, open_store
 from evidence.store.database import Database
 from tests.servers.daemon import free_port
+from tests.servers.nginx import cache_before
 from tests.servers.postgres import postgres_server
 
 WARM = 40
 MIX = {"dashboard": 10, "search": 20, "list": 25, "server": 30, "history": 5, "api server": 10}
 """Of a hundred pages that visitors open, so many are of a kind."""
 PAUSE = 1.0
+VISITORS = "visitors"
+KNOWN = 400
+"""Pages that visitors of the cache open; each was asked for once before."""
 
 
 def main() -> None:
@@ -46,7 +52,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages; default: all, and visitors")
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages, or visitors; default: all")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -75,8 +81,7 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
     for name, plan in plans(store, database, filled):
         print(f"--- {name}\n{plan}", flush=True)
-    result: dict[str, Any] = {"lists": _lists_in_memory(url, filled.words)}
-    print(f"lists: {json.dumps(result['lists'])}", flush=True)
+    result: dict[str, Any] = {}
     every = kinds_of_pages(store, filled)
     pages = {kind: paths for kind, paths in every.items() if kind in (options.only or every)}
     with _serving(url, folder, options) as (port, pid):
@@ -87,11 +92,16 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
                     _asked(port, some, meter, options)
                 result[f"{name}, {warmth}"] = _asked(port, some, meter, options)
                 print(f"{name}, {warmth}: {json.dumps(result[f'{name}, {warmth}'])}", flush=True)
-    if not options.only:
-        with _serving(url, folder, options) as (port, pid):
+    if not options.only or VISITORS in options.only:
+        with _serving(url, folder, options) as (port, pid), cache_before(port, folder) as cache:
             meter = Meter({"web": [pid], "database": roots})
-            result["visitors"] = _asked(port, visits(every), meter, options, pause=PAUSE)
-            print(f"visitors: {json.dumps(result['visitors'])}", flush=True)
+            opened = visits(every)
+            known = list(dict.fromkeys(opened))[:KNOWN]
+            for name, at, paths in (("no cache", port, opened), ("known pages, cache", cache, known)):
+                if at == cache:
+                    _ask_once(at, paths)
+                result[f"visitors, {name}"] = _asked(at, paths, meter, options, pause=PAUSE)
+                print(f"visitors, {name}: {json.dumps(result[f'visitors, {name}'])}", flush=True)
     store.close()
     database.close()
     return result
@@ -125,6 +135,17 @@ def visits(pages: Mapping[str, Sequence[str]]) -> list[str]:
     return found
 
 
+def _ask_once(port: int, paths: Sequence[str]) -> None:
+    """Let the cache store every page in the coding that clients ask for."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    for path in paths:
+        connection.request("GET", path, headers={"Accept-Encoding": "gzip"})
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 200, (path, answer.status)
+    connection.close()
+
+
 def _lists(store: Store, dice: random.Random) -> Iterator[str]:
     """Deep pages of every order and of filters."""
     for sort in ("rank", "name", "seen"):
@@ -134,13 +155,13 @@ def _lists(store: Store, dice: random.Random) -> Iterator[str]:
                     f"{name}={value}" for name, value in (("state", state), ("ecosystem", ecosystem)) if value
                 )
                 order = "" if sort == "rank" else f"sort={sort}"
-                query = BoardQuery(sort=sort, state=state or None, ecosystem=ecosystem or None)
-                page = store.board.page(query, limit=200)
+                query = ListingQuery(sort=sort, state=state or None, ecosystem=ecosystem or None)
+                page = store.listing.read_page(query, limit=200)
                 for _ in range(50):
                     if page.after is None:
                         break
                     yield "&".join(part for part in (question, order, f"after={page.after}") if part)
-                    page = store.board.page(query, page.after, dice.randint(1, 200))
+                    page = store.listing.read_page(query, page.after, dice.randint(1, 200))
 
 
 def _asked(
@@ -161,15 +182,6 @@ def _asked(
     for role, seconds in meter.seconds.items():
         used = seconds - before.get(role, 0.0)
         figures[f"ms of {role} an answer"] = round(1000 * used / max(1, figures["answers"]), 2)
-    return figures
-
-
-def _lists_in_memory(url: str, words: Sequence[str]) -> dict[str, Any]:
-    order = json.dumps({"url": url, "words": list(words)}).encode()
-    told = subprocess.run(
-        [sys.executable, "-m", "bench.site_load.lists"], input=order, stdout=subprocess.PIPE, check=True
-    )
-    figures: dict[str, Any] = json.loads(told.stdout)
     return figures
 
 

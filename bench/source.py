@@ -18,13 +18,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from crawler.archives import Walk
-from crawler.collectors.source.reading import read
-from crawler.collectors.source.task import Task
-from evidence.derive.secrets import Scanner, own_rules
+from crawler.archives import ArchiveWalk
+from crawler.collectors.source.archive_reader import read_archive
+from crawler.collectors.source.reading_task import ReadingTask
+from evidence.derive.secrets import Scanner, build_own_rules
 
 TEXTS = (".py", ".pyi", ".js", ".ts", ".json", ".md", ".txt", ".yml", ".yaml", ".toml", ".cfg", ".rst")
-TASK = Task(origin="npm", name="bench", ref="1")
+TASK = ReadingTask(origin="npm", name="bench", ref="1")
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    scanner = Scanner(own_rules())
+    scanner = Scanner(build_own_rules())
     result: dict[str, float] = {}
     for name, members in (
         ("text", list(texts(options.tree, options.megabytes * 1e6))),
@@ -45,7 +45,7 @@ def main() -> None:
         for how, run in (
             ("tarfile", unpack),
             ("walk", walk),
-            ("reading", lambda one: read(one, TASK, scanner, b"bench")),
+            ("reading", lambda one: read_archive(one, TASK, scanner, b"bench")),
         ):
             seconds = timed(run, data)
             result |= {
@@ -95,7 +95,7 @@ def unpack(file: io.BytesIO) -> None:
 
 def walk(file: io.BytesIO) -> None:
     """Every member of at most 8 MB read once."""
-    for _ in Walk(file, lambda _: 8_000_000, strip=1):
+    for _ in ArchiveWalk(file, lambda _: 8_000_000, strip=1):
         pass
 
 

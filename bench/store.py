@@ -22,7 +22,7 @@ from sqlmodel import Session
 
 from evidence.model import Absent, Observed, Record, Run, Server, ServerRef, Status, Trigger
 from evidence.store import Store, open_store
-from evidence.store.evidence_models import EvidenceBlobTable
+from evidence.store.tables.evidence import EvidenceBlobTable
 from tests.servers.postgres import postgres_server
 
 AS_OF = datetime(2026, 11, 21, 3, tzinfo=UTC)
@@ -97,13 +97,13 @@ def plan(store: Store, run_id: str, servers: Sequence[Server]) -> None:
     store.add_run(run(run_id))
     for start in range(0, len(servers), BATCH):
         page = [(server, ref(server)) for server in servers[start : start + BATCH]]
-        store.put_page(run_id, "starter", page, cursor=str(start), done=False, at=AS_OF)
-    store.plan(run_id, [server.id for server in servers], AS_OF)
+        store.put_registry_page(run_id, "starter", page, cursor=str(start), done=False, at=AS_OF)
+    store.plan_run(run_id, [server.id for server in servers], AS_OF)
 
 
 def plan_again(store: Store, run_id: str, ids: Sequence[str]) -> None:
     store.add_run(run(run_id))
-    store.plan(run_id, ids, AS_OF)
+    store.plan_run(run_id, ids, AS_OF)
 
 
 def write(store: Store, run_id: str, ids: Sequence[str], contents: Sequence[Observed], done: bool = False) -> None:
@@ -116,12 +116,12 @@ def write(store: Store, run_id: str, ids: Sequence[str], contents: Sequence[Obse
 
 def read(store: Store, run_id: str, ids: Sequence[str]) -> None:
     for start in range(0, len(ids), BATCH):
-        assert all(dossier.records for dossier in store.dossiers(run_id, ids[start : start + BATCH]))
+        assert all(dossier.records for dossier in store.read_dossiers(run_id, ids[start : start + BATCH]))
 
 
 def earlier(store: Store, run_id: str, ids: Sequence[str]) -> None:
     for start in range(0, len(ids), BATCH):
-        assert len(store.earlier(run_id, ids[start : start + BATCH])) == len(ids[start : start + BATCH])
+        assert len(store.read_earlier(run_id, ids[start : start + BATCH])) == len(ids[start : start + BATCH])
 
 
 def write_plainly(url: str, bodies: Sequence[bytes]) -> None:

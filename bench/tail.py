@@ -74,12 +74,12 @@ def night(population: Population, options: argparse.Namespace, folder: Path) -> 
         ends = time.monotonic() + options.deadline
         with closing(open_store(deployment.url)) as store:
             store.migrate()
-            while (row := store.run(RUN)) is None or row.state is not RunState.PUBLISHED:
+            while (row := store.find_run(RUN)) is None or row.state is not RunState.PUBLISHED:
                 if time.monotonic() > ends:
                     raise SystemExit(f"not published within {options.deadline:.0f} s\n{deployment.said()}")
                 time.sleep(4 * POLL_SECONDS)
             assert row.planned_at is not None
-            carried = len(store.carried(RUN))
+            carried = len(store.list_carried_servers(RUN))
         return {
             "load": [round(load, 1), round(os.getloadavg()[0], 1)],
             "carried": carried,
@@ -113,7 +113,7 @@ def reached(url: str, since: datetime, population: Population, *, others: bool) 
 def quarantined(url: str) -> int:
     """How many servers were set aside because workers died of them."""
     with closing(open_store(url)) as store:
-        found = store.absences(RUN, "listing").values()
+        found = store.read_absences(RUN, "listing").values()
     return sum(why.reason.value == "quarantined" for why in found)
 
 

@@ -40,7 +40,7 @@ _BROWSING: Final = re.compile(r"^(/.+?)/(?:-/)?(?:tree|blob|src)/([^/]+)(?:/(.*)
 _RELEASE: Final = re.compile(r"^(/.+?)/(?:-/)?releases/(?:download/([^/]+)|([^/]+)/downloads)/(.+)$")
 
 
-class Unusable(ValueError):
+class UnusableAddress(ValueError):
     """The text is not an address of its kind; the message is what was expected, as in "an npm package name"."""
 
 
@@ -57,13 +57,13 @@ def normalise_url(url: str) -> str:
     """An http(s) URL in one spelling, without fragment and without slashes at the end of its path."""
     parts = _split(url, schemes=("http", "https"))
     if parts.username is not None or parts.password is not None:
-        raise Unusable("a URL without user name and password")
+        raise UnusableAddress("a URL without user name and password")
     path = _remove_dots(_normalise_escapes(parts.path)).rstrip("/")
     query = f"?{_normalise_escapes(parts.query)}" if parts.query else ""
     return f"{parts.scheme}://{_authority(parts)}{path}{query}"
 
 
-def is_local(url: str) -> bool:
+def is_local_url(url: str) -> bool:
     """True for a URL that means another machine to everybody who reads it: loopback, private or without a domain."""
     host = urlsplit(normalise_url(url)).hostname or ""
     try:
@@ -72,31 +72,31 @@ def is_local(url: str) -> bool:
         return "." not in host or host.endswith((".localhost", ".local", ".internal", ".test", ".invalid"))
 
 
-def npm_name(name: str) -> str:
+def normalise_npm_name(name: str) -> str:
     """An npm package name, with its scope; npm names have one spelling."""
     if len(name) > 214 or not _NPM.fullmatch(name):
-        raise Unusable("an npm package name")
+        raise UnusableAddress("an npm package name")
     return name
 
 
-def pypi_name(name: str) -> str:
+def normalise_pypi_name(name: str) -> str:
     """A Python package name, normalised as the packaging specification says (PEP 503)."""
     if len(name) > 214 or not _PYPI.fullmatch(name):
-        raise Unusable("a Python package name")
+        raise UnusableAddress("a Python package name")
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def plain_name(name: str) -> str:
+def normalise_plain_name(name: str) -> str:
     """A name as NuGet and Cargo allow it, unchanged."""
     if len(name) > 214 or not _PLAIN_NAME.fullmatch(name):
-        raise Unusable("a package name")
+        raise UnusableAddress("a package name")
     return name
 
 
-def oci_reference(text: str) -> OciReference:
+def parse_oci_reference(text: str) -> OciReference:
     """An image reference with its defaults spelled out (`time` is `docker.io/library/time`), tag and digest apart."""
     if len(text) > MAX_ADDRESS:
-        raise Unusable("an image reference")
+        raise UnusableAddress("an image reference")
     text = text.removeprefix("docker://").removeprefix("https://")
     rest, _, digest = text.partition("@")
     head, colon, tag = rest.rpartition(":")
@@ -106,14 +106,14 @@ def oci_reference(text: str) -> OciReference:
     parts = path.split("/")
     valid = all(_OCI_PART.fullmatch(part) for part in parts) and (not tag or _OCI_TAG.fullmatch(tag))
     if not valid or rest.endswith(":") or ("@" in text and not _OCI_DIGEST.fullmatch(digest)):
-        raise Unusable("an image reference")
+        raise UnusableAddress("an image reference")
     return OciReference(f"{host}/{path}", tag or None, digest or None)
 
 
-def repository_address(text: str) -> str:
+def normalise_repository_url(text: str) -> str:
     """A source repository as `https://HOST/PATH`, and `#FOLDER` when it names a folder inside."""
     if len(text) > MAX_ADDRESS:
-        raise Unusable("the URL of a repository")
+        raise UnusableAddress("the URL of a repository")
     address, _, folder = text.partition("#")
     url = _as_https(address.strip())
     parts = _split(url, schemes=("https",))
@@ -125,20 +125,20 @@ def repository_address(text: str) -> str:
     if host in _FORGES.values():
         path = path.lower()
     if path.count("/") < 2 and host in _FORGES.values():
-        raise Unusable("a repository with owner and name")
-    folder = clean_folder(folder)
+        raise UnusableAddress("a repository with owner and name")
+    folder = normalise_folder(folder)
     return f"https://{host}{path}" + (f"#{folder}" if folder else "")
 
 
-def clean_folder(folder: str) -> str:
+def normalise_folder(folder: str) -> str:
     """A relative folder without empty, `.` and `..` steps at either end; raise Unusable when it leaves its root."""
     steps = [step for step in folder.split("/") if step not in {"", "."}]
     if ".." in steps or _FORBIDDEN.search(folder) or len(folder) > MAX_ADDRESS:
-        raise Unusable("a folder inside the repository")
+        raise UnusableAddress("a folder inside the repository")
     return "/".join(steps)
 
 
-def bundle_address(url: str) -> str:
+def normalise_bundle_url(url: str) -> str:
     """A bundle's download URL; of a release asset the version is left out, so that releases are one server."""
     address = normalise_url(url)
     parts = urlsplit(address)
@@ -153,14 +153,14 @@ def bundle_address(url: str) -> str:
 def _split(url: str, *, schemes: tuple[str, ...]) -> SplitResult:
     expected = f"an {' or '.join(schemes)} URL"
     if len(url) > MAX_ADDRESS or _FORBIDDEN.search(url) or _BAD_ESCAPE.search(url):
-        raise Unusable(expected)
+        raise UnusableAddress(expected)
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - reading it is what checks it
     except ValueError as error:
-        raise Unusable(f"{expected} ({error})") from error
+        raise UnusableAddress(f"{expected} ({error})") from error
     if parts.scheme not in schemes or not parts.hostname:
-        raise Unusable(expected)
+        raise UnusableAddress(expected)
     return parts
 
 
@@ -169,7 +169,7 @@ def _authority(parts: SplitResult) -> str:
     if parts.port is None or parts.port == _DEFAULT_PORTS.get(parts.scheme):
         return host
     if parts.port == 0:
-        raise Unusable("a port from 1 to 65535")
+        raise UnusableAddress("a port from 1 to 65535")
     return f"{host}:{parts.port}"
 
 
@@ -181,22 +181,22 @@ def _normalise_host(host: str) -> str:
                 raise ValueError("with a zone")
             return f"[{ipaddress.IPv6Address(host).compressed}]"
         except ValueError as error:
-            raise Unusable(f"a host ({error})") from error
+            raise UnusableAddress(f"a host ({error})") from error
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode("ascii")
         except (idna.IDNAError, UnicodeError) as error:
-            raise Unusable(f"a host name ({error})") from error
+            raise UnusableAddress(f"a host name ({error})") from error
     host = host.lower().removesuffix(".")
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise Unusable("a host name")
+        raise UnusableAddress("a host name")
     # Every spelling of an IPv4 address but the dotted one (0x7f.1, 2130706433) is only ever used to hide it.
     if _IPV4_LIKE.fullmatch(labels[-1]):
         try:
             return str(ipaddress.IPv4Address(host))
         except ValueError as error:
-            raise Unusable(f"a host ({error})") from error
+            raise UnusableAddress(f"a host ({error})") from error
     return host
 
 
@@ -231,7 +231,7 @@ def _oci_host(name: str) -> tuple[str, str]:
         host = "docker.io"
     bare, _, port = host.partition(":")
     if port and not (port.isascii() and port.isdigit() and len(port) < 6):
-        raise Unusable("an image reference")
+        raise UnusableAddress("an image reference")
     _normalise_host(bare)
     return host, f"library/{rest}" if host == "docker.io" and "/" not in rest else rest
 
@@ -249,4 +249,4 @@ def _as_https(address: str) -> str:
         return f"https://{authority}{slash}{path.partition('?')[0]}"
     if scp := _SCP_LIKE.fullmatch(address):
         return f"https://{scp[1]}/{scp[2]}"
-    raise Unusable("the URL of a repository")
+    raise UnusableAddress("the URL of a repository")

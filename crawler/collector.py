@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from evidence.model import Dossier, Record, Server
 
@@ -87,7 +87,3 @@ class Deriver(Source, Protocol):
     def derive(self, found: Dossier, earlier: Dossier, at: datetime) -> list[Record]:
         """The records that follow from those of this run and of the run before, observed at `at`; pure."""
         ...
-
-
-Online: TypeAlias = Collector | Follower
-"""Sources that contact somebody."""

@@ -2,7 +2,7 @@
 
 Two entries are the same server when their first targets are the same address. The merged server then takes its name,
 targets and repository from one entry only, the most trusted one, so that a registration can never add anything to a
-server that somebody else registered (docs/decisions/0002).
+server that another party registered (docs/decisions/0002).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from crawler.addresses import (
-    Unusable,
-    bundle_address,
+    UnusableAddress,
+    normalise_bundle_url,
+    normalise_npm_name,
+    normalise_plain_name,
+    normalise_pypi_name,
+    normalise_repository_url,
     normalise_url,
-    npm_name,
-    oci_reference,
-    plain_name,
-    pypi_name,
-    repository_address,
+    parse_oci_reference,
 )
 from evidence.model import Server, ServerRef, Status, Target, TargetType
 
@@ -32,12 +32,12 @@ _STATUS_ORDER: Final = {Status.ACTIVE: 0, Status.DEPRECATED: 1, Status.DELETED: 
 _SPELLINGS: Final[Mapping[TargetType, tuple[str, Callable[[str], str]]]] = {
     TargetType.STREAMABLE_HTTP: ("", normalise_url),
     TargetType.SSE: ("", normalise_url),
-    TargetType.NPM: ("npm:", npm_name),
-    TargetType.PYPI: ("pypi:", pypi_name),
-    TargetType.OCI: ("oci:", lambda name: oci_reference(name).repository),
-    TargetType.NUGET: ("nuget:", lambda name: plain_name(name).lower()),
-    TargetType.CARGO: ("cargo:", lambda name: plain_name(name).lower().replace("_", "-")),
-    TargetType.MCPB: ("mcpb:", bundle_address),
+    TargetType.NPM: ("npm:", normalise_npm_name),
+    TargetType.PYPI: ("pypi:", normalise_pypi_name),
+    TargetType.OCI: ("oci:", lambda name: parse_oci_reference(name).repository),
+    TargetType.NUGET: ("nuget:", lambda name: normalise_plain_name(name).lower()),
+    TargetType.CARGO: ("cargo:", lambda name: normalise_plain_name(name).lower().replace("_", "-")),
+    TargetType.MCPB: ("mcpb:", normalise_bundle_url),
 }
 
 
@@ -49,12 +49,12 @@ def canonical_ref(ref: ServerRef) -> str:
     for target in ref.targets[:1]:
         try:
             return target_ref(target)
-        except Unusable:
+        except UnusableAddress:
             return own_name
     if ref.repository:
         try:
-            return "repo:" + repository_address(ref.repository)
-        except Unusable:
+            return "repo:" + normalise_repository_url(ref.repository)
+        except UnusableAddress:
             return own_name
     return own_name
 
@@ -63,12 +63,12 @@ def target_ref(target: Target) -> str:
     """The canonical reference of one target; raise Unusable when its identifier is not an address of its type."""
     spelling = _SPELLINGS.get(target.type)
     if spelling is None:
-        raise Unusable("a command has no address that others could share")
+        raise UnusableAddress("a command has no address that others could share")
     prefix, normalise = spelling
     return prefix + normalise(target.identifier)
 
 
-def merge(refs: Sequence[ServerRef]) -> Server:
+def merge_references(refs: Sequence[ServerRef]) -> Server:
     """One server from all refs that share a canonical reference; the order of the refs does not matter.
 
     Everything but `seen_in` comes from the most trusted ref: not deleted before deleted, then by registry, then a
@@ -77,7 +77,7 @@ def merge(refs: Sequence[ServerRef]) -> Server:
     ref = canonical_ref(refs[0])
     if strangers := {canonical_ref(other) for other in refs} - {ref}:
         raise ValueError(f"refs of one server expected, found {ref} and {min(strangers)}")
-    leader = by_trust(refs, ref)[0]
+    leader = order_by_trust(refs, ref)[0]
     alive = [other for other in refs if other.status not in {Status.DELETED, Status.INVALID}]
     return Server(
         ref=ref,
@@ -88,7 +88,7 @@ def merge(refs: Sequence[ServerRef]) -> Server:
     )
 
 
-def by_trust(refs: Sequence[ServerRef], canonical: str) -> list[ServerRef]:
+def order_by_trust(refs: Sequence[ServerRef], canonical: str) -> list[ServerRef]:
     """The refs of one server, those first whose words about it count most; the order of the refs does not matter."""
     return sorted(refs, key=lambda ref: _distrust(ref, canonical))
 
@@ -99,7 +99,7 @@ def _distrust(ref: ServerRef, canonical: str) -> tuple[bool, bool, int, bool, in
         ref.status is Status.INVALID,
         ref.status is Status.DELETED,
         _registry_rank(ref.registry),
-        not owns(ref.name, canonical),
+        not owns_address(ref.name, canonical),
         _STATUS_ORDER[ref.status],
         ref.registry,
         ref.name,
@@ -115,7 +115,7 @@ def _registry_rank(registry: str) -> int:
     return _TRUST.get(registry, _OTHER_REGISTRY)
 
 
-def owns(name: str, canonical: str) -> bool:
+def owns_address(name: str, canonical: str) -> bool:
     """True when a name's reverse-DNS namespace holds the address: `com.example/x` and `https://mcp.example.com/mcp`.
 
     `io.github.user` holds the user's pages, packages in the user's npm scope and the user's repositories.

@@ -12,7 +12,7 @@ Three sources are asked in this order, and a classification says which one decid
 3. **The description**, only when the name holds no verb: it must begin with a reading verb and mention no deed at all.
 
 Every doubt ends in unknown. To call a reading tool unknown costs one observation; to call a writing tool reading would
-let a probe change somebody's data.
+let a probe change a user's data.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Authority(StrEnum):
     UNKNOWN = "unknown"
 
     @property
-    def is_deed(self) -> bool:
+    def changes_state(self) -> bool:
         """Known to do more than read."""
         return self in {Authority.WRITE, Authority.DESTRUCTIVE, Authority.ADMIN}
 
@@ -66,7 +66,7 @@ def _vocabulary(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-READING: Final = _vocabulary(
+READ_VERBS: Final = _vocabulary(
     """
     analyse analyze calculate cat compare compute count decode describe diff estimate explain fetch find geocode
     get grep head inspect introspect list look lookup ls peek ping preview read retrieve search show stat
@@ -75,10 +75,10 @@ READING: Final = _vocabulary(
 )
 """Verbs of asking. `check`, `query`, `resolve` and `verify` are not among them: servers write under those."""
 
-READING_AT_THE_END: Final = frozenset(["find", "get", "list", "lookup", "read", "search", "tree"])
+TRAILING_READ_VERBS: Final = frozenset(["find", "get", "list", "lookup", "read", "search", "tree"])
 """Verbs that may follow what they ask about: `web_search`, `users_list`."""
 
-READ_THINGS: Final = _vocabulary(
+READ_NOUNS: Final = _vocabulary(
     """
     details diff directions elevation history info log logs matrix metrics overview statistics stats status
     usage version
@@ -86,7 +86,7 @@ READ_THINGS: Final = _vocabulary(
 )
 """What a name without a verb ends in when it names something to read: `git_status`, `place_details`."""
 
-WRITING: Final = _vocabulary(
+WRITE_VERBS: Final = _vocabulary(
     """
     accept add adjust allocate amend annotate append apply approve archive assign attach block book bookmark buy
     call cancel change click close comment commit compose configure connect copy create customise customize
@@ -104,7 +104,7 @@ WRITING: Final = _vocabulary(
 )
 """Verbs of changing something: at a service, on a machine, on a screen."""
 
-DESTROYING: Final = _vocabulary(
+DESTROY_VERBS: Final = _vocabulary(
     """
     abort clear delete deprovision destroy discard erase evict expire kill nuke overwrite prune purge remove
     reset revoke rm rmdir terminate trash truncate wipe
@@ -112,12 +112,12 @@ DESTROYING: Final = _vocabulary(
 )
 """Verbs of undoing what cannot be had back."""
 
-ADMINISTERING: Final = _vocabulary(
+ADMIN_VERBS: Final = _vocabulary(
     "administer chmod chown elevate eval evaluate exec execute grant impersonate reboot shutdown sudo"
 )
 """Verbs of running whatever is handed over, and of deciding what others may do."""
 
-ADMIN_THINGS: Final = _vocabulary(
+ADMIN_NOUNS: Final = _vocabulary(
     """
     admin bash cmd code command commands credential credentials permission permissions powershell privilege
     privileges role roles script scripts shell sql terminal
@@ -125,9 +125,9 @@ ADMIN_THINGS: Final = _vocabulary(
 )
 """What makes a deed an administrator's: `run_command`, `set_permissions`. Reading them is reading."""
 
-PLAIN_DEEDS: Final = (
-    DESTROYING
-    | ADMINISTERING
+UNAMBIGUOUS_ACTION_VERBS: Final = (
+    DESTROY_VERBS
+    | ADMIN_VERBS
     | _vocabulary(
         """
     add append approve assign create deploy edit insert install invoke modify move publish put rename replace
@@ -146,24 +146,25 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PROSE: Final = re.compile(r"[a-z]{2,24}")
 _DEED_FORMS: Final = frozenset(
     form
-    for verb in PLAIN_DEEDS | _vocabulary("change commit download generate merge post push record run start stop store")
+    for verb in UNAMBIGUOUS_ACTION_VERBS
+    | _vocabulary("change commit download generate merge post push record run start stop store")
     for stem in (verb, verb.removesuffix("e"), verb + verb[-1])
     for form in (verb, f"{verb}s", f"{stem}ed", f"{stem}ing", f"{verb}d")
 )
 _READING_FORMS: Final = (
-    READING | {f"{verb}s" for verb in READING} | {"displays", "display", "searches", "returns", "return"}
+    READ_VERBS | {f"{verb}s" for verb in READ_VERBS} | {"displays", "display", "searches", "returns", "return"}
 )
 _MAX_TEXT: Final = 4000
 _RANK: Final = (Authority.READ, Authority.UNKNOWN, Authority.WRITE, Authority.DESTRUCTIVE, Authority.ADMIN)
 
 
-def classify_all(tools: Sequence[Json]) -> tuple[Classification, ...]:
+def classify_tools(tools: Sequence[Json]) -> tuple[Classification, ...]:
     """The class of every tool of one server, in order. A tool is whatever the server listed, of any shape."""
-    prefix = shared_prefix([_text(tool, "name") for tool in tools])
-    return tuple(classify(tool, prefix=prefix) for tool in tools)
+    prefix = find_shared_prefix([_text(tool, "name") for tool in tools])
+    return tuple(classify_tool(tool, prefix=prefix) for tool in tools)
 
 
-def classify(tool: Json, *, prefix: str = "") -> Classification:
+def classify_tool(tool: Json, *, prefix: str = "") -> Classification:
     """The class of one tool. `prefix` is the first word that it shares with most tools of its server."""
     words = _words(_text(tool, "name"), prefix)
     named, why = _by_name(words)
@@ -177,8 +178,8 @@ def classify(tool: Json, *, prefix: str = "") -> Classification:
     return _by_description(tool)
 
 
-def shared_prefix(names: Sequence[str]) -> str:
-    """The first word of most names when it is nobody's verb, such as a brand; else empty."""
+def find_shared_prefix(names: Sequence[str]) -> str:
+    """The first word of most names when it is no verb, such as a brand; else empty."""
     if len(names) < 2:
         return ""
     words = (next(iter(_split(name)), "") for name in names)
@@ -186,7 +187,7 @@ def shared_prefix(names: Sequence[str]) -> str:
     return word if word and _verb_class(word) is None and count * 10 >= len(names) * 6 else ""
 
 
-def actions_of(tool: Json) -> tuple[Authority, ...]:
+def classify_actions(tool: Json) -> tuple[Authority, ...]:
     """The classes of the actions that a tool offers, by a parameter or in its name (`get_or_create`)."""
     words = _split(_text(tool, "name"))
     named = [_verb_class(word) for word in words] if _JOINING & set(words) else []
@@ -223,7 +224,11 @@ def _by_annotations(tool: Json, named: Authority | None) -> Classification | Non
 
 
 def _is_plain_deed(tool: Json, named: Authority | None) -> bool:
-    return named is not None and named.is_deed and any(word in PLAIN_DEEDS for word in _split(_text(tool, "name")))
+    return (
+        named is not None
+        and named.changes_state
+        and any(word in UNAMBIGUOUS_ACTION_VERBS for word in _split(_text(tool, "name")))
+    )
 
 
 def _by_name(words: Sequence[str]) -> tuple[Authority | None, str]:
@@ -231,12 +236,12 @@ def _by_name(words: Sequence[str]) -> tuple[Authority | None, str]:
     at, verb = _verb(words)
     if verb is None:
         ends = words[-1] if words else ""
-        return (Authority.READ, ends) if ends in READ_THINGS else (None, "")
+        return (Authority.READ, ends) if ends in READ_NOUNS else (None, "")
     found = _verb_class(verb)
     if found is not Authority.READ:
         return (Authority.ADMIN if _administers(words, found) else found), verb
     for place, word in enumerate(words):
-        if word in PLAIN_DEEDS and place != at:
+        if word in UNAMBIGUOUS_ACTION_VERBS and place != at:
             joined = place > 0 and words[place - 1] in _JOINING
             return (_verb_class(word) if joined else Authority.UNKNOWN), word
     if any(word in _JOINING and _verb_class(after) not in {None, Authority.READ} for word, after in pairwise(words)):
@@ -250,18 +255,18 @@ def _verb(words: Sequence[str]) -> tuple[int, str | None]:
         if _verb_class(word) is not None:
             return place, word
     for place, word in enumerate(words):
-        if word in PLAIN_DEEDS:
+        if word in UNAMBIGUOUS_ACTION_VERBS:
             return place, word
     last = len(words) - 1
-    return (last, words[last]) if words and words[last] in READING_AT_THE_END else (-1, None)
+    return (last, words[last]) if words and words[last] in TRAILING_READ_VERBS else (-1, None)
 
 
 def _verb_class(word: str) -> Authority | None:
     for verbs, authority in (
-        (ADMINISTERING, Authority.ADMIN),
-        (DESTROYING, Authority.DESTRUCTIVE),
-        (WRITING, Authority.WRITE),
-        (READING, Authority.READ),
+        (ADMIN_VERBS, Authority.ADMIN),
+        (DESTROY_VERBS, Authority.DESTRUCTIVE),
+        (WRITE_VERBS, Authority.WRITE),
+        (READ_VERBS, Authority.READ),
     ):
         if word in verbs:
             return authority
@@ -269,7 +274,7 @@ def _verb_class(word: str) -> Authority | None:
 
 
 def _administers(words: Sequence[str], found: Authority | None) -> bool:
-    return found is Authority.ADMIN or any(word in ADMIN_THINGS for word in words)
+    return found is Authority.ADMIN or any(word in ADMIN_NOUNS for word in words)
 
 
 def _doubted(tool: Json, why: str) -> Classification:
@@ -290,7 +295,7 @@ def _deeds_of(raw: Json) -> Iterator[Authority]:
     values = raw.get("enum") if isinstance(raw, Mapping) else None
     for value in values if isinstance(values, list) else ():
         found = _by_name(_split(value))[0] if isinstance(value, str) else None
-        if found is not None and found.is_deed:
+        if found is not None and found.changes_state:
             yield found
 
 

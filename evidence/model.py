@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from evidence.canonical import Json, canonical_digest, canonical_json, sha256
-from evidence.inputs import Input
+from evidence.canonical import Json, NotJson, canonical_digest, canonical_json, sha256
+from evidence.package_inputs import PackageInput
+
+Parsed = TypeVar("Parsed")
 
 ServerId: TypeAlias = str
 
@@ -81,7 +83,7 @@ class Target:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[PackageInput, ...] = ()
 
 
 class Status(StrEnum):
@@ -194,9 +196,19 @@ class Dossier:
     records: Mapping[str, Record] = field(default_factory=dict)
 
     def read(self, kind: str) -> Observed | Absent:
-        """The content of a kind; a kind that nobody collected is absent, never empty."""
+        """The content of a kind; a kind that was not collected is absent, never empty."""
         record = self.records.get(kind)
         return record.content if record else Absent(Reason.NOT_COLLECTED, f"no {kind} record in this run")
+
+    def parsed(self, kind: str, parse: Callable[[bytes], Parsed]) -> Parsed | None:
+        """The view of a kind; None when it is absent or cannot be read back."""
+        content = self.read(kind)
+        if isinstance(content, Absent):
+            return None
+        try:
+            return parse(content.body)
+        except NotJson:
+            return None
 
 
 class Trigger(StrEnum):

@@ -21,7 +21,7 @@ from pathlib import Path
 from sqlalchemy.engine import URL, make_url
 
 from evidence.store import StoreError, open_store
-from workers.settings import Settings
+from workers.settings.environment import Settings
 
 SUFFIXES = {"sqlite": ".db", "postgresql": ".dump"}
 

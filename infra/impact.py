@@ -99,13 +99,13 @@ def scores_of(code: Path) -> Scores:
 
 def score_all() -> Scores:
     """Receipts of every dossier under every rubric of the importable code, which may be an old one."""
-    from scoring import assess, catalogue  # noqa: PLC0415  which code this is, PYTHONPATH says
-    from workers.cli.saved import load  # noqa: PLC0415
+    from scoring.engine import assess, catalogue  # noqa: PLC0415  which code this is, PYTHONPATH says
+    from workers.cli.measure.scan_file import decode_dossier  # noqa: PLC0415
 
     scores: Scores = {}
     for name, data in dossiers():
-        assessment = assess.assess(load(data, datetime(2026, 1, 1, tzinfo=UTC)))
-        cards = [rubric.score(assessment) for rubric in catalogue.rubrics()]
+        assessment = assess.assess_dossier(decode_dossier(data, datetime(2026, 1, 1, tzinfo=UTC)))
+        cards = [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
         scores[name] = {f"{card.rubric}@{card.version}": _plain(card) for card in cards}
     return scores
 
@@ -159,10 +159,10 @@ def _rubrics(scores: Scores) -> set[str]:
 
 def _shifts(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
     """What came and went, by published id, the largest first."""
-    from publish.movement import Charge, shifts  # noqa: PLC0415  an old revision may not have it
+    from publish.views.comparisons.score_moves import ChargedLine, find_shifts  # noqa: PLC0415  an old revision may not have it
 
-    old, new = ([Charge(*line) for line in card["lines"]] for card in (before, after))
-    for shift in shifts(old, new):
+    old, new = ([ChargedLine(*line) for line in card["lines"]] for card in (before, after))
+    for shift in find_shifts(old, new):
         counts = "/".join(f"{sign}{count}" for sign, count in (("+", shift.came), ("-", shift.went)) if count)
         where = f", such as {shift.at}" if shift.at else ""
         yield f"{shift.points:+.2f} {shift.cites} ({counts} lines{where})"

@@ -15,13 +15,14 @@ from evidence.kinds import listing
 from evidence.kinds.listing import CONTAINING, Listing
 from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Observed, Record
-from publish.left_out import without_private_answers
-from publish.overview import all_lines
-from scoring import catalogue, receipt
-from scoring.outcome import NotMeasured
-from scoring.rubric import Rubric
-from scoring.rule import discover
-from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from publish.private_answers import remove_private_answers
+from publish.run_summary import receipt_lines
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.rubric import Rubric
+from scoring.engine.rule import discover_rules
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
 PRIVATE_KINDS: Final = kinds_where(lambda traits: traits.private)
 """Kinds that only hold findings of our own, what the operator's token alone may read, or texts of third parties."""
@@ -54,7 +55,7 @@ _FOLDED: Final = re.compile(r"[0-9]+ more findings")
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReviewedFindings:
     """What people decided about the findings of one server: those that anybody may read, and those set aside.
 
     Everything else is private, so without a decision nothing is told.
@@ -64,39 +65,39 @@ class Reviewed:
     dismissed: frozenset[Spot] = frozenset()
 
 
-NOBODY_LOOKED: Final = Reviewed()
+NOT_REVIEWED: Final = ReviewedFindings()
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PublicRecords:
     """The records of one server that may be published."""
 
     records: Mapping[str, Record] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
+class WithheldServer:
     """Nothing of this server may be published, not even its scores; `why` is for its owner."""
 
     why: str
 
 
-def disclose(dossier: Dossier) -> Shown | Withheld:
+def disclose_dossier(dossier: Dossier) -> PublicRecords | WithheldServer:
     """Decide what of a dossier may be published: kinds that are public, and only from contained servers.
 
     A kind without traits is not shown.
     """
     if why := _why_withheld(dossier.read(listing.KIND)):
-        return Withheld(why)
+        return WithheldServer(why)
     if any(record.observation.get("credentials") for record in dossier.records.values()):
-        return Withheld("it was entered with credentials of its operator, and shows others less")
+        return WithheldServer("it was entered with credentials of its operator, and shows others less")
     shown = {kind: record for kind, record in sorted(dossier.records.items()) if kind in PUBLIC_KINDS}
-    return Shown({kind: public_record(record) for kind, record in shown.items()})
+    return PublicRecords({kind: redact_record(record) for kind, record in shown.items()})
 
 
-def public_record(record: Record) -> Record:
+def redact_record(record: Record) -> Record:
     """A record of a public kind without what is private of its visit, and of what it found."""
-    record = without_private_answers(record)
+    record = remove_private_answers(record)
     shown = traits()[record.kind].public_observation if record.kind in traits() else frozenset()
     if shown is None:
         return record
@@ -115,7 +116,7 @@ def _why_withheld(content: Observed | Absent) -> str:
     return "" if not sandbox or sandbox in CONTAINING else f"{sandbox} does not contain a server"
 
 
-def public_form(card: Scorecard, reviewed: Reviewed = NOBODY_LOOKED) -> Scorecard:
+def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -> Scorecard:
     """The receipt as everybody may read it: what is not disclosed yet is one neutral line in each place.
 
     Points, results and bounds stay, so the lines still add up to the same score. Rule, criterion, place, words and
@@ -125,9 +126,9 @@ def public_form(card: Scorecard, reviewed: Reviewed = NOBODY_LOOKED) -> Scorecar
     kept = {kind: digest for kind, digest in card.evidence.items() if kind in PUBLIC_KINDS}
     if len(kept) < len(card.evidence):
         card = replace(card, evidence=kept)
-    if not any(_is_private(card, line) for line in all_lines(card)):
+    if not any(_is_private(card, line) for line in receipt_lines(card)):
         return card
-    hidden = [line for line in all_lines(card) if _instead(card, line, reviewed)]
+    hidden = [line for line in receipt_lines(card) if _instead(card, line, reviewed)]
     words = frozenset(word for line in hidden for word in _words_of(line))
     caveats = tuple(dict.fromkeys(NOT_DISCLOSED if _tells(text, words) else text for text in card.caveats))
     return replace(
@@ -140,29 +141,29 @@ def public_form(card: Scorecard, reviewed: Reviewed = NOBODY_LOOKED) -> Scorecar
     )
 
 
-def public_body(body: bytes, reviewed: Reviewed = NOBODY_LOOKED) -> bytes:
+def redact_receipt_body(body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED) -> bytes:
     """The public form of an encoded receipt; one that names nothing private comes back as it is, without decoding."""
     body = _with_public_digests(body)
-    if not names_private(body):
+    if not may_name_private(body):
         return body
-    return receipt.encode(public_form(receipt.decode(body), reviewed))
+    return receipt.encode_scorecard(redact_receipt(receipt.decode_scorecard(body), reviewed))
 
 
-def names_private(body: bytes) -> bool:
+def may_name_private(body: bytes) -> bool:
     """Whether an encoded receipt may have a line that is private, told without decoding it."""
     return any(token.search(body) for token in _tokens())
 
 
-def private_lines(card: Scorecard) -> Iterator[Line]:
+def find_private_lines(card: Scorecard) -> Iterator[Line]:
     """The lines that need a decision before anybody reads them, at whatever level they stand."""
-    return (line for line in all_lines(card) if _is_private(card, line))
+    return (line for line in receipt_lines(card) if _is_private(card, line))
 
 
 @cache
-def private_rules() -> frozenset[str]:
+def private_rule_ids() -> frozenset[str]:
     """Ids of the rules whose findings are withheld: by name, by family, and by the evidence that they read."""
     return PRIVATE_RULES | {
-        rule.id for rule in discover().values() if rule.family in PRIVATE_FAMILIES or rule.reads in PRIVATE_KINDS
+        rule.id for rule in discover_rules().values() if rule.family in PRIVATE_FAMILIES or rule.reads in PRIVATE_KINDS
     }
 
 
@@ -170,27 +171,30 @@ def private_rules() -> frozenset[str]:
 def _private_citations(rubric: str) -> frozenset[str]:
     """Published ids under which any version of a rubric charges for private rules."""
     return frozenset(
-        cites for known in catalogue.rubrics() if known.id == rubric for cites in (*_criteria(known), *_parts(known))
+        cites
+        for known in catalogue.list_rubrics()
+        if known.id == rubric
+        for cites in (*_criteria(known), *_parts(known))
     )
 
 
 def _criteria(rubric: Rubric) -> Iterator[str]:
-    yield from (criterion.cites for criterion in rubric.criteria if criterion.rule in private_rules())
+    yield from (criterion.cites for criterion in rubric.criteria if criterion.rule in private_rule_ids())
 
 
 def _parts(rubric: Rubric) -> Iterator[str]:
     """Components that private rules decide about; folded lines cite the component, and name no rule."""
     for dimension in rubric.dimensions:
         for component in dimension.components:
-            if any(criterion.rule in private_rules() for criterion in component.criteria):
+            if any(criterion.rule in private_rule_ids() for criterion in component.criteria):
                 yield f"{dimension.name}.{component.name}"
 
 
 @cache
 def _tokens() -> tuple[re.Pattern[bytes], ...]:
     """What an encoded receipt holds if one of its lines is private: one search each for rules and for citations."""
-    cited = frozenset[str]().union(*(_private_citations(rubric.id) for rubric in catalogue.rubrics()))
-    members = {"rule": private_rules(), "cites": cited}
+    cited = frozenset[str]().union(*(_private_citations(rubric.id) for rubric in catalogue.list_rubrics()))
+    members = {"rule": private_rule_ids(), "cites": cited}
     return tuple(
         re.compile(f'"{member}":"(?:{"|".join(map(re.escape, sorted(names)))})"'.encode())
         for member, names in members.items()
@@ -200,12 +204,12 @@ def _tokens() -> tuple[re.Pattern[bytes], ...]:
 
 def _is_private(card: Scorecard, line: Line) -> bool:
     """By its rule; a line without one, or whose rule no longer exists, by what it cites."""
-    return line.rule in private_rules() or (
-        line.rule not in discover() and line.cites in _private_citations(card.rubric)
+    return line.rule in private_rule_ids() or (
+        line.rule not in discover_rules() and line.cites in _private_citations(card.rubric)
     )
 
 
-def _instead(card: Scorecard, line: Line, reviewed: Reviewed) -> str:
+def _instead(card: Scorecard, line: Line, reviewed: ReviewedFindings) -> str:
     """What stands in place of a line; empty when it is shown as it is.
 
     A line without a rule, the price of several findings, goes with those that it is about. One that folds findings
@@ -213,10 +217,10 @@ def _instead(card: Scorecard, line: Line, reviewed: Reviewed) -> str:
     """
     if not _is_private(card, line):
         return ""
-    if line.rule in private_rules():
+    if line.rule in private_rule_ids():
         spot = _spot(line)
         return "" if spot in reviewed.disclosed else SET_ASIDE if spot in reviewed.dismissed else NOT_DISCLOSED
-    about = [one for one in all_lines(card) if one.cites == line.cites and one.rule in private_rules()]
+    about = [one for one in receipt_lines(card) if one.cites == line.cites and one.rule in private_rule_ids()]
     if line.rule or _FOLDED.fullmatch(line.why) or not about:
         return NOT_DISCLOSED
     said = {_instead(card, one, reviewed) for one in about}
@@ -227,7 +231,7 @@ def _spot(line: Line) -> Spot:
     return line.rule or "", line.at, line.why
 
 
-def _public_lines(card: Scorecard, lines: Sequence[Line], reviewed: Reviewed) -> tuple[Line, ...]:
+def _public_lines(card: Scorecard, lines: Sequence[Line], reviewed: ReviewedFindings) -> tuple[Line, ...]:
     """The lines with at most two for all that stay private, where the first of each stood: undecided, and set aside.
 
     The rule of such a line says only that one was named.
@@ -254,12 +258,12 @@ def _neutral(lines: Sequence[Line], why: str) -> Line:
 
 def _public_line(line: Line) -> Line:
     """A disclosed line without the digest of evidence that stays private."""
-    declared = discover().get(line.rule or "")
+    declared = discover_rules().get(line.rule or "")
     return replace(line, evidence="") if declared and declared.reads in PRIVATE_KINDS else line
 
 
 def _public_dimension(
-    card: Scorecard, part: DimensionScore, words: frozenset[str], reviewed: Reviewed
+    card: Scorecard, part: DimensionScore, words: frozenset[str], reviewed: ReviewedFindings
 ) -> DimensionScore:
     return replace(
         part,
@@ -270,7 +274,7 @@ def _public_dimension(
 
 
 def _public_component(
-    card: Scorecard, part: ComponentScore, words: frozenset[str], reviewed: Reviewed
+    card: Scorecard, part: ComponentScore, words: frozenset[str], reviewed: ReviewedFindings
 ) -> ComponentScore:
     return replace(part, result=_without_words(part.result, words), lines=_public_lines(card, part.lines, reviewed))
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from scoring import catalogue, illustration
-from scoring.outcome import NotMeasured
-from scoring.remedy import Gain, Prospect, Remedy, Spot
-from scoring.rubric import Check, Component, Criterion, Dimension, Rubric
-from scoring.rule import Rule
-from scoring.scorecard import DimensionScore, Line, Scorecard
+from scoring import rule_examples
+from scoring.engine import catalogue
+from scoring.engine.rubric import Check, Component, Criterion, Dimension, Rubric
+from scoring.engine.rule import Rule
+from scoring.remedy import FixGain, FixLocation, FixPlan, Remedy
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import DimensionScore, Line, Scorecard
 
 _CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
 
@@ -44,7 +45,7 @@ class Section:
         return "\n".join([self.heading, *(f"  {line}" for line in self.lines)])
 
 
-def explain_card(card: Scorecard) -> Explanation:
+def explain_scorecard(card: Scorecard) -> Explanation:
     """The receipt of one server: what it scored, where every point went, and what could not be seen."""
     sections = [
         Section("Dimensions", tuple(_dimension_line(part) for part in card.dimensions)),
@@ -59,7 +60,7 @@ def explain_card(card: Scorecard) -> Explanation:
 
 def explain_rule(rule_id: str) -> Explanation:
     """One rule: why it exists, what it reads, and who cites it at what price; LookupError when there is none."""
-    found = catalogue.rule(rule_id)
+    found = catalogue.get_rule(rule_id)
     facts = [
         f"judges: each {found.scope.__name__}",
         f"reads: {found.reads}",
@@ -69,21 +70,21 @@ def explain_rule(rule_id: str) -> Explanation:
         *([f"requirement: {found.level.value}"] if found.level else []),
         *([f"specification: {found.spec}"] if found.spec else []),
     ]
-    cited = tuple(f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in citations(found))
+    cited = tuple(f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in list_citations(found))
     sections = [
         Section("Facts", tuple(facts)),
-        Section("Good", illustration.good(found)),
-        Section("Bad", illustration.bad(found)),
+        Section("Good", rule_examples.list_good_examples(found)),
+        Section("Bad", rule_examples.list_bad_examples(found)),
         Section("Cited by", cited),
     ]
     return Explanation(f"{found.id}: {found.title}", found.rationale, tuple(part for part in sections if part.lines))
 
 
-def published_ids() -> frozenset[str]:
+def list_published_ids() -> frozenset[str]:
     """Every id that stands on a receipt for rules: criteria, dimensions and their components."""
-    cited = {criterion.cites for rubric in catalogue.rubrics() for criterion in rubric.criteria}
-    elsewhere = {name.upper() for rule in catalogue.rules() for name in _known_as(rule)}
-    return frozenset(cited.union(elsewhere, (name for rubric in catalogue.rubrics() for name in _parts(rubric))))
+    cited = {criterion.cites for rubric in catalogue.list_rubrics() for criterion in rubric.criteria}
+    elsewhere = {name.upper() for rule in catalogue.list_rules() for name in _known_as(rule)}
+    return frozenset(cited.union(elsewhere, (name for rubric in catalogue.list_rubrics() for name in _parts(rubric))))
 
 
 def explain_citation(cites: str) -> list[Explanation]:
@@ -95,22 +96,24 @@ def explain_citation(cites: str) -> list[Explanation]:
     LookupError when no rubric has such an id.
     """
     asked: dict[str, list[str]] = {}
-    for rubric in catalogue.rubrics():
+    for rubric in catalogue.list_rubrics():
         for criterion in rubric.criteria:
             if criterion.cites.casefold() == cites.casefold():
                 asked.setdefault(criterion.rule, []).append(f"{rubric.name}: {_citation(criterion)}")
-    for rule in catalogue.rules():
+    for rule in catalogue.list_rules():
         if cites.casefold() in _known_as(rule):
-            prices = [f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in citations(rule)]
+            prices = [f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in list_citations(rule)]
             asked.setdefault(rule.id, prices)
     told = [_cited(cites, rule, prices) for rule, prices in asked.items()]
-    told += [parts[cites.casefold()] for rubric in catalogue.rubrics() if cites.casefold() in (parts := _parts(rubric))]
+    told += [
+        parts[cites.casefold()] for rubric in catalogue.list_rubrics() if cites.casefold() in (parts := _parts(rubric))
+    ]
     if not told:
         raise LookupError(f"no rubric cites {cites!r}; `hallmark explain RUBRIC` lists the ids of a rubric")
     return told
 
 
-def explain_prospect(prospect: Prospect) -> Explanation:
+def explain_fix_plan(prospect: FixPlan) -> Explanation:
     """What to change on one server, where, and how many points that would bring."""
     card = prospect.card
     everything = prospect.everything
@@ -123,8 +126,8 @@ def explain_prospect(prospect: Prospect) -> Explanation:
 
 def explain_rubric(name: str) -> Explanation:
     """One methodology: formula, criteria or dimensions, grades, what we settled; LookupError when there is none."""
-    rubric = catalogue.rubric(name)
-    known = [f"{other.name} (source version {other.source_version})" for other in catalogue.rubrics()]
+    rubric = catalogue.get_rubric(name)
+    known = [f"{other.name} (source version {other.source_version})" for other in catalogue.list_rubrics()]
     sections = [
         Section("Formula", tuple(line for line in _formula(rubric).splitlines() if line)),
         Section("Weights", tuple(f"{part.title}: {part.weight}" for part in rubric.dimensions)),
@@ -139,9 +142,9 @@ def explain_rubric(name: str) -> Explanation:
     return Explanation(f"{rubric.name}: {rubric.title}", rubric.summary, kept)
 
 
-def citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
+def list_citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
     """Every criterion of every rubric that cites a rule."""
-    for rubric in catalogue.rubrics():
+    for rubric in catalogue.list_rubrics():
         for criterion in rubric.criteria:
             if criterion.rule == rule.id:
                 yield rubric, criterion
@@ -195,15 +198,15 @@ def _remedy_lines(remedy: Remedy) -> Iterator[str]:
     yield f"charged as {', '.join(remedy.cites)}"
     for spot in remedy.spots:
         yield f"{_alone(spot)} {spot.at or 'whole server'}: {'; '.join(spot.why)}"
-    if examples := illustration.good(catalogue.rule(remedy.rule)):
+    if examples := rule_examples.list_good_examples(catalogue.get_rule(remedy.rule)):
         yield f"good: {examples[0]}"
 
 
-def _alone(spot: Spot) -> str:
+def _alone(spot: FixLocation) -> str:
     return "(+?)" if spot.alone is None else f"({_signed(spot.alone.points)})"
 
 
-def _gain(gain: Gain) -> str:
+def _gain(gain: FixGain) -> str:
     grade = f", grade {gain.grade}" if gain.grade else ""
     return f"{_signed(gain.points)} points (to {gain.score}{grade})"
 

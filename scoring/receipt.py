@@ -10,11 +10,11 @@ from typing import Any, Final
 import orjson
 
 from evidence.canonical import Json, canonical_json, parse_json
-from scoring import arithmetic, weighing
-from scoring.outcome import NotMeasured
-from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.results import arithmetic, weighting
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
-START: Final = "start"
+START_FACT: Final = "start"
 """Fact that holds the points a server starts with, when a rubric adds lines to a start."""
 
 
@@ -30,7 +30,7 @@ class NotAReceipt(ValueError):
     """The bytes are not an encoded scorecard; the message says what was expected."""
 
 
-def encode(card: Scorecard) -> bytes:
+def encode_scorecard(card: Scorecard) -> bytes:
     """The card as RFC 8785 JSON; decimals are strings, so nothing is rounded."""
     body = _plain_card(card)
     if any(max(key, default="") > "\uffff" for key in card.facts):
@@ -38,33 +38,33 @@ def encode(card: Scorecard) -> bytes:
     return _encoded(body)
 
 
-def decode(data: bytes) -> Scorecard:
+def decode_scorecard(data: bytes) -> Scorecard:
     """The card that was encoded; raise NotAReceipt on anything else."""
     return _read(data, parse_json)
 
 
-def decode_stored(data: bytes) -> Scorecard:
+def decode_stored_scorecard(data: bytes) -> Scorecard:
     """The same, several times faster; only for what `encode` wrote."""
     return _read(data, orjson.loads)
 
 
-def decode_head(data: bytes) -> Scorecard:
+def decode_summary(data: bytes) -> Scorecard:
     """The card without lines and dimensions, many times faster, for tables; only for what `encode` wrote."""
     return _read(data, lambda body: _headed(orjson.loads(body)))
 
 
-def head_of(body: Mapping[str, Any]) -> Scorecard:
+def parse_summary(body: Mapping[str, Any]) -> Scorecard:
     """The same of a receipt that was read already."""
     return _card(_headed(body))
 
 
-def outline_of(body: Mapping[str, Any], parts: Container[str]) -> Scorecard:
+def parse_outline(body: Mapping[str, Any], parts: Container[str]) -> Scorecard:
     """The card of a receipt that was read already, with some of its dimensions and without any line."""
     unlined = [_unlined(part) for part in body["dimensions"] if part["name"] in parts]
     return _card({**body, "lines": (), "dimensions": unlined})
 
 
-def redate(data: bytes, as_of: datetime) -> bytes:
+def replace_moment(data: bytes, as_of: datetime) -> bytes:
     """The same receipt as of another moment; raise NotAReceipt on anything that `encode` did not write."""
     moment, quote, rest = data.removeprefix(_OPENING).partition(b'"')
     if not data.startswith(_OPENING) or not moment or not quote:
@@ -72,7 +72,7 @@ def redate(data: bytes, as_of: datetime) -> bytes:
     return _OPENING + as_of.isoformat().encode("ascii") + quote + rest
 
 
-def relist(data: bytes, evidence: Mapping[str, str]) -> bytes:
+def replace_evidence_digests(data: bytes, evidence: Mapping[str, str]) -> bytes:
     """The same receipt with other digests of evidence listed; raise NotAReceipt on what `encode` did not write."""
     before, mark, rest = data.partition(_EVIDENCE)
     _, brace, after = rest.partition(b"}")
@@ -81,7 +81,7 @@ def relist(data: bytes, evidence: Mapping[str, str]) -> bytes:
     return before + mark + _encoded(dict(evidence))[1:] + after
 
 
-def undated(data: bytes) -> bytes:
+def remove_moment(data: bytes) -> bytes:
     """The same receipt without its moment; raise NotAReceipt on anything that `encode` did not write."""
     moment, quote, rest = data.removeprefix(_OPENING).partition(b'",')
     if not data.startswith(_OPENING) or not moment or not quote:
@@ -89,14 +89,16 @@ def undated(data: bytes) -> bytes:
     return b"{" + rest
 
 
-def recompute(card: Scorecard) -> Decimal | NotMeasured:
+def recompute_score(card: Scorecard) -> Decimal | NotMeasured:
     """The score that the card's own lines give; equals `card.score` unless the card was tampered with."""
     if isinstance(card.score, NotMeasured):
         return card.score
     if card.dimensions:
-        overall = weighing.overall([weighing.recompute_dimension(part) for part in card.dimensions])
+        overall = weighting.compute_overall([weighting.recompute_dimension(part) for part in card.dimensions])
         return overall if overall is not None else NotMeasured("nothing_measured")
-    return arithmetic.plain(arithmetic.deduct(Decimal(card.facts[START]), (line.points for line in card.lines)))
+    return arithmetic.normalize_decimal(
+        arithmetic.add_points(Decimal(card.facts[START_FACT]), (line.points for line in card.lines))
+    )
 
 
 def _encoded(body: dict[str, Json]) -> bytes:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from scoring.assessment import Assessment
-from scoring.outcome import Finding, Measured
-from scoring.rubric import Rubric
-from scoring.rule import discover
-from scoring.scorecard import Scorecard
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Rubric
+from scoring.engine.rule import discover_rules
+from scoring.results.outcome import Finding, Measured
+from scoring.results.scorecard import Scorecard
 
 MAX_PLACES: Final = 100
 """Places of one receipt whose own gain is computed; the gain of their rule counts all of them."""
@@ -27,7 +27,7 @@ Place: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gain:
+class FixGain:
     """Points that a fix brings, before the score is rounded, and what the receipt would then say."""
 
     points: Decimal
@@ -36,12 +36,12 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class FixLocation:
     """One place to fix. `alone` is the gain of fixing only this one, None past MAX_PLACES."""
 
     at: str
     why: tuple[str, ...]
-    alone: Gain | None
+    alone: FixGain | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,24 +52,24 @@ class Remedy:
     title: str
     rationale: str
     cites: tuple[str, ...]
-    gain: Gain
-    spots: tuple[Spot, ...]
+    gain: FixGain
+    spots: tuple[FixLocation, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prospect:
+class FixPlan:
     """A receipt as it stands under this code, the remedies with the largest gain first, and the gain of all of them."""
 
     card: Scorecard
     remedies: tuple[Remedy, ...] = ()
-    everything: Gain | None = None
+    everything: FixGain | None = None
 
 
-def prospect(assessment: Assessment, rubric: Rubric) -> Prospect:
+def plan_fixes(assessment: Assessment, rubric: Rubric) -> FixPlan:
     """What could be fixed; a server without a score has nothing to gain from what was not seen."""
     card = rubric.score(assessment)
     if not isinstance(card.score, Decimal):
-        return Prospect(card=card)
+        return FixPlan(card=card)
     found = _found(assessment, rubric)
     places = [place for rule in found.values() for place in rule]
     weigh = _Scales(assessment, rubric, card)
@@ -77,10 +77,10 @@ def prospect(assessment: Assessment, rubric: Rubric) -> Prospect:
     order = sorted(found, key=lambda rule: (-gains[rule].points, rule))
     worth = {place for rule in order for place in found[rule]} if len(places) <= MAX_PLACES else _first(order, found)
     remedies = tuple(_remedy(rule, found[rule], gains[rule], weigh, worth) for rule in order)
-    return Prospect(card=card, remedies=remedies, everything=weigh.without(set(places)) if places else None)
+    return FixPlan(card=card, remedies=remedies, everything=weigh.without(set(places)) if places else None)
 
 
-def exact(card: Scorecard) -> Decimal:
+def exact_score(card: Scorecard) -> Decimal:
     """The score before it was rounded, 0 when there is none."""
     score = card.score if isinstance(card.score, Decimal) else Decimal(0)
     return score - sum((line.points for line in card.lines if line.cites == ROUNDING), Decimal(0))
@@ -90,14 +90,14 @@ class _Scales:
     """Judges one server again and again, each time without some findings."""
 
     def __init__(self, assessment: Assessment, rubric: Rubric, card: Scorecard) -> None:
-        self._assessment, self._rubric, self._before = assessment, rubric, exact(card)
+        self._assessment, self._rubric, self._before = assessment, rubric, exact_score(card)
         self._cited = {criterion.question for criterion in rubric.criteria}
 
     def cites(self, rule: str) -> tuple[str, ...]:
         """The published ids under which the rubric charges for a rule."""
         return tuple(dict.fromkeys(part.cites for part in self._rubric.criteria if part.rule == rule))
 
-    def without(self, fixed: Collection[Place]) -> Gain:
+    def without(self, fixed: Collection[Place]) -> FixGain:
         """The gain of fixing these places."""
         outcomes = dict(self._assessment.outcomes)
         for question in self._cited:
@@ -107,7 +107,7 @@ class _Scales:
                 outcomes[question] = replace(outcome, findings=kept)
         card = self._rubric.score(replace(self._assessment, outcomes=outcomes))
         score = card.score if isinstance(card.score, Decimal) else Decimal(0)
-        return Gain(points=exact(card) - self._before, score=score, grade=card.grade)
+        return FixGain(points=exact_score(card) - self._before, score=score, grade=card.grade)
 
 
 def _found(assessment: Assessment, rubric: Rubric) -> Mapping[str, Mapping[Place, list[str]]]:
@@ -128,9 +128,9 @@ def _first(order: list[str], found: Mapping[str, Mapping[Place, list[str]]]) -> 
 
 
 def _remedy(
-    rule: str, found: Mapping[Place, list[str]], gain: Gain, weigh: _Scales, worth: Collection[Place]
+    rule: str, found: Mapping[Place, list[str]], gain: FixGain, weigh: _Scales, worth: Collection[Place]
 ) -> Remedy:
-    declared = discover()[rule]
+    declared = discover_rules()[rule]
     alone = {place: gain if len(found) == 1 else weigh.without({place}) for place in found if place in worth}
     return Remedy(
         rule=rule,
@@ -138,7 +138,7 @@ def _remedy(
         rationale=declared.rationale,
         cites=weigh.cites(rule),
         gain=gain,
-        spots=tuple(Spot(at=place[1], why=tuple(why), alone=alone.get(place)) for place, why in found.items()),
+        spots=tuple(FixLocation(at=place[1], why=tuple(why), alone=alone.get(place)) for place, why in found.items()),
     )
 
 

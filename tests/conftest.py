@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import random
 import socket
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from evidence.store import open_store
+from tests.servers.postgres import PostgresServer, postgres_server
+
+# A deadline for an example is a race with the clock, and other examples on every run are failures by chance.
+settings.register_profile("hallmark", deadline=None, derandomize=True, database=None)
+settings.load_profile("hallmark")
 
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex
@@ -29,6 +38,22 @@ def _refuse_other_hosts(address: Any) -> None:
         raise RuntimeError(
             f"a test tried to reach {host}: tests talk to loopback only (mark it `live`, or write a server)"
         )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="random order of modules and of the tests of each")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Modules stay together, since their fixtures are expensive; every process of a run draws the same order."""
+    if (seed := config.getoption("shuffle")) is not None:
+        chance, modules = random.Random(seed), defaultdict[str, list[pytest.Item]](list)
+        for item in items:
+            modules[item.nodeid.partition("::")[0]].append(item)
+        for module in modules.values():
+            chance.shuffle(module)
+        items[:] = chain.from_iterable(chance.sample(list(modules.values()), len(modules)))
 
 
 def pytest_configure() -> None:
@@ -56,6 +81,23 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store.migrate()
     store.close()
     return path
+
+
+@pytest.fixture(scope="session")
+def session_postgres() -> Iterator[PostgresServer]:
+    """One PostgreSQL server for all modules; each test makes a database of its own."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def session_postgres_template(session_postgres: PostgresServer) -> str:
+    """The name of a migrated, empty database, to be copied."""
+    url = session_postgres.create_database()
+    opened = open_store(url)
+    opened.migrate()
+    opened.close()
+    return url.rpartition("/")[2]
 
 
 @pytest.fixture(autouse=True)

@@ -22,19 +22,20 @@ from celery.signals import (
 from kombu.entity import Exchange, Queue
 
 from evidence.store import open_store
-from workers import log, schedule, waiting
-from workers.settings import Settings
+from workers import log, schedule
+from workers.coordination import broker_statistics
+from workers.settings.environment import Settings
 
 
 @cache
-def settings() -> Settings:
+def worker_settings() -> Settings:
     """The settings of this process, read once."""
     return Settings()
 
 
-def configuration() -> dict[str, Any]:
+def celery_configuration() -> dict[str, Any]:
     """Celery's configuration, derived from the settings when Celery first needs it."""
-    mine = settings()
+    mine = worker_settings()
     soft, hard = (limit.total_seconds() for limit in mine.task_limits)
     long_soft, long_hard = (limit.total_seconds() for limit in mine.long_task_limits)
     return {
@@ -43,19 +44,21 @@ def configuration() -> dict[str, Any]:
         "broker_connection_max_retries": None,
         "broker_transport_options": {"visibility_timeout": mine.visibility_timeout.total_seconds()},
         "task_queues": [_queue(name) for name in schedule.QUEUES],
-        "task_default_queue": schedule.PROBE,
-        "task_routes": {task: {"queue": queue} for task, queue in schedule.ROUTES.items()},
+        "task_default_queue": schedule.PROBE_QUEUE,
+        "task_routes": {task: {"queue": queue} for task, queue in schedule.TASK_QUEUES.items()},
         "task_ignore_result": True,
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
         "task_soft_time_limit": soft,
         "task_time_limit": hard,
-        "task_annotations": {task: {"soft_time_limit": long_soft, "time_limit": long_hard} for task in schedule.LONG},
+        "task_annotations": {
+            task: {"soft_time_limit": long_soft, "time_limit": long_hard} for task in schedule.LONG_TASKS
+        },
         "worker_max_memory_per_child": mine.worker_memory * 1024,
         "worker_max_tasks_per_child": mine.worker_tasks,
         "worker_prefetch_multiplier": 1,
         "worker_cancel_long_running_tasks_on_connection_loss": False,
-        "beat_schedule": schedule.beat_table(mine),
+        "beat_schedule": schedule.build_beat_table(mine),
         "beat_max_loop_interval": min(mine.sweep_every.total_seconds(), 60.0),
         "timezone": "UTC",
     }
@@ -67,11 +70,11 @@ def _queue(name: str) -> Queue:
 
 
 app = Celery("hallmark", include=["workers.tasks"], set_as_current=False)
-app.add_defaults(configuration)
+app.add_defaults(celery_configuration)
 
 
 def _configure_logs(**_: object) -> None:
-    log.configure(settings().log_level, settings().log_format)
+    log.configure_logging(worker_settings().log_level, worker_settings().log_format)
 
 
 def _hush(instance: Any = None, **_: object) -> None:
@@ -80,23 +83,23 @@ def _hush(instance: Any = None, **_: object) -> None:
 
 
 def _bind_logs(task: Any = None, args: Any = (), **_: object) -> None:
-    log.only_about(**schedule.subject(task.name, args or ()))
+    log.replace_log_context(**schedule.describe_task(task.name, args or ()))
 
 
 def _unbind_logs(**_: object) -> None:
-    log.only_about()
+    log.replace_log_context()
 
 
 def _migrate(**_: object) -> None:
-    store = open_store(settings().store_url)
+    store = open_store(worker_settings().store_url)
     store.migrate()
     store.close()
 
 
 def _warm(**_: object) -> None:
-    from workers.warming import warm  # noqa: PLC0415  beat and the command line need no rules
+    from workers.preload import preload_modules  # noqa: PLC0415  beat and the command line need no rules
 
-    warm()
+    preload_modules()
 
 
 class _Stop:
@@ -126,7 +129,7 @@ def is_stopping() -> bool:
 
 setup_logging.connect(_configure_logs)
 celeryd_after_setup.connect(_hush)
-before_task_publish.connect(waiting.stamp)
+before_task_publish.connect(broker_statistics.stamp_sent_time)
 task_prerun.connect(_bind_logs)
 task_postrun.connect(_unbind_logs)
 worker_init.connect(_migrate)

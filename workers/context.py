@@ -8,30 +8,30 @@ from functools import cached_property
 from typing import Protocol
 
 from crawler.collector import Collector, Follower
-from crawler.collectors.protocol.chosen import Chosen
+from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.registries.registry import Registry
 from evidence.kinds.samples import Sample
 from evidence.model import Target
 from evidence.store import Store, open_store
-from workers import pins
 from workers.clock import Clock, clock_at
 from workers.log import Log, get_log
-from workers.settings import Settings
+from workers.runs import pins
+from workers.settings.environment import Settings
 
 
-class Sampling(Protocol):
-    """Takes samples of connection stability. `crawler.collectors.protocol.light.Sampler` is the real one."""
+class AvailabilitySampler(Protocol):
+    """Takes samples of connection stability, as `AvailabilitySampler` of `crawler` does."""
 
     async def sample(self, target: Target) -> Sample | None:
         """One attempt to connect; None when it says nothing of the server's stability."""
         ...
 
 
-class Outside(Protocol):
-    """The outside world of a run. `workers.outside.Network` is the real one."""
+class CrawlerWiring(Protocol):
+    """The outside world of a run. `workers.wiring.network.NetworkWiring` is the real one."""
 
     @property
-    def versions(self) -> Sequence[pins.Versioned]:
+    def versions(self) -> Sequence[pins.VersionedCollector]:
         """What the collectors are, known without building them."""
         ...
 
@@ -39,7 +39,7 @@ class Outside(Protocol):
         """The collectors, in the order in which they run; built on the first call."""
         ...
 
-    async def inquirer(self, chosen: Chosen) -> Collector:
+    async def retest_collector(self, chosen: QuestionSelection) -> Collector:
         """The collector of a server's conversation as a re-test sends it, which asks what was chosen besides."""
         ...
 
@@ -51,7 +51,7 @@ class Outside(Protocol):
         """One registry per source: those of the settings by name, others as written: `starter`, a path, a URL ..."""
         ...
 
-    async def sampler(self) -> Sampling:
+    async def sampler(self) -> AvailabilitySampler:
         """What takes samples of remotes between two runs."""
         ...
 
@@ -63,7 +63,7 @@ class Outside(Protocol):
 class Context:
     """Settings, store, clock and log; collectors, registries and pins on first use."""
 
-    def __init__(self, settings: Settings, *, store: Store, clock: Clock, log: Log, outside: Outside) -> None:
+    def __init__(self, settings: Settings, *, store: Store, clock: Clock, log: Log, outside: CrawlerWiring) -> None:
         self.settings = settings
         self.store = store
         self.clock = clock
@@ -73,12 +73,12 @@ class Context:
     @cached_property
     def pins(self) -> Mapping[str, str]:
         """The versions of this process."""
-        return pins.current(self.outside.versions, self.settings.commit)
+        return pins.read_current_pins(self.outside.versions, self.settings.commit)
 
 
 @asynccontextmanager
 async def open_context(
-    settings: Settings, *, outside: Outside | None = None, migrate: bool = True
+    settings: Settings, *, outside: CrawlerWiring | None = None, migrate: bool = True
 ) -> AsyncIterator[Context]:
     """A Context for one event loop. Opens the database and nothing else; the rest is built on first use.
 
@@ -98,8 +98,8 @@ async def open_context(
         store.close()
 
 
-def _network(settings: Settings, clock: Clock) -> Outside:
+def _network(settings: Settings, clock: Clock) -> CrawlerWiring:
     # Imported late: the wire costs a reader of stored results a third of a second.
-    from workers.outside import Network  # noqa: PLC0415
+    from workers.wiring.network import NetworkWiring  # noqa: PLC0415
 
-    return Network(settings, clock)
+    return NetworkWiring(settings, clock)

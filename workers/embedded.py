@@ -12,18 +12,18 @@ from pathlib import Path
 
 from evidence.kinds import listing
 from evidence.model import Run, Trigger
-from evidence.store import Progress as StoredProgress
+from evidence.store import RunProgress as StoredProgress
 from evidence.store import RunRow, RunState, Stage
 from workers import pipeline
+from workers.concurrency import Halt, run_unless_halted
 from workers.context import Context
-from workers.flow import Halt, unless_halted
-from workers.log import about
-from workers.options import RunOptions
-from workers.progress import Progress, StageName, Tally, Unwatched
-from workers.walks import Walked
+from workers.log import bind_log_context
+from workers.progress import NoDisplay, ProgressDisplay, StageCounter, StageName
+from workers.runs.options import RunOptions
+from workers.stages.discovery import RegistryProgress
 
 
-class AnotherRun(Exception):
+class RunAlreadyActive(Exception):
     """Another process is running on the same home folder."""
 
 
@@ -39,7 +39,7 @@ class RunResult:
     collected: int
     scored: int
     seconds: float
-    walks: Sequence[Walked] = ()
+    walks: Sequence[RegistryProgress] = ()
     absent: Mapping[str, int] = field(default_factory=dict)
     hint: str = ""
 
@@ -54,7 +54,7 @@ class RunResult:
         return self.published and self.failed == 0 and not any(walk.error for walk in self.walks)
 
 
-async def run(ctx: Context, options: RunOptions, progress: Progress | None = None) -> RunResult:
+async def run_embedded(ctx: Context, options: RunOptions, progress: ProgressDisplay | None = None) -> RunResult:
     """Run the pipeline to its end, or resume the unfinished run with the same options unless they say `fresh`.
 
     Ctrl-C (or SIGTERM) stops it within `settings.stop_grace` seconds with everything finished stored; the result says
@@ -64,8 +64,8 @@ async def run(ctx: Context, options: RunOptions, progress: Progress | None = Non
         began = ctx.clock.monotonic()
         await ctx.outside.registries(options.registries)  # an unknown source is an error before a run exists
         current, resumed = await asyncio.to_thread(_start, ctx, options)
-        walks, published = await _steps(ctx, current, progress or Unwatched(), halt)
-        state = await asyncio.to_thread(ctx.store.progress, current.id)
+        walks, published = await _steps(ctx, current, progress or NoDisplay(), halt)
+        state = await asyncio.to_thread(ctx.store.read_progress, current.id)
         return _result(
             current,
             state,
@@ -77,14 +77,14 @@ async def run(ctx: Context, options: RunOptions, progress: Progress | None = Non
         )
 
 
-async def _steps(ctx: Context, run: Run, progress: Progress, halt: Halt) -> tuple[list[Walked], bool]:
+async def _steps(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> tuple[list[RegistryProgress], bool]:
     """Every step in turn; what is already done costs one query. Ends early when `halt` is set."""
     walks = await _discover(ctx, run, progress, halt)
     if halt.is_set():
         return walks, False
-    if not (await asyncio.to_thread(ctx.store.progress, run.id)).planned:
+    if not (await asyncio.to_thread(ctx.store.read_progress, run.id)).planned:
         # Nothing to resume: the next call has to walk again.
-        await asyncio.to_thread(ctx.store.set_state, run.id, RunState.ABANDONED, ctx.clock.wall())
+        await asyncio.to_thread(ctx.store.set_run_state, run.id, RunState.ABANDONED, ctx.clock.wall())
         return walks, False
     await _collect(ctx, run, progress, halt)
     if halt.is_set():
@@ -95,34 +95,38 @@ async def _steps(ctx: Context, run: Run, progress: Progress, halt: Halt) -> tupl
     return walks, await _publish(ctx, run, progress)
 
 
-async def _discover(ctx: Context, run: Run, progress: Progress, halt: Halt) -> list[Walked]:
-    tally = Tally(progress, ctx.clock, "discover", None)
+async def _discover(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> list[RegistryProgress]:
+    tally = StageCounter(progress, ctx.clock, "discover", None)
     walking = pipeline.discover(ctx, run, halt=halt, tally=tally)
-    return await unless_halted(walking, halt, ctx.settings.stop_grace) or []
+    return await run_unless_halted(walking, halt, ctx.settings.stop_grace) or []
 
 
-async def _collect(ctx: Context, run: Run, progress: Progress, halt: Halt) -> None:
-    waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT)
+async def _collect(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> None:
+    waiting = await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.COLLECT)
     tally = await _tally(ctx, run, progress, "collect", len(waiting))
-    with about(run=run.id, stage=Stage.COLLECT.value):
+    with bind_log_context(run=run.id, stage=Stage.COLLECT.value):
         await pipeline.collect(ctx, run, waiting, halt=halt, tally=tally)
     pause = ctx.settings.local_retry_after.total_seconds()
-    if pause and (again := await asyncio.to_thread(ctx.store.pending, run.id, Stage.COLLECT)) and not halt.is_set():
+    if (
+        pause
+        and (again := await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.COLLECT))
+        and not halt.is_set()
+    ):
         tally.show(f"{len(again)} servers failed in passing and are looked at again in {pause:.0f} s")
-        await unless_halted(asyncio.sleep(pause), halt, 0)
+        await run_unless_halted(asyncio.sleep(pause), halt, 0)
         if not halt.is_set():
             await pipeline.collect(ctx, run, again, halt=halt, tally=tally)
 
 
-async def _score(ctx: Context, run: Run, progress: Progress, halt: Halt) -> None:
-    waiting = await asyncio.to_thread(ctx.store.pending, run.id, Stage.SCORE)
+async def _score(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> None:
+    waiting = await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.SCORE)
     tally = await _tally(ctx, run, progress, "score", len(waiting))
-    with about(run=run.id, stage=Stage.SCORE.value):
+    with bind_log_context(run=run.id, stage=Stage.SCORE.value):
         await pipeline.score(ctx, run, waiting, halt=halt, tally=tally)
 
 
-async def _publish(ctx: Context, run: Run, progress: Progress) -> bool:
-    tally = Tally(progress, ctx.clock, "publish", 1)
+async def _publish(ctx: Context, run: Run, progress: ProgressDisplay) -> bool:
+    tally = StageCounter(progress, ctx.clock, "publish", 1)
     try:
         await pipeline.publish(ctx, run)
     except pipeline.NotPublishable as error:
@@ -133,10 +137,10 @@ async def _publish(ctx: Context, run: Run, progress: Progress) -> bool:
     return True
 
 
-async def _tally(ctx: Context, run: Run, progress: Progress, stage: StageName, waiting: int) -> Tally:
-    state = await asyncio.to_thread(ctx.store.progress, run.id)
+async def _tally(ctx: Context, run: Run, progress: ProgressDisplay, stage: StageName, waiting: int) -> StageCounter:
+    state = await asyncio.to_thread(ctx.store.read_progress, run.id)
     absent = _absent_listings(state) if stage == "collect" else None
-    return Tally(progress, ctx.clock, stage, state.planned, resumed=state.planned - waiting, absent=absent)
+    return StageCounter(progress, ctx.clock, stage, state.planned, resumed=state.planned - waiting, absent=absent)
 
 
 def _absent_listings(state: StoredProgress) -> dict[str, int]:
@@ -145,12 +149,12 @@ def _absent_listings(state: StoredProgress) -> dict[str, int]:
 
 def _start(ctx: Context, options: RunOptions) -> tuple[Run, bool]:
     """The run to work on, and whether it is an unfinished one."""
-    unfinished = [row for row in ctx.store.unfinished_runs(Trigger.LOCAL) if _is_resumable(ctx, row, options)]
+    unfinished = [row for row in ctx.store.list_unfinished_runs(Trigger.LOCAL) if _is_resumable(ctx, row, options)]
     if unfinished and not options.fresh:
         ctx.log.info("run_resumed", run=unfinished[0].run.id)
         return unfinished[0].run, True
     for row in unfinished:
-        ctx.store.set_state(row.run.id, RunState.ABANDONED, ctx.clock.wall())
+        ctx.store.set_run_state(row.run.id, RunState.ABANDONED, ctx.clock.wall())
     started = pipeline.start_run(ctx, Trigger.LOCAL, options)
     ctx.log.info("run_started", run=started.id)
     return started, False
@@ -165,7 +169,7 @@ def _is_resumable(ctx: Context, row: RunRow, options: RunOptions) -> bool:
 def _result(
     run: Run,
     state: StoredProgress,
-    walks: Sequence[Walked],
+    walks: Sequence[RegistryProgress],
     *,
     resumed: bool,
     interrupted: bool,
@@ -203,7 +207,7 @@ def _alone(home: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise AnotherRun(
+            raise RunAlreadyActive(
                 f"another `hallmark run` is working in {home}: wait for it, or set HALLMARK_HOME to another folder"
             ) from error
         yield
@@ -224,7 +228,7 @@ def _interruptible() -> Iterator[Halt]:
             loop.add_signal_handler(number, stop)
             handled.append(number)
     except (ValueError, RuntimeError, NotImplementedError):
-        pass  # not in the main thread: whoever runs us there decides about signals
+        pass  # not in the main thread: the caller decides about signals
     try:
         yield halt
     finally:

@@ -31,7 +31,7 @@ _LONGEST_MESSAGE = 1_000
 _POOL = "billiard.exceptions"
 
 
-def configure(level: str, form: Literal["auto", "json", "console"]) -> None:
+def configure_logging(level: str, form: Literal["auto", "json", "console"]) -> None:
     """Send events of `level` and above, and warnings of libraries, to stderr. Call once, before the first event."""
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
     rendering = _rendering(console=console)
@@ -52,18 +52,18 @@ def get_log(**bound: object) -> Log:
     return cast("Log", structlog.get_logger().bind(**bound))
 
 
-def about(**values: str) -> AbstractContextManager[None]:
+def bind_log_context(**values: str) -> AbstractContextManager[None]:
     """Bind `run`, `stage` and `server` to all events inside, also to those of what is started there."""
     return bound_contextvars(**values)
 
 
-def only_about(**values: str) -> None:
+def replace_log_context(**values: str) -> None:
     """Bind these values, and nothing that was bound before, to all events from now on."""
     clear_contextvars()
     bind_contextvars(**values)
 
 
-def frames(error: BaseException) -> list[str]:
+def list_frames(error: BaseException) -> list[str]:
     """Where an exception was raised, outermost first, without its message: that may quote what a server sent."""
     walked = traceback.extract_tb(error.__traceback__)
     return [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in walked]
@@ -94,7 +94,7 @@ def _told(record: logging.LogRecord) -> dict[str, object]:
     if error is None:
         return {"message": _plain(record.getMessage())}
     error = getattr(error, "exc", error)  # a pool wraps those of its processes
-    told: dict[str, object] = {"error": type(error).__name__, "at": frames(error)}
+    told: dict[str, object] = {"error": type(error).__name__, "at": list_frames(error)}
     # Those of the pool say by which signal or limit a process ended, and can say nothing else.
     return told | ({"message": _plain(str(error))} if type(error).__module__ == _POOL else {})
 

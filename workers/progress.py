@@ -1,4 +1,4 @@
-"""How far a run is: what the pipeline tells whoever watches it."""
+"""Progress of a run, as the pipeline reports it to observers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ StageName: TypeAlias = Literal["discover", "collect", "score", "publish"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class StageStatus:
     """One moment of one stage.
 
     `done` of `planned` (None while unknown) are finished, of which `resumed` were before this process began. `rate` is
@@ -32,27 +32,27 @@ class Status:
     note: str = ""
 
 
-class Progress(Protocol):
+class ProgressDisplay(Protocol):
     """Who watches. `show` is called often, from the event loop's thread, and must not block."""
 
-    def show(self, status: Status) -> None:
+    def show(self, status: StageStatus) -> None:
         """Take notice of a new status."""
         ...
 
 
-class Unwatched:
-    """Nobody watches."""
+class NoDisplay:
+    """A progress display without output."""
 
-    def show(self, status: Status) -> None:
+    def show(self, status: StageStatus) -> None:
         """Do nothing."""
 
 
-class Tally:
+class StageCounter:
     """Counts one stage and shows every change."""
 
     def __init__(
         self,
-        progress: Progress,
+        progress: ProgressDisplay,
         clock: Clock,
         stage: StageName,
         planned: int | None,
@@ -88,7 +88,7 @@ class Tally:
         rate = self._rate()
         left = None if self._planned is None else max(0, self._planned - self._resumed - self._done)
         self._progress.show(
-            Status(
+            StageStatus(
                 stage=self._stage,
                 done=self._resumed + self._done,
                 planned=self._planned,

@@ -1,4 +1,4 @@
-"""Score the stored evidence of a run again, under the rules of this code, without contacting anybody.
+"""Score the stored evidence of a run again, under the rules of this code, without the network.
 
 The result is a run of its own beside the first one: same servers, same evidence, same moment, other versions pinned.
 """
@@ -14,15 +14,18 @@ from crawler.collectors.derivers import DERIVERS, build_derivers
 from evidence.canonical import canonical_json, sha256
 from evidence.model import Dossier, Run, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage, Store
-from publish import snapshot
-from publish.movement import Move, moves
-from scoring import catalogue, receipt
-from scoring.rubric import Rubric
-from scoring.scorecard import Scorecard
-from workers import findings, pins, receipts, remembering
-from workers.approvals import approvals
-from workers.lineage import options_of, origin
-from workers.pipeline import CHUNK, is_publishable
+from publish.publication import manifest
+from publish.views.comparisons.score_moves import ScoreMove, find_moves
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.rubric import Rubric
+from scoring.results.scorecard import Scorecard
+from workers.pipeline import SERVERS_PER_CHUNK, is_publishable
+from workers.publication import finding_disclosure
+from workers.runs import pins
+from workers.runs.rescore_origin import build_rescore_options, find_origin_run
+from workers.stages import earlier_evidence, scorecards
+from workers.stages.approved_listings import read_approvals
 
 _EVIDENCE = ("collector.", "evidence.")
 # What is derived from evidence is derived again, so its pins are those of the code that does so.
@@ -33,7 +36,7 @@ _DERIVED = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rescored:
+class RescoreResult:
     """What came of it. `failed` names the servers for which a rule raised; they have no scorecard.
 
     `dropped` servers were left out because their records of that night are kept no longer.
@@ -46,11 +49,11 @@ class Rescored:
     published: bool
 
 
-class NothingLeft(Exception):
+class EvidenceExpired(Exception):
     """The records of a run are kept no longer, so that it cannot be scored again; the message says since when."""
 
 
-def rescore(
+def score_run_again(
     store: Store,
     source: RunRow,
     *,
@@ -58,45 +61,45 @@ def rescore(
     commit: str = "",
     wall: Callable[[], datetime],
     told: Callable[[int], None] = lambda _: None,
-) -> Rescored:
+) -> RescoreResult:
     """Score every collected server of a run again, under `rubrics` or all of them, and publish it as a run of its own.
 
     The same request under the same code is the same run: asked again it does nothing, after a crash it goes on.
     `told` hears of every batch how many servers it had. Raise NothingLeft when no record of the run is left.
     """
-    run = plan(source.run, rubrics, commit, origin(source))
-    waiting = set(store.pending(source.run.id, Stage.COLLECT))
-    collected = [server for server in store.planned(source.run.id) if server not in waiting]
+    run = plan_rescore(source.run, rubrics, commit, find_origin_run(source))
+    waiting = set(store.list_pending_servers(source.run.id, Stage.COLLECT))
+    collected = [server for server in store.list_planned_servers(source.run.id) if server not in waiting]
     servers = _still_known(store, source.run.id, collected)
-    store.add_run(run, options=options_of(source, rubrics))
-    store.plan(run.id, servers, wall())
+    store.add_run(run, options=build_rescore_options(source, rubrics))
+    store.plan_run(run.id, servers, wall())
     scoring = _Scoring(
         store=store,
         source=source.run,
         run=run.id,
         rubrics=rubrics,
-        derivers=build_derivers(approvals(store)),
+        derivers=build_derivers(read_approvals(store)),
         wall=wall,
     )
     failed: dict[ServerId, str] = {}
-    for batch in _batches(store.pending(run.id, Stage.SCORE)):
+    for batch in _batches(store.list_pending_servers(run.id, Stage.SCORE)):
         failed |= scoring.score(batch)
         told(len(batch))
     dropped = len(collected) - len(servers)
     published = _publish(store, run, wall)
-    return Rescored(run=run, servers=len(servers), dropped=dropped, failed=failed, published=published)
+    return RescoreResult(run=run, servers=len(servers), dropped=dropped, failed=failed, published=published)
 
 
-def plan(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run:
+def plan_rescore(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run:
     """The run that a request makes: what was collected stays pinned as it was, what judges is pinned as it is here."""
     kept = {name: version for name, version in source.pins.items() if name.startswith(_EVIDENCE)}
-    here = pins.current([], commit)
+    here = pins.read_current_pins([], commit)
     judging = {
         name: version
         for name, version in here.items()
         if name in _DERIVED or not name.startswith((*_EVIDENCE, "rubric."))
     }
-    names = [f"rubric.{rubric.name}" for rubric in rubrics or catalogue.rubrics()]
+    names = [f"rubric.{rubric.name}" for rubric in rubrics or catalogue.list_rubrics()]
     pinned = dict(sorted({**kept, **judging, **{name: here[name] for name in names}}.items()))
     identity = {name: version for name, version in pinned.items() if name not in {"code", "commit", "source"}}
     return Run(
@@ -107,12 +110,12 @@ def plan(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run
     )
 
 
-def compare(store: Store, before: str, after: str) -> Iterator[Move]:
+def compare_runs(store: Store, before: str, after: str) -> Iterator[ScoreMove]:
     """Who moved between two runs over the same evidence, by server id; read in batches."""
-    for batch in _batches(store.planned(after)):
+    for batch in _batches(store.list_planned_servers(after)):
         old, new = (_cards(store, run, batch) for run in (before, after))
         for server in batch:
-            yield from moves(old.get(server, []), new.get(server, []))
+            yield from find_moves(old.get(server, []), new.get(server, []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,28 +134,30 @@ class _Scoring:
 
         Bodies are shared with the first run by their digest: a server costs a small row per kind.
         """
-        before = remembering.earlier(self.store, self.source, batch, self.source.as_of)
-        dossiers = [_derived(dossier, before, self.derivers) for dossier in self.store.dossiers(self.source.id, batch)]
+        before = earlier_evidence.read_earlier_evidence(self.store, self.source, batch, self.source.as_of)
+        dossiers = [
+            _derived(dossier, before, self.derivers) for dossier in self.store.read_dossiers(self.source.id, batch)
+        ]
         records = [record for dossier in dossiers for record in dossier.records.values()]
         self.store.put_records(self.run, records, done=batch, at=self.wall())
-        cards, errors = receipts.score_all(dossiers, self.rubrics or None)
+        cards, errors = scorecards.score_dossiers(dossiers, self.rubrics or None)
         scored = [server for server in batch if server not in errors]
-        findings.note(self.store, self.run, cards)
+        finding_disclosure.record_findings(self.store, self.run, cards)
         self.store.put_scorecards(self.run, cards, done=scored, at=self.wall())
         failed = {server: f"{type(error).__name__}: {error}" for server, error in errors.items()}
         for server, error in failed.items():
-            self.store.fail(self.run, server, Stage.SCORE, error)
+            self.store.record_failure(self.run, server, Stage.SCORE, error)
         return failed
 
 
 def _still_known(store: Store, run: str, servers: Sequence[ServerId]) -> Sequence[ServerId]:
     """Those of the servers whose records were not dropped: nothing is not what they said that night."""
-    thinned = store.compacting.thinned(run)
+    thinned = store.compaction.find_dropped_records(run)
     if thinned is None or not thinned.visits:
         return servers
-    known = [server for batch in _batches(servers) for server, kinds in store.digests(run, batch).items() if kinds]
+    known = [server for batch in _batches(servers) for server, kinds in store.read_digests(run, batch).items() if kinds]
     if not known:
-        raise NothingLeft(
+        raise EvidenceExpired(
             f"expected records of run {run}; they were dropped by {thinned.at:%Y-%m-%d}, as those of old nights are. "
             "Its receipts are kept; of every week one night can be scored again."
         )
@@ -172,23 +177,23 @@ def _derived(dossier: Dossier, before: Mapping[ServerId, Dossier], derivers: Seq
 
 
 def _publish(store: Store, run: Run, wall: Callable[[], datetime]) -> bool:
-    stored = store.run(run.id)
+    stored = store.find_run(run.id)
     if stored is not None and stored.state is RunState.PUBLISHED:
         return True
-    if not is_publishable(store.progress(run.id)):
+    if not is_publishable(store.read_progress(run.id)):
         return False
-    store.put_snapshot(run.id, snapshot.manifest(store, run.id), wall())
-    store.set_state(run.id, RunState.PUBLISHED, wall())
+    store.put_snapshot(run.id, manifest.make_manifest(store, run.id), wall())
+    store.set_run_state(run.id, RunState.PUBLISHED, wall())
     return True
 
 
 def _cards(store: Store, run: str, batch: Sequence[ServerId]) -> dict[ServerId, list[Scorecard]]:
     found: dict[ServerId, list[Scorecard]] = {}
-    for card in store.scorecards(run, servers=batch):
-        found.setdefault(card.server, []).append(receipt.decode(card.body))
+    for card in store.read_scorecards(run, servers=batch):
+        found.setdefault(card.server, []).append(receipt.decode_scorecard(card.body))
     return found
 
 
 def _batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
-    for start in range(0, len(servers), CHUNK):
-        yield servers[start : start + CHUNK]
+    for start in range(0, len(servers), SERVERS_PER_CHUNK):
+        yield servers[start : start + SERVERS_PER_CHUNK]

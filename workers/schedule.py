@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from evidence.store import Stage
-from workers.settings import Settings
+from workers.settings.environment import Settings
 
 PLAN_RUN: Final = "hallmark.plan_run"
 SWEEP: Final = "hallmark.sweep"
@@ -19,47 +19,47 @@ SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
 LIGHT_CHECK: Final = "hallmark.light_check"
 REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
-COMPACT: Final = "hallmark.compact"
-EVICT: Final = "hallmark.evict"
+COMPACT_RUNS: Final = "hallmark.compact"
+EVICT_PACKAGES: Final = "hallmark.evict"
 EXPORT_DATASETS: Final = "hallmark.export_datasets"
 ADMIT_RETESTS: Final = "hallmark.admit_retests"
-RETEST_ONE: Final = "hallmark.retest"
+RUN_RETEST: Final = "hallmark.retest"
 CHECK_CLAIMS: Final = "hallmark.check_claims"
 SEND_NOTICES: Final = "hallmark.send_notices"
 
-PROBE: Final = "probe"
-SANDBOX: Final = "sandbox"
-GITHUB: Final = "github"
-SCAN: Final = "scan"
-SCORE: Final = "score"
-PUBLISH: Final = "publish"
-RETEST: Final = "retest"
+PROBE_QUEUE: Final = "probe"
+SANDBOX_QUEUE: Final = "sandbox"
+GITHUB_QUEUE: Final = "github"
+SCAN_QUEUE: Final = "scan"
+SCORE_QUEUE: Final = "score"
+PUBLISH_QUEUE: Final = "publish"
+RETEST_QUEUE: Final = "retest"
 
 # Queues follow scarce resources (docs/decisions/0027).
-QUEUES: Final = (PROBE, GITHUB, SCAN, SANDBOX, SCORE, PUBLISH, RETEST)
+QUEUES: Final = (PROBE_QUEUE, GITHUB_QUEUE, SCAN_QUEUE, SANDBOX_QUEUE, SCORE_QUEUE, PUBLISH_QUEUE, RETEST_QUEUE)
 
-ROUTES: Final = {
-    PLAN_RUN: PROBE,
-    PROBE_SHARD: PROBE,
-    SANDBOX_SHARD: SANDBOX,
-    EVICT: SANDBOX,
-    GITHUB_SHARD: GITHUB,
-    SCAN_SHARD: SCAN,
-    LIGHT_CHECK: PROBE,
-    REFRESH_ADVISORIES: PROBE,
-    SCORE_SHARD: SCORE,
-    COMPACT: SCORE,
-    SWEEP: PUBLISH,
-    PUBLISH_RUN: PUBLISH,
-    EXPORT_DATASETS: PUBLISH,
-    ADMIT_RETESTS: RETEST,
-    RETEST_ONE: RETEST,
-    CHECK_CLAIMS: RETEST,
-    SEND_NOTICES: RETEST,
+TASK_QUEUES: Final = {
+    PLAN_RUN: PROBE_QUEUE,
+    PROBE_SHARD: PROBE_QUEUE,
+    SANDBOX_SHARD: SANDBOX_QUEUE,
+    EVICT_PACKAGES: SANDBOX_QUEUE,
+    GITHUB_SHARD: GITHUB_QUEUE,
+    SCAN_SHARD: SCAN_QUEUE,
+    LIGHT_CHECK: PROBE_QUEUE,
+    REFRESH_ADVISORIES: PROBE_QUEUE,
+    SCORE_SHARD: SCORE_QUEUE,
+    COMPACT_RUNS: SCORE_QUEUE,
+    SWEEP: PUBLISH_QUEUE,
+    PUBLISH_RUN: PUBLISH_QUEUE,
+    EXPORT_DATASETS: PUBLISH_QUEUE,
+    ADMIT_RETESTS: RETEST_QUEUE,
+    RUN_RETEST: RETEST_QUEUE,
+    CHECK_CLAIMS: RETEST_QUEUE,
+    SEND_NOTICES: RETEST_QUEUE,
 }
 
 
-SHARDS: Final[Mapping[Stage, str]] = {
+SHARD_TASKS: Final[Mapping[Stage, str]] = {
     Stage.PROBE: PROBE_SHARD,
     Stage.SANDBOX: SANDBOX_SHARD,
     Stage.GITHUB: GITHUB_SHARD,
@@ -68,14 +68,14 @@ SHARDS: Final[Mapping[Stage, str]] = {
 }
 """The task that takes a share of a stage."""
 
-_ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARDS.values()}
-_STAGES: Final = {task: stage for stage, task in SHARDS.items()}
+_ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARD_TASKS.values()}
+_STAGES: Final = {task: stage for stage, task in SHARD_TASKS.items()}
 
-LONG: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT, EXPORT_DATASETS)
+LONG_TASKS: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT_RUNS, EXPORT_DATASETS)
 """Tasks that work on a whole run, or on all advisories or nights there are."""
 
 
-def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
+def build_beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     """What beat sends and how often. A message that no worker took before the next one is dropped."""
     table = {
         "plan-run": _entry(PLAN_RUN, settings.plan_every),
@@ -92,24 +92,24 @@ def beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     if settings.datasets:
         table["export-datasets"] = _entry(EXPORT_DATASETS, settings.datasets_every)
     if settings.layers_size or settings.layers_unused:
-        table["evict"] = _daily(EVICT, settings)
+        table["evict"] = _daily(EVICT_PACKAGES, settings)
     if settings.keep_whole:
-        table["compact"] = _daily(COMPACT, settings)
+        table["compact"] = _daily(COMPACT_RUNS, settings)
     return table
 
 
-def due_slot(settings: Settings, now: datetime) -> datetime:
+def find_due_slot(settings: Settings, now: datetime) -> datetime:
     """The newest nightly time that is not in the future; a beat that slept through it still finds it."""
     today = datetime.combine(now.astimezone(UTC).date(), settings.nightly_at.replace(tzinfo=UTC))
     return today if today <= now else today - timedelta(days=1)
 
 
-def nightly_run_id(slot: datetime) -> str:
+def make_nightly_run_id(slot: datetime) -> str:
     """The id of the run of a slot, which sorts by time like every run id."""
     return f"{slot:%Y%m%dT%H%M%SZ}-nightly"
 
 
-def subject(task: str, arguments: Sequence[object]) -> dict[str, str]:
+def describe_task(task: str, arguments: Sequence[object]) -> dict[str, str]:
     """What every event of a task carries: its name, and the run and the stage that it works on, where it has one."""
     told = {"task": task.removeprefix("hallmark.")}
     if task in _ABOUT_A_RUN and arguments and arguments[0]:
@@ -118,7 +118,7 @@ def subject(task: str, arguments: Sequence[object]) -> dict[str, str]:
 
 
 def _entry(task: str, every: timedelta) -> dict[str, object]:
-    return {"task": task, "schedule": every, "options": {"queue": ROUTES[task], "expires": every.total_seconds()}}
+    return {"task": task, "schedule": every, "options": {"queue": TASK_QUEUES[task], "expires": every.total_seconds()}}
 
 
 def _daily(task: str, settings: Settings) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The Celery tasks: thin, with ids only. What they do is in `workers.nightly`; what is done is in rows."""
+"""The Celery tasks: thin, with ids only. What they do is in `workers.nightly.steps`; what is done is in rows."""
 
 from __future__ import annotations
 
@@ -12,49 +12,42 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from crawler.courtesy import LONGEST_PAUSE
+from crawler.http.rate_limiting import MAX_PAUSE
 from evidence.store import Stage, StoreUnavailable
-from workers import (
-    advisories,
-    claims,
-    closing,
-    compacting,
-    datasets,
-    installed,
-    nightly,
-    notices,
-    retest_runs,
-    schedule,
-    shards,
-)
-from workers.breaking import OwnSilence, Silence
-from workers.broker import CeleryQueues, turn
-from workers.budgets import request_budgets
-from workers.celery_app import app, is_stopping, settings
+from workers import retention, schedule
+from workers.celery_app import app, is_stopping, worker_settings
 from workers.clock import clock_at
+from workers.community import claims, notifications
 from workers.context import Context, open_context
-from workers.loop import run_loop
-from workers.outside import Network
-from workers.shared_budgets import SharedLedger
-from workers.shared_courtesy import SharedCourtesy, shared_pool
-from workers.shared_quota import SharedBudgets
-from workers.shared_silence import SharedSilence
-from workers.stopping import Stopping, soft_limit_heard
+from workers.coordination.broker import CeleryTaskQueues, make_task_lock
+from workers.coordination.circuit_breaker import HostFailures, LocalHostFailures
+from workers.coordination.shared_circuit_breaker import SharedHostFailures
+from workers.coordination.shared_github_quota import SharedGitHubBudgets
+from workers.coordination.shared_host_pacing import SharedHostPacing, open_shared_pool
+from workers.coordination.shared_request_budgets import SharedRequestLedger
+from workers.event_loop import run_coroutine
+from workers.nightly import closing, shards, steps
+from workers.publication import dataset_snapshots
+from workers.retests import execution
+from workers.shutdown import IsStopping, watch_soft_limit
+from workers.wiring import advisory_mirror, package_cache
+from workers.wiring.network import NetworkWiring
+from workers.wiring.request_budgets import build_request_budgets
 
 # The only errors that are worth a second try: our database or our broker was away.
 INFRASTRUCTURE = (StoreUnavailable, OperationalError, RedisConnectionError, RedisTimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TaskSignals:
     """What a step is told of the task it runs in: whether it has to end, and which hosts do not answer."""
 
-    stopping: Stopping
-    silence: Silence
+    stopping: IsStopping
+    silence: HostFailures
 
 
-Step: TypeAlias = Callable[[Context, Task], Awaitable[object]]
-Body: TypeAlias = Callable[..., None]
+Step: TypeAlias = Callable[[Context, TaskSignals], Awaitable[object]]
+TaskBody: TypeAlias = Callable[..., None]
 
 _RETRY: dict[str, Any] = {
     "autoretry_for": INFRASTRUCTURE,
@@ -65,52 +58,52 @@ _RETRY: dict[str, Any] = {
 }
 
 
-def _task(name: str, **options: Any) -> Callable[[Body], Body]:
+def _task(name: str, **options: Any) -> Callable[[TaskBody], TaskBody]:
     """`app.task` with a type."""
-    return cast("Callable[[Body], Body]", app.task(name=name, **options))
+    return cast("Callable[[TaskBody], TaskBody]", app.task(name=name, **options))
 
 
 @_task(schedule.PLAN_RUN)
 def plan_run(_started: str = "") -> None:
     """Create the nightly run that is due; discover and plan it and those that were started by hand."""
-    _do(lambda ctx, _: nightly.plan_due(ctx, turn(settings())), migrate=True)
+    _do(lambda ctx, _: steps.plan_due_runs(ctx, make_task_lock(worker_settings())), migrate=True)
 
 
 @_task(schedule.LIGHT_CHECK)
 def light_check() -> None:
     """Connect once to the remotes that are due, unless another worker is at it."""
-    _do(lambda ctx, task: nightly.light_check(ctx, turn(settings()), task.stopping))
+    _do(lambda ctx, task: steps.sample_availability(ctx, make_task_lock(worker_settings()), task.stopping))
 
 
 @_task(schedule.REFRESH_ADVISORIES)
 def refresh_advisories() -> None:
     """Bring this machine's mirror of advisories up to date when that is due."""
-    run_loop(advisories.keep_fresh(settings(), clock_at(settings().clock)))
+    run_coroutine(advisory_mirror.refresh_when_due(worker_settings(), clock_at(worker_settings().clock)))
 
 
-@_task(schedule.COMPACT)
+@_task(schedule.COMPACT_RUNS)
 def compact() -> None:
-    """Keep less of old nights. It may be killed anywhere, and called twice."""
-    keep = settings().keep_whole
-    _do(lambda ctx, _: asyncio.to_thread(compacting.compact, ctx.store, ctx.clock, keep))
+    """Compact old runs. It may be killed anywhere, and called twice."""
+    keep = worker_settings().keep_whole
+    _do(lambda ctx, _: asyncio.to_thread(retention.compact_runs, ctx.store, ctx.clock, keep))
 
 
-@_task(schedule.EVICT)
+@_task(schedule.EVICT_PACKAGES)
 def evict() -> None:
     """Make room among this machine's installed packages and images. It may be killed anywhere, and called twice."""
-    run_loop(installed.keep_room(settings(), clock_at(settings().clock)))
+    run_coroutine(package_cache.evict_unused_packages(worker_settings(), clock_at(worker_settings().clock)))
 
 
 @_task(schedule.EXPORT_DATASETS)
 def export_datasets() -> None:
     """Write the newest published night as a dataset, unless it is there or another worker is at it."""
-    _do(lambda ctx, _: datasets.keep_current(ctx, turn(settings())))
+    _do(lambda ctx, _: dataset_snapshots.write_current_snapshot(ctx, make_task_lock(worker_settings())))
 
 
 @_task(schedule.SWEEP)
 def sweep() -> None:
     """Issue tasks for what is due."""
-    _do(lambda ctx, _: nightly.sweep(ctx, CeleryQueues(app, settings())))
+    _do(lambda ctx, _: steps.issue_due_tasks(ctx, CeleryTaskQueues(app, worker_settings())))
 
 
 @_task(schedule.PROBE_SHARD, **_RETRY)
@@ -146,25 +139,25 @@ def score_shard(run_id: str) -> None:
 @_task(schedule.ADMIT_RETESTS)
 def admit_retests() -> None:
     """Admit the re-tests whose time has come, and probe in full after those that are done."""
-    _do(lambda ctx, _: retest_runs.keep_up(ctx, CeleryQueues(app, settings())))
+    _do(lambda ctx, _: execution.advance_retests(ctx, CeleryTaskQueues(app, worker_settings())))
 
 
-@_task(schedule.RETEST_ONE, **_RETRY)
+@_task(schedule.RUN_RETEST, **_RETRY)
 def retest(retest_id: str) -> None:
-    """Look at one server again, for somebody who asked for it."""
-    _do(lambda ctx, task: retest_runs.run_one(ctx, retest_id, task.stopping))
+    """Run a requested re-test of one server."""
+    _do(lambda ctx, task: execution.run_retest(ctx, retest_id, task.stopping))
 
 
 @_task(schedule.CHECK_CLAIMS)
 def check_claims() -> None:
     """Look for the proofs of control that are due."""
-    _do(lambda ctx, _: claims.check_due(ctx))
+    _do(lambda ctx, _: claims.check_due_claims(ctx))
 
 
 @_task(schedule.SEND_NOTICES)
 def send_notices() -> None:
-    """Tell whoever asked for it of changed scores."""
-    _do(lambda ctx, _: notices.tell(ctx))
+    """Send webhooks of changed scores."""
+    _do(lambda ctx, _: notifications.send_notifications(ctx))
 
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)
@@ -179,19 +172,19 @@ def _collect(run_id: str, stage: Stage) -> None:
 
 def _do(step: Step, *, migrate: bool = False) -> None:
     async def main() -> None:
-        mine = settings()
+        mine = worker_settings()
         clock = clock_at(mine.clock)
-        own = OwnSilence(clock, mine.host_failures, mine.host_rest)
-        with soft_limit_heard() as is_over:
-            async with Redis.from_pool(shared_pool(mine.redis_url.get_secret_value())) as redis:
+        own = LocalHostFailures(clock, mine.host_failures, mine.host_rest)
+        with watch_soft_limit() as is_over:
+            async with Redis.from_pool(open_shared_pool(mine.redis_url.get_secret_value())) as redis:
                 # Everything that a visit may take: its own time, and the longest time it may be told to wait.
-                longest = mine.server_timeout + LONGEST_PAUSE
-                ledger = SharedLedger(redis, clock.monotonic)
-                requests = request_budgets(mine, ledger, clock.now)
-                courtesy = SharedCourtesy(redis, longest_visit=longest, gap=mine.host_gap, budgets=requests)
-                network = Network(mine, clock, courtesy=courtesy, budgets=SharedBudgets(redis), spread=True)
+                longest = mine.server_timeout + MAX_PAUSE
+                ledger = SharedRequestLedger(redis, clock.monotonic)
+                requests = build_request_budgets(mine, ledger, clock.now)
+                courtesy = SharedHostPacing(redis, longest_visit=longest, gap=mine.host_gap, budgets=requests)
+                network = NetworkWiring(mine, clock, courtesy=courtesy, budgets=SharedGitHubBudgets(redis), spread=True)
                 async with open_context(mine, outside=network, migrate=migrate) as ctx:
-                    await step(ctx, Task(lambda: is_stopping() or is_over(), SharedSilence(redis, own)))
+                    await step(ctx, TaskSignals(lambda: is_stopping() or is_over(), SharedHostFailures(redis, own)))
                 await ledger.flush()
 
-    run_loop(main())
+    run_coroutine(main())

@@ -24,8 +24,8 @@ from bench.site_load.filling import fill, vacuum
 from evidence.store import open_store
 from evidence.store.database import Database
 from workers import log
-from workers.settings import Settings
-from workers.web import create_app
+from workers.settings.environment import Settings
+from workers.web.app import create_app
 
 BEFORE = 40
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="sqlite")
     parser.add_argument("--profile", action="store_true", help="print where the time of servers' pages goes")
     options = parser.parse_args()
-    log.configure("error", "console")
+    log.configure_logging("error", "console")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, _ = database(stack, options.database, folder)

@@ -21,12 +21,12 @@ from sqlalchemy import Connection, text
 from evidence.model import Absent, Dossier, Reason, Record, Run, Server, ServerRef, Status, Target, TargetType, Trigger
 from evidence.store import RunState, Stage, Store
 from evidence.store.database import Database
-from evidence.store.keys import known_server_keys
-from publish.board import Told, ecosystem_of, told
-from publish.dataset import Published
-from publish.front import Front, Movers
+from evidence.store.sql.row_keys import find_known_server_keys
+from publish.public_servers import PublicServer
+from publish.publication.dashboard import DashboardCounter, MoverCounter
+from publish.publication.listing_rows import CountedServer, count_server, find_ecosystem
 from tests.dossiers import captures
-from workers.receipts import score_one
+from workers.stages.scorecards import score_dossier
 
 FIRST: Final = datetime(2026, 6, 1, 3, tzinfo=UTC)
 MODELS: Final = 50
@@ -62,15 +62,18 @@ def fill(store: Store, database: Database, servers: int, runs: int) -> Filled:
         store.add_run(run)
     for start in range(0, servers, _PAGE):
         page = [(server, _ref(server)) for server in made[start : start + _PAGE]]
-        store.put_page(nights[-1].id, "official", page, cursor=None, done=False, at=FIRST)
+        store.put_registry_page(nights[-1].id, "official", page, cursor=None, done=False, at=FIRST)
     for number, run in enumerate(nights):
         with database.writing() as connection:
             _copy_night(connection, run.id, number, plan=number >= runs - 2)
-        store.set_state(run.id, RunState.PLANNED, run.as_of)
-        store.publish(run.id, b'{"files": {}}', run.as_of + timedelta(hours=4))
+        store.set_run_state(run.id, RunState.PLANNED, run.as_of)
+        store.publish_run(run.id, b'{"files": {}}', run.as_of + timedelta(hours=4))
     with database.reading() as connection:
-        keys = known_server_keys(connection, [one.server.id for one in models])
-    public = [told(Published(one, score_one(one)), "") for one in sorted(models, key=lambda one: keys[one.server.id])]
+        keys = find_known_server_keys(connection, [one.server.id for one in models])
+    public = [
+        count_server(PublicServer(one, score_dossier(one)), "")
+        for one in sorted(models, key=lambda one: keys[one.server.id])
+    ]
     for number, run in list(enumerate(nights))[-2:]:
         _post(store, database, run, number, (made, public))
     return Filled([server.id for server in made], words, [run.id for run in nights])
@@ -105,12 +108,12 @@ def _store_models(store: Store, models: Sequence[Dossier]) -> None:
     run = Run(id="0-models", trigger=Trigger.LOCAL, as_of=FIRST, pins=PINS)
     store.add_run(run)
     page = [(one.server, _ref(one.server)) for one in models]
-    store.put_page(run.id, "models", page, cursor=None, done=True, at=FIRST)
+    store.put_registry_page(run.id, "models", page, cursor=None, done=True, at=FIRST)
     ids = [one.server.id for one in models]
-    store.plan(run.id, ids, FIRST)
+    store.plan_run(run.id, ids, FIRST)
     store.put_records(run.id, [record for one in models for record in one.records.values()], done=ids, at=FIRST)
-    store.put_scorecards(run.id, [card for one in models for card in score_one(one)], done=ids, at=FIRST)
-    store.set_state(run.id, RunState.CANCELLED, FIRST)
+    store.put_scorecards(run.id, [card for one in models for card in score_dossier(one)], done=ids, at=FIRST)
+    store.set_run_state(run.id, RunState.CANCELLED, FIRST)
 
 
 def _words(dice: random.Random) -> list[str]:
@@ -172,13 +175,13 @@ def _copy_night(connection: Connection, run: str, number: int, *, plan: bool) ->
 
 
 def _post(
-    store: Store, database: Database, run: Run, number: int, made: tuple[Sequence[Server], Sequence[Told]]
+    store: Store, database: Database, run: Run, number: int, made: tuple[Sequence[Server], Sequence[CountedServer]]
 ) -> None:
     """Put a run on the board, with what publication makes of the model that each server is that night."""
     servers, models = made
     with database.reading() as connection:
-        keys = known_server_keys(connection, [server.id for server in servers])
-    front, posting = Front(Movers(store, run)), store.board.posting(run.id)
+        keys = find_known_server_keys(connection, [server.id for server in servers])
+    front, posting = DashboardCounter(MoverCounter(store, run)), store.listing.write_edition(run.id)
     for model in models:
         front.tally.add(model.newest)
     for server in servers:
@@ -189,7 +192,7 @@ def _post(
             server=server,
             run=run.id,
             as_of=run.as_of,
-            ecosystem=ecosystem_of(server),
+            ecosystem=find_ecosystem(server),
             registries=server.seen_in,
         )
         front.add(row)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, event
 
 from bench.site_load.filling import COMMON, Filled
-from evidence.store import BoardQuery, Store
+from evidence.store import ListingQuery, Store
 from evidence.store.database import Database
 
 
@@ -17,18 +17,18 @@ def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[st
     middle = filled.servers[len(filled.servers) // 2]
     deep = _deep(store)
     questions: dict[str, Callable[[], Any]] = {
-        "list, first page": lambda: store.board.page(BoardQuery()),
-        "list, deep page": lambda: store.board.page(BoardQuery(), deep),
-        "list, state at the end of the ranking": lambda: store.board.page(BoardQuery(reason="timeout")),
-        "list, by name and ecosystem": lambda: store.board.page(BoardQuery(sort="name", ecosystem="npm")),
-        "list, by grade": lambda: store.board.page(BoardQuery(rubric="enterprise", grade="A")),
-        "search, rare word": lambda: store.board.page(BoardQuery(text=filled.words[len(COMMON) + 5])),
-        "search, common word": lambda: store.board.page(BoardQuery(text="mcp")),
-        "search, word of all": lambda: store.board.page(BoardQuery(text="github")),
-        "search, two words": lambda: store.board.page(BoardQuery(text=f"{filled.words[-5][:3]} mcp")),
-        "one server": lambda: store.board.find(middle),
-        "history": lambda: store.board.history(middle),
-        "revision": store.board.revision,
+        "list, first page": lambda: store.listing.read_page(ListingQuery()),
+        "list, deep page": lambda: store.listing.read_page(ListingQuery(), deep),
+        "list, state at the end of the ranking": lambda: store.listing.read_page(ListingQuery(reason="timeout")),
+        "list, by name and ecosystem": lambda: store.listing.read_page(ListingQuery(sort="name", ecosystem="npm")),
+        "list, by grade": lambda: store.listing.read_page(ListingQuery(rubric="enterprise", grade="A")),
+        "search, rare word": lambda: store.listing.read_page(ListingQuery(text=filled.words[len(COMMON) + 5])),
+        "search, common word": lambda: store.listing.read_page(ListingQuery(text="mcp")),
+        "search, word of all": lambda: store.listing.read_page(ListingQuery(text="github")),
+        "search, two words": lambda: store.listing.read_page(ListingQuery(text=f"{filled.words[-5][:3]} mcp")),
+        "one server": lambda: store.listing.find_server(middle),
+        "history": lambda: store.listing.read_history(middle),
+        "revision": store.listing.read_revision,
     }
     for name, ask in questions.items():
         yield name, _slowest(store, database, ask)
@@ -37,14 +37,14 @@ def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[st
 def _deep(store: Store) -> str | None:
     after: str | None = None
     for _ in range(20):
-        after = store.board.page(BoardQuery(), after, 200).after or after
+        after = store.listing.read_page(ListingQuery(), after, 200).after or after
     return after
 
 
 def _slowest(store: Store, database: Database, ask: Callable[[], Any]) -> str:
     """All statements of a question with their times, and the plan of the slowest."""
     asked: list[tuple[str, Any]] = []
-    engine = store.board._database._engine  # noqa: SLF001 - nothing else shows what a question becomes
+    engine = store.listing._database._engine  # noqa: SLF001 - nothing else shows what a question becomes
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
         asked.append((statement, parameters))

@@ -14,9 +14,9 @@ from typing import Final
 
 import orjson
 
-from crawler.advisories.tables import reading
-from evidence.advisories.matching import Candidate
-from evidence.advisories.record import Advisory, Affected, Event, Range, moment, read
+from crawler.advisories.mirror_database import open_for_reading
+from evidence.advisories.osv_record import Advisory, Affected, Event, Range, parse_advisory, parse_timestamp
+from evidence.advisories.package_matching import Candidate
 
 _MAX_BODY: Final = 64 * 1024 * 1024
 _MAX_CLOSURE: Final = 1_000
@@ -59,7 +59,7 @@ class Snapshot:
         """Advisories that name a package and are not withdrawn; the name as its ecosystem compares names."""
         query = "SELECT id, parts FROM affected WHERE ecosystem = ? AND name = ? ORDER BY id"
         rows = self._connection.execute(query, (ecosystem, name))
-        return [Candidate(found, unpack(parts, ecosystem, name)) for found, parts in rows]
+        return [Candidate(found, unpack_affected(parts, ecosystem, name)) for found, parts in rows]
 
     def advisories(self, ids: Iterable[tuple[str, str]]) -> dict[str, Advisory]:
         """The records of (ecosystem, id), by id."""
@@ -97,7 +97,7 @@ class Mirror:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot | None]:
         """The mirror as it is now, None when there is none yet; raise MirrorUnreadable."""
-        with reading(self.path) as connection:
+        with open_for_reading(self.path) as connection:
             yield Snapshot(connection) if connection is not None else None
 
     def states(self) -> tuple[EcosystemState, ...]:
@@ -106,7 +106,7 @@ class Mirror:
             return snapshot.states if snapshot else ()
 
 
-def pack(parts: Sequence[Affected]) -> bytes:
+def pack_affected(parts: Sequence[Affected]) -> bytes:
     """What matching needs of the parts of an advisory about one package."""
     return orjson.dumps(
         [
@@ -116,7 +116,7 @@ def pack(parts: Sequence[Affected]) -> bytes:
     )
 
 
-def unpack(packed: bytes, ecosystem: str, name: str) -> tuple[Affected, ...]:
+def unpack_affected(packed: bytes, ecosystem: str, name: str) -> tuple[Affected, ...]:
     """The parts that were packed."""
     return tuple(
         Affected(
@@ -132,7 +132,7 @@ def unpack(packed: bytes, ecosystem: str, name: str) -> tuple[Affected, ...]:
 @lru_cache(maxsize=2_048)
 def _advisory(body: bytes) -> Advisory:
     """Servers are built from much the same packages, so one night reads the same records again and again."""
-    return read(orjson.loads(zlib.decompressobj().decompress(body, _MAX_BODY)))
+    return parse_advisory(orjson.loads(zlib.decompressobj().decompress(body, _MAX_BODY)))
 
 
 def _states(connection: sqlite3.Connection) -> Iterator[EcosystemState]:
@@ -142,7 +142,7 @@ def _states(connection: sqlite3.Connection) -> Iterator[EcosystemState]:
         yield EcosystemState(
             name=name,
             records=count,
-            refreshed_at=moment(refreshed_at),
+            refreshed_at=parse_timestamp(refreshed_at),
             whole=bool(whole),
             bad_total=len(bad),
             bad=tuple((str(one), str(why)) for one, why in bad[:20]),

@@ -1,6 +1,6 @@
 """Archives from strangers, read member by member. Nothing is ever unpacked to a disk."""
 
-from crawler.archives.archive import Bounds, Damaged, Entry, Kind, Member, Skipped
-from crawler.archives.walk import Walk
+from crawler.archives.archive_walk import ArchiveWalk
+from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryKind, Member, Skipped
 
-__all__ = ["Bounds", "Damaged", "Entry", "Kind", "Member", "Skipped", "Walk"]
+__all__ = ["ArchiveDamaged", "ArchiveWalk", "Bounds", "Entry", "EntryKind", "Member", "Skipped"]

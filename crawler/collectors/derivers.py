@@ -7,11 +7,11 @@ from typing import Final
 
 from crawler.collector import Deriver
 from crawler.collectors.drift import DriftDeriver
-from evidence.derive.drift import Approval
+from evidence.derive.drift import ApprovalCheck
 
 DERIVERS: Final[Sequence[type[DriftDeriver]]] = (DriftDeriver,)
 
 
-def build_derivers(approved: Approval) -> Sequence[Deriver]:
+def build_derivers(approved: ApprovalCheck) -> Sequence[Deriver]:
     """The derivers, in the order in which they run. `approved` answers from the listings that operators approved."""
     return [deriver(approved) for deriver in DERIVERS]

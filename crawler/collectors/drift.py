@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from evidence.derive.drift import Approval, derive, nobody
+from evidence.derive.drift import ApprovalCheck, derive_drift, no_approval
 from evidence.kinds.drift import KIND, SCHEMA
 from evidence.model import Dossier, Record
 
@@ -19,7 +19,7 @@ class DriftDeriver:
     version: Final = VERSION
     kinds: Final = (KIND,)
 
-    def __init__(self, approved: Approval = nobody) -> None:
+    def __init__(self, approved: ApprovalCheck = no_approval) -> None:
         self._approved = approved
 
     def derive(self, found: Dossier, earlier: Dossier, at: datetime) -> list[Record]:
@@ -32,6 +32,6 @@ class DriftDeriver:
                 collector=self.name,
                 collector_version=self.version,
                 observed_at=at,
-                content=derive(found, earlier, self._approved),
+                content=derive_drift(found, earlier, self._approved),
             )
         ]

@@ -12,17 +12,23 @@ from typing import Final
 
 import yaml
 
-from crawler.addresses import Unusable, clean_folder, is_local, oci_reference, repository_address
-from crawler.registries.fetching import Fetcher, Refused
-from crawler.registries.inputs import MAX_HINT, MAX_INPUTS, VARIABLE_NAME
-from crawler.registries.json_spans import members
-from crawler.registries.registry import Page, RegistryUnavailable, pages
-from crawler.registries.server_json import MAX_DEPTH, MAX_ENTRY, invalid
-from crawler.registries.shapes import ByType, Items, Members, Shape, Text, Values, check
+from crawler.addresses import (
+    UnusableAddress,
+    is_local_url,
+    normalise_folder,
+    normalise_repository_url,
+    parse_oci_reference,
+)
+from crawler.json_spans import split_members
+from crawler.registries.document_client import DocumentClient, DocumentUnavailable
+from crawler.registries.json_shapes import ByType, Items, Members, Shape, Text, Values, find_mismatch
+from crawler.registries.package_inputs import MAX_HINT, MAX_INPUTS, VARIABLE_NAME
+from crawler.registries.registry import Page, RegistryUnavailable, split_into_pages
+from crawler.registries.server_json import MAX_DEPTH, MAX_ENTRY, make_invalid_reference
 from evidence.canonical import Json, NotJson, parse_json
-from evidence.inputs import Input, Place
-from evidence.members import mappings, text
+from evidence.json_members import objects_in, text_or_empty
 from evidence.model import ServerRef, Status, Target, TargetType
+from evidence.package_inputs import InputPlace, PackageInput
 
 MAX_YAML: Final = 256 * 1024
 MAX_FILES: Final = 20_000
@@ -55,7 +61,7 @@ class DockerCatalogue:
 
     incremental: Final = False
 
-    def __init__(self, source: str | Path, *, fetcher: Fetcher | None = None, name: str = "docker") -> None:
+    def __init__(self, source: str | Path, *, fetcher: DocumentClient | None = None, name: str = "docker") -> None:
         self.name = name
         self._source = source
         self._fetcher = fetcher
@@ -63,7 +69,7 @@ class DockerCatalogue:
     async def walk(self, *, cursor: str | None = None, since: datetime | None = None) -> AsyncIterator[Page]:
         """All pages after `cursor`; the catalogue is one document, so `since` leaves nothing out."""
         del since
-        for page in pages(await self._read(), cursor):
+        for page in split_into_pages(await self._read(), cursor):
             yield page
 
     async def _read(self) -> list[ServerRef]:
@@ -76,7 +82,7 @@ class DockerCatalogue:
             raise RegistryUnavailable("Docker catalogue: an HTTP client is needed for a URL")
         try:
             entries = await self._fetcher.get(self._source, {}, _split)
-        except Refused as error:
+        except DocumentUnavailable as error:
             raise RegistryUnavailable(f"Docker catalogue: {error}") from error
         return list(self._refs(entries))
 
@@ -98,23 +104,25 @@ class DockerCatalogue:
             document = parse_yaml(data)
             entry = json.dumps(document, ensure_ascii=True, allow_nan=False).encode()
         except (NotYaml, TypeError, ValueError) as error:
-            return invalid(self.name, data, f"entry: {error}", name)
+            return make_invalid_reference(self.name, data, f"entry: {error}", name)
         return self._read_entry(name, entry)
 
     def _read_entry(self, name: str, data: bytes) -> ServerRef:
         if len(data) > MAX_ENTRY:
-            return invalid(self.name, data, f"entry: expected at most {MAX_ENTRY} bytes, found {len(data)}", name)
+            return make_invalid_reference(
+                self.name, data, f"entry: expected at most {MAX_ENTRY} bytes, found {len(data)}", name
+            )
         try:
             document = parse_json(data, max_depth=MAX_DEPTH)
         except NotJson as error:
-            return invalid(self.name, data, f"entry: {error}", name)
-        mismatch = check(name, _NAME, "name") or check(_typed(document), _SHAPE)
+            return make_invalid_reference(self.name, data, f"entry: {error}", name)
+        mismatch = find_mismatch(name, _NAME, "name") or find_mismatch(_typed(document), _SHAPE)
         if mismatch or not isinstance(document, Mapping):
-            return invalid(self.name, data, str(mismatch), name)
+            return make_invalid_reference(self.name, data, str(mismatch), name)
         try:
             targets = _targets(document)
-        except Unusable as error:
-            return invalid(self.name, data, f"entry: expected {error}", name)
+        except UnusableAddress as error:
+            return make_invalid_reference(self.name, data, f"entry: expected {error}", name)
         return ServerRef(
             registry=self.name,
             name=name,
@@ -168,10 +176,10 @@ def _check_events(data: bytes) -> None:
 
 
 def _split(body: bytes) -> list[tuple[str, bytes]]:
-    registry = dict(members(body)).get("registry")
+    registry = dict(split_members(body)).get("registry")
     if registry is None:
         raise NotJson("a catalogue with `registry` expected")
-    return members(registry)
+    return split_members(registry)
 
 
 def _typed(document: Json) -> Json:
@@ -195,7 +203,7 @@ def _targets(document: Mapping[str, Json]) -> tuple[Target, ...]:
         return _remote(str(url), remote)
     if not isinstance(image, str):
         return ()
-    reference = oci_reference(image)
+    reference = parse_oci_reference(image)
     run = _object(document.get("run"))
     return (
         Target(
@@ -212,7 +220,7 @@ def _targets(document: Mapping[str, Json]) -> tuple[Target, ...]:
 def _remote(url: str, remote: Mapping[str, Json]) -> tuple[Target, ...]:
     if "{" in url:
         return ()
-    is_local(url)
+    is_local_url(url)
     kind = TargetType.SSE if remote.get("transport_type") == "sse" else TargetType.STREAMABLE_HTTP
     headers = tuple(
         sorted(
@@ -240,20 +248,20 @@ def _config(document: Mapping[str, Json], member: str) -> Json:
     return _object(document.get("config")).get(member, document.get(member))
 
 
-def _inputs(document: Mapping[str, Json]) -> Iterator[Input]:
+def _inputs(document: Mapping[str, Json]) -> Iterator[PackageInput]:
     """Secrets, and variables whose values are templates of what a user configures."""
     seen = set()
     for member, named in (("secrets", "env"), ("env", "name")):
         rows = _config(document, member)
-        for row in mappings(rows)[:MAX_INPUTS]:
-            name, value = text(row.get(named)), row.get("value")
+        for row in objects_in(rows)[:MAX_INPUTS]:
+            name, value = text_or_empty(row.get(named)), row.get("value")
             known = member == "env" and isinstance(value, str) and not _TEMPLATE.search(value)
             if known or name in seen or not VARIABLE_NAME.fullmatch(name):
                 continue
             seen.add(name)
-            told = (text(row.get("example")), text(row.get("description")))
-            yield Input(
-                place=Place.ENVIRONMENT,
+            told = (text_or_empty(row.get("example")), text_or_empty(row.get("description")))
+            yield PackageInput(
+                place=InputPlace.ENVIRONMENT,
                 name=name,
                 hint="\n".join(filter(None, told))[:MAX_HINT],
                 required=row.get("required") is True,
@@ -275,9 +283,9 @@ def _repository(document: Mapping[str, Json]) -> str | None:
     for candidate in (document.get("upstream"), project):
         if isinstance(candidate, str):
             try:
-                address = repository_address(candidate)
-                inside = clean_folder(folder) if isinstance(folder, str) else ""
-            except Unusable:
+                address = normalise_repository_url(candidate)
+                inside = normalise_folder(folder) if isinstance(folder, str) else ""
+            except UnusableAddress:
                 continue
             return f"{address}#{inside}" if inside and "#" not in address else address
     return None

@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from crawler.registries.json_spans import elements, members
-from crawler.registries.registry import Page, RegistryUnavailable, pages
-from crawler.registries.server_json import NotLatest, invalid, read_entry
+from crawler.json_spans import split_elements, split_members
+from crawler.registries.registry import Page, RegistryUnavailable, split_into_pages
+from crawler.registries.server_json import NotLatest, make_invalid_reference, read_entry
 from evidence.canonical import NotJson
 from evidence.model import ServerRef
 
@@ -36,7 +36,7 @@ class DocumentRegistry:
     async def walk(self, *, cursor: str | None = None, since: datetime | None = None) -> AsyncIterator[Page]:
         """All pages after `cursor`; documents have no dates, so `since` leaves nothing out."""
         del since
-        for page in pages(await asyncio.to_thread(self._read), cursor):
+        for page in split_into_pages(await asyncio.to_thread(self._read), cursor):
             yield page
 
     def _read(self) -> list[ServerRef]:
@@ -55,12 +55,14 @@ class DocumentRegistry:
     def _read_file(self, label: str, path: Path) -> list[ServerRef]:
         size = path.stat().st_size
         if size > MAX_FILE:
-            return [invalid(self.name, b"", f"file: expected at most {MAX_FILE} bytes, found {size}", label)]
+            return [
+                make_invalid_reference(self.name, b"", f"file: expected at most {MAX_FILE} bytes, found {size}", label)
+            ]
         data = path.read_bytes()
         try:
             return list(self._refs(split_document(data)))
         except NotJson as error:
-            return [invalid(self.name, data, f"file: {error}", label)]
+            return [make_invalid_reference(self.name, data, f"file: {error}", label)]
 
     def _refs(self, entries: list[bytes]) -> Iterator[ServerRef]:
         for entry in entries:
@@ -74,9 +76,9 @@ def split_document(data: bytes) -> list[bytes]:
     """The entries of one file as received; raise NotJson when it is neither an object nor an array."""
     text = data.removeprefix(b"\xef\xbb\xbf").strip()
     if text.startswith(b"["):
-        return elements(text)
-    servers = dict(members(text)).get("servers", b"")
-    return elements(servers) if servers.startswith(b"[") else [text]
+        return split_elements(text)
+    servers = dict(split_members(text)).get("servers", b"")
+    return split_elements(servers) if servers.startswith(b"[") else [text]
 
 
 def _files(path: Path) -> Iterator[tuple[str, Path]]:

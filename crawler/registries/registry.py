@@ -54,7 +54,7 @@ class Registry(Protocol):
         ...
 
 
-def newest(refs: Iterable[ServerRef]) -> list[ServerRef]:
+def keep_newest_versions(refs: Iterable[ServerRef]) -> list[ServerRef]:
     """One reference per name, sorted by name: the best status first, then the highest version."""
     best: dict[str, ServerRef] = {}
     for ref in refs:
@@ -64,9 +64,9 @@ def newest(refs: Iterable[ServerRef]) -> list[ServerRef]:
     return [best[name] for name in sorted(best)]
 
 
-def pages(refs: Iterable[ServerRef], cursor: str | None) -> Iterator[Page]:
+def split_into_pages(refs: Iterable[ServerRef], cursor: str | None) -> Iterator[Page]:
     """Cut a registry that is read at once into pages; the cursor is the last name of a page."""
-    rest = [ref for ref in newest(refs) if cursor is None or ref.name > cursor]
+    rest = [ref for ref in keep_newest_versions(refs) if cursor is None or ref.name > cursor]
     for start in range(0, max(len(rest), 1), PAGE_SIZE):
         page = tuple(rest[start : start + PAGE_SIZE])
         yield Page(page, page[-1].name if start + PAGE_SIZE < len(rest) else None)

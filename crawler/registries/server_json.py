@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from crawler.addresses import Unusable, clean_folder, repository_address
-from crawler.registries.json_spans import members
-from crawler.registries.server_schemas import choose
-from crawler.registries.shapes import Mismatch, check, describe
-from crawler.registries.targets import reach
+from crawler.addresses import UnusableAddress, normalise_folder, normalise_repository_url
+from crawler.json_spans import split_members
+from crawler.registries.json_shapes import Mismatch, describe_value, find_mismatch
+from crawler.registries.server_schemas import choose_schema
+from crawler.registries.targets import find_reachable_targets
 from evidence.canonical import Json, NotJson, parse_json, sha256
 from evidence.model import ServerRef, Status
 
@@ -44,19 +44,21 @@ def read_entry(registry: str, data: bytes) -> ServerRef:
     try:
         entry, wrapper = _unwrap(data)
         if len(entry) > MAX_ENTRY:
-            return invalid(registry, entry, f"entry: expected at most {MAX_ENTRY} bytes, found {len(entry)}")
+            return make_invalid_reference(
+                registry, entry, f"entry: expected at most {MAX_ENTRY} bytes, found {len(entry)}"
+            )
         server = parse_json(entry, max_depth=MAX_DEPTH)
     except NotJson as error:
-        return invalid(registry, entry, f"entry: {error}")
+        return make_invalid_reference(registry, entry, f"entry: {error}")
     if not isinstance(server, Mapping):
-        return invalid(registry, entry, str(Mismatch("", "an object", describe(server))))
+        return make_invalid_reference(registry, entry, str(Mismatch("", "an object", describe_value(server))))
     official = _official(wrapper) or _official(server)
     if official.get("isLatest", official.get("is_latest")) is False:
         raise NotLatest
     return _read_server(registry, entry, server, official)
 
 
-def invalid(registry: str, data: bytes, error: str, name: Json = None) -> ServerRef:
+def make_invalid_reference(registry: str, data: bytes, error: str, name: Json = None) -> ServerRef:
     """The reference of an entry that cannot be used. An oversized entry is kept as its size and digest only."""
     readable = isinstance(name, str) and _READABLE_NAME.fullmatch(name)
     kept = data if len(data) <= MAX_ENTRY else json.dumps({"bytes": len(data), "sha256": sha256(data)}).encode()
@@ -72,18 +74,18 @@ def invalid(registry: str, data: bytes, error: str, name: Json = None) -> Server
 
 def _read_server(registry: str, entry: bytes, server: Mapping[str, Json], official: Mapping[str, Json]) -> ServerRef:
     name = server.get("name")
-    version, shape = choose(server)
-    flaw = check(server, shape)
-    if flaw and (mismatch := check(_essentials(server), shape)):
-        return invalid(registry, entry, f"{mismatch} (schema {version})", name)
+    version, shape = choose_schema(server)
+    flaw = find_mismatch(server, shape)
+    if flaw and (mismatch := find_mismatch(_essentials(server), shape)):
+        return make_invalid_reference(registry, entry, f"{mismatch} (schema {version})", name)
     declared = official.get("status", server.get("status", "active"))
     status = _STATUSES.get(declared) if isinstance(declared, str) else None
     if status is None:
-        mismatch = Mismatch("_meta.status", "one of " + ", ".join(_STATUSES), describe(declared))
-        return invalid(registry, entry, str(mismatch), name)
-    reached = reach(server)
+        mismatch = Mismatch("_meta.status", "one of " + ", ".join(_STATUSES), describe_value(declared))
+        return make_invalid_reference(registry, entry, str(mismatch), name)
+    reached = find_reachable_targets(server)
     if reached.unusable and not reached.targets and not _has_template(server):
-        return invalid(registry, entry, reached.unusable[0], name)
+        return make_invalid_reference(registry, entry, reached.unusable[0], name)
     return ServerRef(
         registry=registry,
         name=str(name),
@@ -105,7 +107,7 @@ def _unwrap(data: bytes) -> tuple[bytes, Mapping[str, Json]]:
     """The server object's bytes, and what the registry wraps around it."""
     if not data.startswith(b"{"):
         return data, {}
-    parts = dict(members(data))
+    parts = dict(split_members(data))
     if "server" not in parts:
         return data, {}
     meta = parse_json(parts.get("_meta", b"{}"))
@@ -138,10 +140,10 @@ def _repository(server: Mapping[str, Json]) -> str | None:
     if not isinstance(declared, Mapping) or not isinstance(url := declared.get("url"), str):
         return None
     try:
-        address = repository_address(url)
+        address = normalise_repository_url(url)
         folder = declared.get("subfolder")
-        inside = clean_folder(folder) if isinstance(folder, str) else ""
-    except Unusable:
+        inside = normalise_folder(folder) if isinstance(folder, str) else ""
+    except UnusableAddress:
         return None
     return f"{address.partition('#')[0]}#{inside}" if inside else address
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from crawler.registries.shapes import ByType, Flag, Items, Members, Shape, Text, Values
+from crawler.registries.json_shapes import ByType, Flag, Items, Members, Shape, Text, Values
 from evidence.canonical import Json
 
 EARLIEST: Final = "earliest"
@@ -43,7 +43,7 @@ _OFFICIAL_META: Final = "io.modelcontextprotocol.registry/official"
 _PUBLISHER_META: Final = "io.modelcontextprotocol.registry/publisher-provided"
 
 
-def choose(document: Mapping[str, Json]) -> tuple[str, Shape]:
+def choose_schema(document: Mapping[str, Json]) -> tuple[str, Shape]:
     """The schema a document claims in `$schema`, or the one its members look like when it names none that we know."""
     claimed = document.get("$schema")
     dated = _DATE.search(claimed[:200]) if isinstance(claimed, str) else None

@@ -10,12 +10,12 @@ from typing import Final
 
 import httpx
 
-from crawler.addresses import Unusable, normalise_url
+from crawler.addresses import UnusableAddress, normalise_url
 from crawler.registries.docker import DockerCatalogue
+from crawler.registries.document_client import Clock, DocumentClient, Sleep
 from crawler.registries.documents import DocumentRegistry
-from crawler.registries.fetching import Clock, Fetcher, Sleep
-from crawler.registries.generic import GenericRegistry
 from crawler.registries.registry import Registry
+from crawler.registries.registry_api import GenericRegistry
 
 OFFICIAL_URL: Final = "https://registry.modelcontextprotocol.io"
 DOCKER_URL: Final = "https://desktop.docker.com/mcp/catalog/v3/catalog.json"
@@ -40,13 +40,15 @@ class Source:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def build(source: str | Source, client: httpx.AsyncClient, *, clock: Clock, sleep: Sleep = asyncio.sleep) -> Registry:
+def build_registry(
+    source: str | Source, client: httpx.AsyncClient, *, clock: Clock, sleep: Sleep = asyncio.sleep
+) -> Registry:
     """The registry of a source; raise UnknownSource with what is possible. Opens nothing."""
     wanted = Source(source) if isinstance(source, str) else source
     location = wanted.location.strip()
-    fetcher = Fetcher(client, clock=clock, sleep=sleep, headers=wanted.headers)
+    fetcher = DocumentClient(client, clock=clock, sleep=sleep, headers=wanted.headers)
     if location == "starter":
-        return starter_registry()
+        return build_starter_registry()
     if location == "official":
         return GenericRegistry(wanted.name or "official", OFFICIAL_URL, fetcher)
     kind, separator, rest = location.partition(":")
@@ -60,18 +62,18 @@ def build(source: str | Source, client: httpx.AsyncClient, *, clock: Clock, slee
     return DocumentRegistry(_existing(location), name=wanted.name)
 
 
-def build_all(
+def build_registries(
     sources: Sequence[str | Source], client: httpx.AsyncClient, *, clock: Clock, sleep: Sleep = asyncio.sleep
 ) -> list[Registry]:
     """One registry per source; raise UnknownSource when two have the same name, since walks are kept by name."""
-    registries = [build(source, client, clock=clock, sleep=sleep) for source in sources]
+    registries = [build_registry(source, client, clock=clock, sleep=sleep) for source in sources]
     names = [registry.name for registry in registries]
     if double := sorted({name for name in names if names.count(name) > 1}):
         raise UnknownSource(f"two sources are named {double[0]}: give one of them another name")
     return registries
 
 
-def starter_registry() -> DocumentRegistry:
+def build_starter_registry() -> DocumentRegistry:
     """The servers that ship with the project, so that a first run needs no registry."""
     return DocumentRegistry(STARTER, name="starter")
 
@@ -84,7 +86,7 @@ def _base_url(location: str) -> str:
     """The base URL, which names the registry: without anything that could be a secret."""
     try:
         base = normalise_url(location)
-    except Unusable as error:
+    except UnusableAddress as error:
         raise UnknownSource(f"{error} expected as the base of a registry") from error
     if "?" in base or "#" in location:
         raise UnknownSource(f"expected the base of a registry without query or fragment; {_NO_TOKENS}")

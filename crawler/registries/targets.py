@@ -7,10 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from crawler.addresses import Unusable, is_local, normalise_url, npm_name, oci_reference, plain_name, pypi_name
-from crawler.registries import inputs
-from crawler.registries.inputs import object_of, text
-from crawler.registries.shapes import Mismatch, describe
+from crawler.addresses import (
+    UnusableAddress,
+    is_local_url,
+    normalise_npm_name,
+    normalise_plain_name,
+    normalise_pypi_name,
+    normalise_url,
+    parse_oci_reference,
+)
+from crawler.registries import package_inputs
+from crawler.registries.json_shapes import Mismatch, describe_value
+from crawler.registries.package_inputs import as_object, first_text
 from evidence.canonical import Json
 from evidence.model import Target, TargetType
 
@@ -36,14 +44,14 @@ _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReachableTargets:
     """How a server can be reached, best first, and why the rest of what it declares cannot be used."""
 
     targets: tuple[Target, ...]
     unusable: tuple[str, ...]
 
 
-def reach(document: Mapping[str, Json]) -> Reach:
+def find_reachable_targets(document: Mapping[str, Json]) -> ReachableTargets:
     """All usable targets: public remotes, then npm and PyPI packages, other packages, and remotes on local addresses.
 
     Streamable HTTP comes before SSE, a package that speaks stdio before one that opens a port; otherwise the
@@ -54,12 +62,12 @@ def reach(document: Mapping[str, Json]) -> Reach:
     for path, item in _declared(document):
         try:
             rank, target = _remote(item) if path.startswith("remotes") else _package(item)
-        except Unusable as error:
-            unusable.append(str(Mismatch(path, str(error), describe(_label(item)))))
+        except UnusableAddress as error:
+            unusable.append(str(Mismatch(path, str(error), describe_value(_label(item)))))
         else:
             found.append((rank, len(found), target))
     ordered = dict.fromkeys(target for _, _, target in sorted(found, key=lambda entry: entry[:2]))
-    return Reach(tuple(ordered)[:MAX_TARGETS], tuple(unusable))
+    return ReachableTargets(tuple(ordered)[:MAX_TARGETS], tuple(unusable))
 
 
 def _declared(document: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
@@ -73,44 +81,46 @@ def _label(item: Mapping[str, Json]) -> Json:
 
 
 def _remote(item: Mapping[str, Json]) -> tuple[int, Target]:
-    kind = _REMOTE_TYPES.get(text(item, "type", "transport_type") or "")
+    kind = _REMOTE_TYPES.get(first_text(item, "type", "transport_type") or "")
     if kind is None:
-        raise Unusable("a remote of type streamable-http or sse")
-    url = inputs.filled(text(item, "url") or "", object_of(item.get("variables")))
+        raise UnusableAddress("a remote of type streamable-http or sse")
+    url = package_inputs.fill_variables(first_text(item, "url") or "", as_object(item.get("variables")))
     if url is None:
-        raise Unusable("a URL without unset variables")
-    local = is_local(url)
+        raise UnusableAddress("a URL without unset variables")
+    local = is_local_url(url)
     target = Target(
-        type=kind, identifier=url.partition("#")[0], headers=inputs.pairs(item.get("headers"), _HEADER_NAME)
+        type=kind,
+        identifier=url.partition("#")[0],
+        headers=package_inputs.read_known_pairs(item.get("headers"), _HEADER_NAME),
     )
     return (6 if local else 0) + (kind is TargetType.SSE), target
 
 
 def _package(item: Mapping[str, Json]) -> tuple[int, Target]:
-    declared = text(item, "registryType", "registry_type", "registry_name") or ""
+    declared = first_text(item, "registryType", "registry_type", "registry_name") or ""
     kind = _PACKAGE_TYPES.get(declared.lower())
     if kind is None:
-        raise Unusable("a package of a known registry type")
+        raise UnusableAddress("a package of a known registry type")
     identifier, version = _named(kind, item)
-    words, asked = inputs.arguments(item.get("packageArguments", item.get("package_arguments")))
+    words, asked = package_inputs.read_arguments(item.get("packageArguments", item.get("package_arguments")))
     variables = item.get("environmentVariables", item.get("environment_variables"))
     target = Target(
         type=kind,
         identifier=identifier,
         version=version,
         arguments=words,
-        environment=inputs.pairs(variables, inputs.VARIABLE_NAME),
-        inputs=(*inputs.variables(variables), *asked),
+        environment=package_inputs.read_known_pairs(variables, package_inputs.VARIABLE_NAME),
+        inputs=(*package_inputs.read_input_variables(variables), *asked),
     )
     if kind is TargetType.OCI:
         target = _with_runtime(target, item.get("runtimeArguments", item.get("runtime_arguments")))
-    opens_port = text(object_of(item.get("transport")), "type") not in {None, "stdio"}
+    opens_port = first_text(as_object(item.get("transport")), "type") not in {None, "stdio"}
     return (2 if kind in _RUNNABLE else 4) + opens_port, target
 
 
 def _with_runtime(target: Target, value: Json) -> Target:
     """The target of an image with the variables that the arguments of its runtime set."""
-    known, asked = inputs.runtime_variables(value)
+    known, asked = package_inputs.read_runtime_variables(value)
     seen = {name for name, _ in target.environment} | {given.name for given in target.inputs} | set(known)
     return replace(
         target,
@@ -121,23 +131,23 @@ def _with_runtime(target: Target, value: Json) -> Target:
 
 def _named(kind: TargetType, item: Mapping[str, Json]) -> tuple[str, str | None]:
     """The package's name and version, checked against the rules of its registry."""
-    name = text(item, "identifier", "name") or ""
-    version = text(item, "version") or None
+    name = first_text(item, "identifier", "name") or ""
+    version = first_text(item, "version") or None
     if version == "latest":
         version = None
     match kind:
         case TargetType.NPM:
-            return npm_name(name), version
+            return normalise_npm_name(name), version
         case TargetType.PYPI:
-            pypi_name(name)
+            normalise_pypi_name(name)
             return name, version
         case TargetType.OCI:
-            return _image(name, version, text(item, "registryBaseUrl", "registry_base_url") or "")
+            return _image(name, version, first_text(item, "registryBaseUrl", "registry_base_url") or "")
         case TargetType.MCPB:
             normalise_url(name)
             return name, version
         case _:
-            return plain_name(name), version
+            return normalise_plain_name(name), version
 
 
 def _image(name: str, version: str | None, base: str) -> tuple[str, str | None]:
@@ -145,7 +155,7 @@ def _image(name: str, version: str | None, base: str) -> tuple[str, str | None]:
     host = base.partition("://")[2].strip("/")
     first = name.partition("/")[0]
     qualified = "/" in name and ("." in first or ":" in first)
-    reference = oci_reference(name if qualified or not host or "/" in host else f"{host}/{name}")
+    reference = parse_oci_reference(name if qualified or not host or "/" in host else f"{host}/{name}")
     return reference.repository, reference.digest or reference.tag or version
 
 

@@ -8,7 +8,7 @@ from typing import Final
 _KNOWN_FIRST: Final = ("MAL-", "CVE-", "GHSA-")
 
 
-def closures(ids: Iterable[str], named: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
+def group_aliases(ids: Iterable[str], named: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
     """The ids, grouped by who names whom, in either direction and over any number of steps; the best known id first.
 
     `named` are the aliases that each record names; records outside of `ids` join groups but make none. Ids that are
@@ -29,10 +29,10 @@ def closures(ids: Iterable[str], named: Mapping[str, Iterable[str]]) -> list[tup
     for name in list(parents):
         if (top := root(name)) in wanted:
             groups.setdefault(top, []).append(name)
-    return sorted(ordered(group) for group in groups.values())
+    return sorted(sort_advisory_ids(group) for group in groups.values())
 
 
-def ordered(ids: Iterable[str]) -> tuple[str, ...]:
+def sort_advisory_ids(ids: Iterable[str]) -> tuple[str, ...]:
     """Malware first, then CVE, then GitHub's, then the ids of ecosystems, each by name."""
     return tuple(sorted(ids, key=lambda name: (_place(name), name)))
 

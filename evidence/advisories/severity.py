@@ -11,7 +11,7 @@ from typing import Final
 from cvss import CVSS2, CVSS3, CVSS4  # type: ignore[import-untyped]
 from cvss.exceptions import CVSSError  # type: ignore[import-untyped]
 
-from evidence.advisories.record import Advisory, Vector
+from evidence.advisories.osv_record import Advisory, Vector
 from evidence.kinds.advisories import Severity
 
 _READERS: Final = {"CVSS_V4": CVSS4, "CVSS_V3": CVSS3, "CVSS_V2": CVSS2}
@@ -36,7 +36,7 @@ class Rating:
     vector: str = ""
 
 
-def rate(advisories: Sequence[Advisory]) -> Rating:
+def rate_flaw(advisories: Sequence[Advisory]) -> Rating:
     """The rating of one flaw, from all advisories about it; their order does not matter.
 
     Malware is critical. Else the newest CVSS version among the vectors counts, and of that the highest score; else the
@@ -55,7 +55,7 @@ def rate(advisories: Sequence[Advisory]) -> Rating:
     return Rating()
 
 
-def rank(severity: Severity) -> int:
+def rank_severity(severity: Severity) -> int:
     """The place of a severity, 0 for the worst; what is unknown comes last."""
     return _WORST_FIRST.index(severity)
 

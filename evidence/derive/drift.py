@@ -12,16 +12,16 @@ from functools import cache, partial
 from typing import Final, TypeAlias
 
 from evidence.canonical import Json, canonical_json
-from evidence.derive.escalation import escalations
-from evidence.derive.outline import Outline, outline, place, whole_digest
-from evidence.derive.signs import signs
+from evidence.derive.escalation import find_escalations
+from evidence.derive.listing_outline import Outline, digest_entries, escape_place, outline_listing
+from evidence.derive.listing_scan import scan_listing_cached
 from evidence.kinds import listing
-from evidence.kinds.drift import ALARMING, KIND, Approved, Change, Drift, Standing, What
+from evidence.kinds.drift import ALARMING, KIND, Approved, ApprovedTool, Change, ChangeType, Drift
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, ServerId
 from evidence.patterns.poisoning import Confidence
 
-Approval: TypeAlias = Callable[[ServerId, str], bool]
+ApprovalCheck: TypeAlias = Callable[[ServerId, str], bool]
 """Whether an operator has approved a server's listing, by its digest."""
 
 Values: TypeAlias = Callable[[], Outline | None]
@@ -39,12 +39,12 @@ class _Signals:
     sure: frozenset[tuple[str, str]]
 
 
-def nobody(_server: ServerId, _digest: str) -> bool:
-    """Where nobody approves, nothing is approved."""
+def no_approval(_server: ServerId, _digest: str) -> bool:
+    """Without approvals nothing is approved."""
     return False
 
 
-def derive(found: Dossier, earlier: Dossier, approved: Approval = nobody) -> Observed | Absent:
+def derive_drift(found: Dossier, earlier: Dossier, approved: ApprovalCheck = no_approval) -> Observed | Absent:
     """The drift of `found` since what `earlier` held to be approved.
 
     Without a listing the earlier record stands, since the baseline must outlive a night on which a server was down.
@@ -54,11 +54,11 @@ def derive(found: Dossier, earlier: Dossier, approved: Approval = nobody) -> Obs
     if isinstance(content, Absent):
         return known if isinstance(known, Observed) else content
     seen = Listing.parse(content.body)
-    now = outline(seen)
+    now = outline_listing(seen)
     signals = _signals(seen, now)
     before = _baseline(known, earlier)
     tonight = _merged(now, signals, before)
-    if before is None or approved(found.server.id, whole_digest(tonight.entries)):
+    if before is None or approved(found.server.id, digest_entries(tonight.entries)):
         before = tonight
     changes, alarm = _changes(before, tonight, now, signals, cache(partial(_values, earlier)))
     kept = before if alarm else tonight
@@ -72,23 +72,23 @@ def _baseline(known: Observed | Absent, earlier: Dossier) -> Approved | None:
     if isinstance(content, Absent):
         return None
     seen = Listing.parse(content.body)
-    before = outline(seen)
+    before = outline_listing(seen)
     return Approved(entries=before.digests, signals=_signals(seen, before).at, tools=before.tools)
 
 
 def _values(earlier: Dossier) -> Outline | None:
     """The last listing, whose values tell how a place has changed where it is still the approved one."""
     content = earlier.read(listing.KIND)
-    return outline(Listing.parse(content.body)) if isinstance(content, Observed) else None
+    return outline_listing(Listing.parse(content.body)) if isinstance(content, Observed) else None
 
 
 def _signals(seen: Listing, now: Outline) -> _Signals:
     found: dict[str, set[str]] = {}
     sure: set[tuple[str, str]] = set()
-    for hit in signs(seen):
+    for hit in scan_listing_cached(seen):
         if hit.confidence is Confidence.LOW:
             continue
-        at = _entry(place(hit.at), now)
+        at = _entry(escape_place(hit.at), now)
         found.setdefault(at, set()).add(hit.pattern)
         if hit.is_grave:
             sure.add((at, hit.pattern))
@@ -139,7 +139,7 @@ def _compared(before: Approved, tonight: Approved, now: Outline, values: Values)
         if old == new:
             continue
         last, known = values(), set(before.signals.get(at, ()))
-        what = What.ADDED if old is None else What.REMOVED if new is None else What.CHANGED
+        what = ChangeType.ADDED if old is None else ChangeType.REMOVED if new is None else ChangeType.CHANGED
         value = last.values.get(at) if last is not None and last.digests.get(at) == old else None
         yield Change(
             at=at,
@@ -147,7 +147,7 @@ def _compared(before: Approved, tonight: Approved, now: Outline, values: Values)
             before=old,
             after=new,
             signals=tuple(signal for signal in tonight.signals.get(at, ()) if signal not in known),
-            escalations=escalations(at, what, before.tools, now, value),
+            escalations=find_escalations(at, what, before.tools, now, value),
         )
 
 
@@ -155,8 +155,8 @@ def _body(kept: Approved, tonight: Approved, changes: list[Change], *, alarm: bo
     said = sorted({signal for change in changes for signal in change.signals})
     raised = sorted({each.value for change in changes for each in change.escalations})
     return {
-        "baseline": whole_digest(kept.entries),
-        "listing": whole_digest(tonight.entries),
+        "baseline": digest_entries(kept.entries),
+        "listing": digest_entries(tonight.entries),
         "alarm": alarm,
         "complete": complete and len(changes) <= MAX_CHANGES,
         "changes": [_row(change) for change in sorted(changes, key=_by_weight)[:MAX_CHANGES]],
@@ -186,5 +186,5 @@ def _row(change: Change) -> dict[str, Json]:
     }
 
 
-def _standing(tool: Standing) -> dict[str, Json]:
+def _standing(tool: ApprovedTool) -> dict[str, Json]:
     return {"authority": tool.authority, "hints": dict(tool.hints)}

@@ -8,8 +8,8 @@ from typing import Final
 
 from evidence.authority import Authority
 from evidence.canonical import Json
-from evidence.derive.outline import Outline
-from evidence.kinds.drift import Escalation, Standing, What
+from evidence.derive.listing_outline import Outline
+from evidence.kinds.drift import ApprovedTool, ChangeType, Escalation
 
 _RANK: Final = tuple(each.value for each in (Authority.READ, Authority.WRITE, Authority.DESTRUCTIVE, Authority.ADMIN))
 _CREDENTIAL: Final = re.compile(
@@ -28,21 +28,21 @@ _BOUNDS: Final = ("enum", "const", "pattern", "format", "maxLength", "maximum", 
 _PARAMETER: Final = "/inputSchema/properties/"
 
 
-def escalations(
-    at: str, what: What, before: Mapping[str, Standing], now: Outline, value: Json
+def find_escalations(
+    at: str, what: ChangeType, before: Mapping[str, ApprovedTool], now: Outline, value: Json
 ) -> tuple[Escalation, ...]:
     """What a changed place escalates. `before`: the approved tools; `value`: what stood there, None when unknown."""
     return tuple(dict.fromkeys(_escalations(at, what, before, now, value)))
 
 
 def _escalations(
-    at: str, what: What, before: Mapping[str, Standing], now: Outline, value: Json
+    at: str, what: ChangeType, before: Mapping[str, ApprovedTool], now: Outline, value: Json
 ) -> Iterator[Escalation]:
-    if what is What.REMOVED and not at.endswith("/annotations"):
+    if what is ChangeType.REMOVED and not at.endswith("/annotations"):
         return
     if at == "server/instructions":
         yield Escalation.INSTRUCTIONS_CHANGED
-    elif at == "server/name" and what is What.CHANGED:
+    elif at == "server/name" and what is ChangeType.CHANGED:
         yield Escalation.IDENTITY_CHANGED
     elif at.startswith("tools/"):
         tool = "/".join(at.split("/")[:2])
@@ -52,7 +52,7 @@ def _escalations(
             yield from _of_parameters(at, what, now.values.get(at), value)
 
 
-def _of_authority(at: str, old: Standing, new: Standing) -> Iterator[Escalation]:
+def _of_authority(at: str, old: ApprovedTool, new: ApprovedTool) -> Iterator[Escalation]:
     was, may = old.authority, new.authority
     if was in _RANK and may in _RANK and _RANK.index(may) > _RANK.index(was):
         yield Escalation.AUTHORITY_RAISED
@@ -65,9 +65,9 @@ def _of_authority(at: str, old: Standing, new: Standing) -> Iterator[Escalation]
         yield Escalation.DEED_CALLED_READING
 
 
-def _of_parameters(at: str, what: What, after: Json, value: Json) -> Iterator[Escalation]:
+def _of_parameters(at: str, what: ChangeType, after: Json, value: Json) -> Iterator[Escalation]:
     _, parameter, name = at.partition(_PARAMETER)
-    if parameter and what is What.ADDED:
+    if parameter and what is ChangeType.ADDED:
         if _CREDENTIAL.search(name) and not _NO_CREDENTIAL.search(name):
             yield Escalation.ASKS_FOR_CREDENTIAL
         elif _FILE.search(name):

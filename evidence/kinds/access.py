@@ -32,9 +32,9 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import array_or_empty, object_or_empty, objects_in, text_or_empty
 from evidence.kinds.exchanges import REVISIONS
 from evidence.kinds.traits import WORDS, Traits
-from evidence.members import array, mapping, mappings, text
 
 KIND: Final = "access"
 SCHEMA: Final = 1
@@ -92,7 +92,7 @@ class Challenge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class MetadataAttempt:
     """One request for a metadata document."""
 
     by: str
@@ -123,16 +123,16 @@ class AuthorizationServer:
 
     issuer: str
     layout: str
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[MetadataAttempt, ...]
 
     @property
-    def found(self) -> Attempt | None:
+    def found(self) -> MetadataAttempt | None:
         """The attempt that found its metadata."""
         return next((attempt for attempt in self.attempts if attempt.document is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bogus:
+class InvalidTokenResult:
     """What a bearer token that cannot be valid got. `outcome` is ACCEPTED or an evidence Reason's value."""
 
     step: str
@@ -156,12 +156,12 @@ class Access:
     @property
     def registered(self) -> str:
         """The address as registered, values of its query masked."""
-        return text(self.body.get("registered"))
+        return text_or_empty(self.body.get("registered"))
 
     @property
     def access_class(self) -> AccessClass:
         """Who gets in."""
-        return AccessClass(text(self.body.get("class")))
+        return AccessClass(text_or_empty(self.body.get("class")))
 
     @cached_property
     def gate(self) -> Gate | None:
@@ -170,17 +170,19 @@ class Access:
         if not isinstance(raw, Mapping):
             return None
         return Gate(
-            step=text(raw.get("step")),
-            era=text(raw.get("era")),
+            step=text_or_empty(raw.get("step")),
+            era=text_or_empty(raw.get("era")),
             status=_status(raw),
-            reason=text(raw.get("reason")),
-            detail=text(raw.get("detail")),
+            reason=text_or_empty(raw.get("reason")),
+            detail=text_or_empty(raw.get("detail")),
         )
 
     @property
     def revision(self) -> str:
         """Letter of the newest revision in which the server opens; D, the most common, for one that shows none."""
-        versions = [version for version in mapping(self.body.get("versions")).values() if isinstance(version, str)]
+        versions = [
+            version for version in object_or_empty(self.body.get("versions")).values() if isinstance(version, str)
+        ]
         return max((_LETTERS[version] for version in versions if version in _LETTERS), default="D")
 
     @cached_property
@@ -188,20 +190,20 @@ class Access:
         """The challenges of the gate."""
         return tuple(
             Challenge(
-                scheme=text(raw.get("scheme")),
+                scheme=text_or_empty(raw.get("scheme")),
                 token68=raw.get("token68") is True,
-                parameters={k: v for k, v in mapping(raw.get("parameters")).items() if isinstance(v, str)},
+                parameters={k: v for k, v in object_or_empty(raw.get("parameters")).items() if isinstance(v, str)},
             )
-            for raw in mappings(self.body.get("challenges"))
+            for raw in objects_in(self.body.get("challenges"))
         )
 
     @cached_property
-    def resource_metadata(self) -> tuple[Attempt, ...]:
+    def resource_metadata(self) -> tuple[MetadataAttempt, ...]:
         """The requests for protected resource metadata, in order."""
         return _attempts(self.body, "resource_metadata")
 
     @property
-    def resource(self) -> Attempt | None:
+    def resource(self) -> MetadataAttempt | None:
         """The attempt that found protected resource metadata."""
         return next((attempt for attempt in self.resource_metadata if attempt.document is not None), None)
 
@@ -210,44 +212,46 @@ class Access:
         """The authorization servers, in the order in which they are advertised."""
         return tuple(
             AuthorizationServer(
-                issuer=text(raw.get("issuer")), layout=text(raw.get("layout")), attempts=_attempts(raw, "attempts")
+                issuer=text_or_empty(raw.get("issuer")),
+                layout=text_or_empty(raw.get("layout")),
+                attempts=_attempts(raw, "attempts"),
             )
-            for raw in mappings(self.body.get("authorization_servers"))
+            for raw in objects_in(self.body.get("authorization_servers"))
         )
 
     @cached_property
-    def bogus(self) -> Bogus | None:
+    def bogus(self) -> InvalidTokenResult | None:
         """What an invalid token got; None when it was not tried."""
         raw = self.body.get("bogus")
         if not isinstance(raw, Mapping):
             return None
-        return Bogus(
-            step=text(raw.get("step")),
+        return InvalidTokenResult(
+            step=text_or_empty(raw.get("step")),
             status=_status(raw),
-            outcome=text(raw.get("outcome")),
-            detail=text(raw.get("detail")),
+            outcome=text_or_empty(raw.get("outcome")),
+            detail=text_or_empty(raw.get("detail")),
         )
 
     def is_cut(self, part: str) -> bool:
         """Whether our own bounds ended `challenges` or `metadata` early."""
-        return part in array(self.body.get("cut"))
+        return part in array_or_empty(self.body.get("cut"))
 
 
-def _attempts(holder: Mapping[str, Json], member: str) -> tuple[Attempt, ...]:
-    return tuple(_attempt(raw) for raw in mappings(holder.get(member)))
+def _attempts(holder: Mapping[str, Json], member: str) -> tuple[MetadataAttempt, ...]:
+    return tuple(_attempt(raw) for raw in objects_in(holder.get(member)))
 
 
-def _attempt(raw: Mapping[str, Json]) -> Attempt:
+def _attempt(raw: Mapping[str, Json]) -> MetadataAttempt:
     document = raw.get("document")
-    failure = mapping(raw.get("failure"))
-    parts = [part for part in (text(failure.get("reason")), text(failure.get("detail"))) if part]
-    return Attempt(
-        by=text(raw.get("by")),
-        url=text(raw.get("url")),
+    failure = object_or_empty(raw.get("failure"))
+    parts = [part for part in (text_or_empty(failure.get("reason")), text_or_empty(failure.get("detail"))) if part]
+    return MetadataAttempt(
+        by=text_or_empty(raw.get("by")),
+        url=text_or_empty(raw.get("url")),
         status=_status(raw),
-        location=text(raw.get("location")),
+        location=text_or_empty(raw.get("location")),
         document=document if isinstance(document, Mapping) else None,
-        problem=text(raw.get("problem")),
+        problem=text_or_empty(raw.get("problem")),
         failure=": ".join(parts),
     )
 

@@ -37,8 +37,8 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import count_or_zero, object_or_empty, objects_in, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
-from evidence.members import count, mapping, mappings, text, texts
 
 KIND: Final = "advisories"
 SCHEMA: Final = 1
@@ -93,11 +93,6 @@ class Group:
         """The best known id."""
         return self.ids[0] if self.ids else ""
 
-    @property
-    def at_run_time(self) -> bool:
-        """Whether the package is needed to run the server, and not only to develop it."""
-        return "dev" not in self.scopes
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
@@ -123,37 +118,37 @@ class Advisories:
     @staticmethod
     def parse(body: bytes) -> Advisories:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = mapping(parse_json(body))
-        groups = tuple(_group(raw) for raw in mappings(members.get("groups")))
-        unknown = tuple(_unmatched(raw) for raw in mappings(members.get("unknown")))
+        members = object_or_empty(parse_json(body))
+        groups = tuple(_group(raw) for raw in objects_in(members.get("groups")))
+        unknown = tuple(_unmatched(raw) for raw in objects_in(members.get("unknown")))
         return Advisories(
-            checked=count(members.get("checked")),
+            checked=count_or_zero(members.get("checked")),
             groups=groups,
-            groups_total=max(count(members.get("groups_total")), len(groups)),
+            groups_total=max(count_or_zero(members.get("groups_total")), len(groups)),
             unknown=unknown,
-            unknown_total=max(count(members.get("unknown_total")), len(unknown)),
-            ecosystems=texts(members.get("ecosystems")),
+            unknown_total=max(count_or_zero(members.get("unknown_total")), len(unknown)),
+            ecosystems=strings_in(members.get("ecosystems")),
         )
 
 
 def _group(raw: Mapping[str, Json]) -> Group:
     return Group(
-        ids=texts(raw.get("ids")),
-        ecosystem=text(raw.get("ecosystem")),
-        package=text(raw.get("package")),
-        version=text(raw.get("version")),
-        relation=_REACHES.get(text(raw.get("relation")), Reach.UNKNOWN),
-        scopes=frozenset(texts(raw.get("scopes"))),
-        severity=_SEVERITIES.get(text(raw.get("severity")), Severity.UNKNOWN),
-        cvss=text(raw.get("cvss")),
-        vector=text(raw.get("vector")),
-        fixed=text(raw.get("fixed")),
-        published=text(raw.get("published")),
-        fixed_since=text(raw.get("fixed_since")),
-        summary=text(raw.get("summary")),
+        ids=strings_in(raw.get("ids")),
+        ecosystem=text_or_empty(raw.get("ecosystem")),
+        package=text_or_empty(raw.get("package")),
+        version=text_or_empty(raw.get("version")),
+        relation=_REACHES.get(text_or_empty(raw.get("relation")), Reach.UNKNOWN),
+        scopes=frozenset(strings_in(raw.get("scopes"))),
+        severity=_SEVERITIES.get(text_or_empty(raw.get("severity")), Severity.UNKNOWN),
+        cvss=text_or_empty(raw.get("cvss")),
+        vector=text_or_empty(raw.get("vector")),
+        fixed=text_or_empty(raw.get("fixed")),
+        published=text_or_empty(raw.get("published")),
+        fixed_since=text_or_empty(raw.get("fixed_since")),
+        summary=text_or_empty(raw.get("summary")),
     )
 
 
 def _unmatched(raw: Mapping[str, Json]) -> Unmatched:
     names = ("ecosystem", "name", "version", "why")
-    return Unmatched(**{name: text(raw.get(name)) for name in names})
+    return Unmatched(**{name: text_or_empty(raw.get(name)) for name in names})

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import object_or_empty, text_or_none
 from evidence.kinds.traits import Traits
-from evidence.members import known_text, mapping
 
 KIND: Final = "alerts"
 SCHEMA: Final = 1
@@ -55,28 +55,28 @@ class Alerts:
     @staticmethod
     def parse(body: bytes) -> Alerts:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = mapping(parse_json(body))
+        members = object_or_empty(parse_json(body))
         stated = members.get("alerts")
         items = stated if isinstance(stated, Sequence) and not isinstance(stated, str) else ()
         return Alerts(
-            alerts=tuple(alert for item in items if (alert := _alert(mapping(item))) is not None),
+            alerts=tuple(alert for item in items if (alert := _alert(object_or_empty(item))) is not None),
             complete=members.get("complete") is True,
         )
 
 
 def _alert(members: Mapping[str, Json]) -> Alert | None:
-    ghsa = known_text(members.get("id"))
+    ghsa = text_or_none(members.get("id"))
     if not ghsa:
         return None
     return Alert(
         id=ghsa,
-        cve=known_text(members.get("cve")),
-        ecosystem=known_text(members.get("ecosystem")),
-        package=known_text(members.get("package")),
-        range=known_text(members.get("range")),
-        fixed=known_text(members.get("fixed")),
-        severity=known_text(members.get("severity")),
-        state=known_text(members.get("state")),
-        scope=known_text(members.get("scope")),
-        manifest=known_text(members.get("manifest")),
+        cve=text_or_none(members.get("cve")),
+        ecosystem=text_or_none(members.get("ecosystem")),
+        package=text_or_none(members.get("package")),
+        range=text_or_none(members.get("range")),
+        fixed=text_or_none(members.get("fixed")),
+        severity=text_or_none(members.get("severity")),
+        state=text_or_none(members.get("state")),
+        scope=text_or_none(members.get("scope")),
+        manifest=text_or_none(members.get("manifest")),
     )

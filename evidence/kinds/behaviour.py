@@ -23,17 +23,17 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from evidence.canonical import Json, canonical_json, parse_json
+from evidence.json_members import count_or_none, object_or_empty, objects_in, strings_in, text_or_empty
 from evidence.kinds.traits import FACTS, Traits
-from evidence.members import known_count, mapping, mappings, text, texts
 from evidence.model import Observed
 
 KIND: Final = "behaviour"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(licence=FACTS)
 
-MOST: Final = 64
+MAX_ENTRIES: Final = 64
 """The most entries of one list that are kept."""
-LONGEST: Final = 200
+MAX_LENGTH: Final = 200
 """Characters of one text that are kept."""
 
 
@@ -58,7 +58,7 @@ class Decoy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
-    """Typed, tolerant view of a behaviour body. `decoys` None: nobody could watch them."""
+    """Typed, tolerant view of a behaviour body. `decoys` None: they could not be watched."""
 
     contacts: tuple[Contact, ...] = ()
     names: tuple[str, ...] = ()
@@ -70,16 +70,16 @@ class Behaviour:
     @staticmethod
     def parse(body: bytes) -> Behaviour:
         """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
-        members = mapping(parse_json(body))
-        decoys = mappings(members.get("decoys"))
+        members = object_or_empty(parse_json(body))
+        decoys = objects_in(members.get("decoys"))
         return Behaviour(
-            contacts=tuple(_contact(row) for row in mappings(members.get("contacts"))),
-            names=texts(members.get("names")),
-            programs=texts(members.get("programs")),
-            writes=texts(members.get("writes")),
+            contacts=tuple(_contact(row) for row in objects_in(members.get("contacts"))),
+            names=strings_in(members.get("names")),
+            programs=strings_in(members.get("programs")),
+            writes=strings_in(members.get("writes")),
             decoys=None
             if members.get("decoys") is None
-            else tuple(Decoy(text(row.get("path")), row.get("changed") is True) for row in decoys),
+            else tuple(Decoy(text_or_empty(row.get("path")), row.get("changed") is True) for row in decoys),
             cut=members.get("cut") is True,
         )
 
@@ -98,7 +98,7 @@ class Behaviour:
         return Observed(canonical_json(body))
 
 
-def behaviour(
+def build_behaviour(
     *,
     contacts: Iterable[Contact] = (),
     names: Iterable[str] = (),
@@ -121,11 +121,11 @@ def behaviour(
     )
 
 
-def together(seen: Iterable[Behaviour]) -> Behaviour:
+def merge_behaviours(seen: Iterable[Behaviour]) -> Behaviour:
     """What several processes of one server did, as one; decoys are unknown when those of one process are."""
     every = tuple(seen)
     known = [each.decoys for each in every if each.decoys is not None]
-    return behaviour(
+    return build_behaviour(
         contacts=(one for each in every for one in each.contacts),
         names=(one for each in every for one in each.names),
         programs=(one for each in every for one in each.programs),
@@ -138,7 +138,7 @@ def together(seen: Iterable[Behaviour]) -> Behaviour:
 def _kept(found: Iterable[T], order: Callable[[T], Any]) -> tuple[tuple[T, ...], bool]:
     """The first MOST in order, and whether there were more."""
     ordered = sorted(set(found), key=order)
-    return tuple(ordered[:MOST]), len(ordered) > MOST
+    return tuple(ordered[:MAX_ENTRIES]), len(ordered) > MAX_ENTRIES
 
 
 def _once(decoys: Iterable[Decoy]) -> list[Decoy]:
@@ -149,4 +149,4 @@ def _once(decoys: Iterable[Decoy]) -> list[Decoy]:
 
 
 def _contact(row: Mapping[str, Json]) -> Contact:
-    return Contact(text(row.get("to")), known_count(row.get("port")))
+    return Contact(text_or_empty(row.get("to")), count_or_none(row.get("port")))

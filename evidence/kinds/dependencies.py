@@ -24,9 +24,9 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import objects_in, strings_in, text_or_empty
 from evidence.kinds import source
 from evidence.kinds.traits import FACTS, Traits
-from evidence.members import mappings, text, texts
 
 KIND: Final = "dependencies"
 SCHEMA: Final = 1
@@ -66,7 +66,7 @@ class Dependencies:
     @property
     def taken_from(self) -> str:
         """`lockfile`, `sbom` or `installed`."""
-        return text(self.body.get("from"))
+        return text_or_empty(self.body.get("from"))
 
     @property
     def complete(self) -> bool:
@@ -81,24 +81,30 @@ class Dependencies:
     @cached_property
     def sources(self) -> tuple[tuple[str, str], ...]:
         """Path and format of each file that was read."""
-        return tuple((text(raw.get("path")), text(raw.get("format"))) for raw in mappings(self.body.get("sources")))
+        return tuple(
+            (text_or_empty(raw.get("path")), text_or_empty(raw.get("format")))
+            for raw in objects_in(self.body.get("sources"))
+        )
 
     @cached_property
     def unread(self) -> tuple[tuple[str, str], ...]:
         """Path of each file that could not be read whole, and why."""
-        return tuple((text(raw.get("path")), text(raw.get("why"))) for raw in mappings(self.body.get("unread")))
+        return tuple(
+            (text_or_empty(raw.get("path")), text_or_empty(raw.get("why")))
+            for raw in objects_in(self.body.get("unread"))
+        )
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         """The packages, sorted."""
         return tuple(
             Dependency(
-                ecosystem=text(raw.get("ecosystem")),
-                name=text(raw.get("name")),
+                ecosystem=text_or_empty(raw.get("ecosystem")),
+                name=text_or_empty(raw.get("name")),
                 version=version if isinstance(version := raw.get("version"), str) else None,
-                relation=text(raw.get("relation")) or "unknown",
-                scopes=texts(raw.get("scopes")),
-                path=text(raw.get("path")),
+                relation=text_or_empty(raw.get("relation")) or "unknown",
+                scopes=strings_in(raw.get("scopes")),
+                path=text_or_empty(raw.get("path")),
             )
-            for raw in mappings(self.body.get("dependencies"))
+            for raw in objects_in(self.body.get("dependencies"))
         )

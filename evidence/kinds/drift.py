@@ -28,15 +28,15 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import array_or_empty, object_or_empty, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
-from evidence.members import array, mapping, text, texts
 
 KIND: Final = "drift"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(private=True, chained=True)
 
 
-class What(StrEnum):
+class ChangeType(StrEnum):
     """What happened to a place."""
 
     ADDED = "added"
@@ -73,7 +73,7 @@ class Change:
     """One place that is not what was approved. Unknown escalations of a newer version are left out."""
 
     at: str
-    what: What
+    what: ChangeType
     before: str | None
     after: str | None
     signals: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ApprovedTool:
     """What was known of one approved tool: the class of `evidence.authority`, and the hints that it gave."""
 
     authority: str
@@ -94,7 +94,7 @@ class Approved:
 
     entries: Mapping[str, str] = field(default_factory=dict)
     signals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    tools: Mapping[str, Standing] = field(default_factory=dict)
+    tools: Mapping[str, ApprovedTool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,44 +113,44 @@ class Drift:
     @staticmethod
     def parse(body: bytes) -> Drift:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = mapping(parse_json(body))
+        members = object_or_empty(parse_json(body))
         return Drift(
-            baseline=text(members.get("baseline")),
-            listing=text(members.get("listing")),
+            baseline=text_or_empty(members.get("baseline")),
+            listing=text_or_empty(members.get("listing")),
             alarm=members.get("alarm") is True,
             complete=members.get("complete") is not False,
-            changes=tuple(_change(mapping(row)) for row in array(members.get("changes"))),
-            signals=texts(members.get("signals")),
+            changes=tuple(_change(object_or_empty(row)) for row in array_or_empty(members.get("changes"))),
+            signals=strings_in(members.get("signals")),
             escalations=_escalations(members.get("escalations")),
-            approved=_approved(mapping(members.get("approved"))),
+            approved=_approved(object_or_empty(members.get("approved"))),
         )
 
 
 def _change(row: Mapping[str, Json]) -> Change:
-    what = text(row.get("what"))
+    what = text_or_empty(row.get("what"))
     return Change(
-        at=text(row.get("at")),
-        what=What(what) if what in set(What) else What.CHANGED,
-        before=text(row.get("before")) or None,
-        after=text(row.get("after")) or None,
-        signals=texts(row.get("signals")),
+        at=text_or_empty(row.get("at")),
+        what=ChangeType(what) if what in set(ChangeType) else ChangeType.CHANGED,
+        before=text_or_empty(row.get("before")) or None,
+        after=text_or_empty(row.get("after")) or None,
+        signals=strings_in(row.get("signals")),
         escalations=_escalations(row.get("escalations")),
     )
 
 
 def _approved(members: Mapping[str, Json]) -> Approved:
-    entries, tools = mapping(members.get("entries")), mapping(members.get("tools"))
+    entries, tools = object_or_empty(members.get("entries")), object_or_empty(members.get("tools"))
     return Approved(
         entries={at: digest for at, digest in entries.items() if isinstance(digest, str)},
-        signals={at: texts(patterns) for at, patterns in mapping(members.get("signals")).items()},
-        tools={name: _standing(mapping(tool)) for name, tool in tools.items()},
+        signals={at: strings_in(patterns) for at, patterns in object_or_empty(members.get("signals")).items()},
+        tools={name: _standing(object_or_empty(tool)) for name, tool in tools.items()},
     )
 
 
-def _standing(tool: Mapping[str, Json]) -> Standing:
-    hints = {name: hint for name, hint in mapping(tool.get("hints")).items() if isinstance(hint, bool)}
-    return Standing(authority=text(tool.get("authority")), hints=hints)
+def _standing(tool: Mapping[str, Json]) -> ApprovedTool:
+    hints = {name: hint for name, hint in object_or_empty(tool.get("hints")).items() if isinstance(hint, bool)}
+    return ApprovedTool(authority=text_or_empty(tool.get("authority")), hints=hints)
 
 
 def _escalations(value: Json) -> tuple[Escalation, ...]:
-    return tuple(Escalation(text) for text in texts(value) if text in set(Escalation))
+    return tuple(Escalation(text) for text in strings_in(value) if text in set(Escalation))

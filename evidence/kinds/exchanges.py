@@ -21,7 +21,7 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
     A message without its result says where the result is: {"listed": [LIST, PAGE]} in the `listing` record of the same
     dossier, {"same_as": INT} in that exchange's answer, {"too_large": INT} bytes nowhere.
 
-`step` names the question (crawler/collectors/protocol/inquiries.py asks them); `redirected` is an answer that sent us
+`step` names the question (`crawler.collectors.protocol.questions.inquiries`); `redirected` is an answer that sent us
 to another address of the same origin, where the question was asked again. Of a question that was asked twice because
 its first answer failed in passing, only the last answer is here. Request ids are ours and the same every night;
 session ids, dates and timings are in the record's observation. Where a session id was received or sent it says
@@ -45,9 +45,9 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import array_or_empty, object_or_empty, text_or_empty
 from evidence.kinds.listing import UNDEFINED, Listing, Undefined
 from evidence.kinds.traits import WORDS, Traits
-from evidence.members import array, mapping, text
 
 KIND: Final = "exchanges"
 SCHEMA: Final = 1
@@ -65,7 +65,7 @@ REVISIONS: Final[Mapping[str, str]] = {
 MODERN: Final = "modern"
 LEGACY: Final = "legacy"
 
-LONGEST_SESSION: Final = 1024
+MAX_SESSION_LENGTH: Final = 1024
 """Characters of a session id that are sent back."""
 
 _LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
@@ -100,7 +100,7 @@ class Connection:
         """True when the server assigned a session id that no header carries, or one too long to repeat."""
         session = self.session or {}
         length = session.get("length")
-        return session.get("visible") is False or (isinstance(length, int) and length > LONGEST_SESSION)
+        return session.get("visible") is False or (isinstance(length, int) and length > MAX_SESSION_LENGTH)
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Exchange:
             return f"HTTP {self.status}"
         if self.connection.is_session_unsendable and self.step not in _OPENINGS:
             return "the session id cannot be sent back"
-        if self.form == "stream" and self.answer is None and "id" in mapping(self.sent):
+        if self.form == "stream" and self.answer is None and "id" in object_or_empty(self.sent):
             return "the stream ended without an answer"
         return self.answer.missing if self.answer else ""
 
@@ -247,14 +247,16 @@ class Exchanges:
     @staticmethod
     def parse(body: bytes, listing: Listing | None = None) -> Exchanges:
         """View over the body, with results that are kept in the listing put back; raise NotJson on what is no body."""
-        members = mapping(parse_json(body))
-        connections = tuple(_connection(raw, at) for at, raw in enumerate(array(members.get("connections"))))
+        members = object_or_empty(parse_json(body))
+        connections = tuple(_connection(raw, at) for at, raw in enumerate(array_or_empty(members.get("connections"))))
         found: list[Exchange] = []
-        for raw in map(mapping, array(members.get("exchanges"))):
+        for raw in map(object_or_empty, array_or_empty(members.get("exchanges"))):
             at = raw.get("connection")
             if isinstance(at, int) and 0 <= at < len(connections):
                 found.append(_exchange(raw, len(found), connections[at], _Results(found, listing)))
-        return Exchanges(text(members.get("depth")), mapping(members.get("target")), connections, tuple(found))
+        return Exchanges(
+            text_or_empty(members.get("depth")), object_or_empty(members.get("target")), connections, tuple(found)
+        )
 
     @property
     def eras(self) -> frozenset[str]:
@@ -288,52 +290,52 @@ class _Results:
 
 
 def _connection(raw: Json, index: int) -> Connection:
-    members = mapping(raw)
+    members = object_or_empty(raw)
     session = members.get("session")
     return Connection(
         index=index,
-        transport=text(members.get("transport")),
-        era=text(members.get("era")),
+        transport=text_or_empty(members.get("transport")),
+        era=text_or_empty(members.get("era")),
         opened=members.get("opened") is True,
-        offered=text(members.get("offered")),
-        negotiated=text(members.get("negotiated")),
+        offered=text_or_empty(members.get("offered")),
+        negotiated=text_or_empty(members.get("negotiated")),
         session=session if isinstance(session, Mapping) else None,
     )
 
 
 def _exchange(raw: Mapping[str, Json], index: int, connection: Connection, results: _Results) -> Exchange:
-    sent = mapping(raw.get("sent"))
-    failure = mapping(raw.get("failure"))
+    sent = object_or_empty(raw.get("sent"))
+    failure = object_or_empty(raw.get("failure"))
     status, page, ended = raw.get("status"), raw.get("page"), raw.get("ended")
     return Exchange(
         index=index,
-        step=text(raw.get("step")),
+        step=text_or_empty(raw.get("step")),
         page=page if isinstance(page, int) else 0,
         connection=connection,
-        verb=text(raw.get("verb")),
+        verb=text_or_empty(raw.get("verb")),
         sent_headers=_headers(sent.get("headers")),
         sent=sent.get("message"),
         status=status if isinstance(status, int) else None,
         headers=_headers(raw.get("headers")),
-        form=text(raw.get("form")),
+        form=text_or_empty(raw.get("form")),
         utf8=raw.get("utf8") is not False,
         batch=raw.get("batch") is True,
         ended=ended if isinstance(ended, bool) else None,
-        received=tuple(_received(mapping(one), results) for one in array(raw.get("received"))),
-        failure=text(failure.get("reason")),
-        detail=text(failure.get("detail")),
+        received=tuple(_received(object_or_empty(one), results) for one in array_or_empty(raw.get("received"))),
+        failure=text_or_empty(failure.get("reason")),
+        detail=text_or_empty(failure.get("detail")),
     )
 
 
 def _received(raw: Mapping[str, Json], results: _Results) -> Received:
     if "message" not in raw:
-        return Received(None, text(raw.get("text")), text(raw.get("event")), raw.get("id") is True)
+        return Received(None, text_or_empty(raw.get("text")), text_or_empty(raw.get("event")), raw.get("id") is True)
     result, missing = results.find(raw)
     message = raw["message"]
     if result is not UNDEFINED and isinstance(message, Mapping):
         message = {**message, "result": result}
-    return Received(message, "", text(raw.get("event")), raw.get("id") is True, missing)
+    return Received(message, "", text_or_empty(raw.get("event")), raw.get("id") is True, missing)
 
 
 def _headers(value: Json) -> Mapping[str, str]:
-    return {name: said for name, said in mapping(value).items() if isinstance(said, str)}
+    return {name: said for name, said in object_or_empty(value).items() if isinstance(said, str)}

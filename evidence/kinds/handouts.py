@@ -24,16 +24,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, text_or_empty
 from evidence.kinds.traits import Traits
-from evidence.members import array, count, mapping, text
 
 KIND: Final = "handouts"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(private=True, conversation=True, one_night=True)
 
-MOST_RESOURCES: Final = 5
-RESOURCE_BYTES: Final = 16 * 1024
-RESULT_BYTES: Final = 8 * 1024
+MAX_RESOURCES: Final = 5
+MAX_RESOURCE_BYTES: Final = 16 * 1024
+MAX_RESULT_BYTES: Final = 8 * 1024
 """Bytes of one text in UTF-8; tools are called at most eight, so a body stays below 150 KiB."""
 
 
@@ -61,21 +61,21 @@ class Handouts:
     @staticmethod
     def parse(body: bytes) -> Handouts:
         """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
-        members = mapping(parse_json(body))
+        members = object_or_empty(parse_json(body))
         return Handouts(
-            resources=tuple(_handout(mapping(row), "uri") for row in array(members.get("resources"))),
-            results=tuple(_handout(mapping(row), "tool") for row in array(members.get("results"))),
-            unread=count(members.get("unread")),
-            untried=text(members.get("untried")),
+            resources=tuple(_handout(object_or_empty(row), "uri") for row in array_or_empty(members.get("resources"))),
+            results=tuple(_handout(object_or_empty(row), "tool") for row in array_or_empty(members.get("results"))),
+            unread=count_or_zero(members.get("unread")),
+            untried=text_or_empty(members.get("untried")),
         )
 
 
 def _handout(row: Mapping[str, Json], named: str) -> Handout:
     return Handout(
-        name=text(row.get(named)),
-        index=count(row.get("index")),
-        text=text(row.get("text")),
+        name=text_or_empty(row.get(named)),
+        index=count_or_zero(row.get("index")),
+        text=text_or_empty(row.get("text")),
         whole=row.get("whole") is not False,
-        binary=count(row.get("binary")),
-        why=text(row.get("why")),
+        binary=count_or_zero(row.get("binary")),
+        why=text_or_empty(row.get("why")),
     )

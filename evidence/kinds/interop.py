@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import parse_json
+from evidence.json_members import object_or_empty, text_or_empty
 from evidence.kinds.traits import FACTS, Traits
-from evidence.members import mapping, text
 
 KIND: Final = "interop"
 SCHEMA: Final = 1
@@ -50,17 +50,17 @@ class Interop:
     @staticmethod
     def parse(body: bytes) -> Interop:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = mapping(parse_json(body))
-        said = mapping(members.get("said"))
-        listed = mapping(members.get("listed"))
+        members = object_or_empty(parse_json(body))
+        said = object_or_empty(members.get("said"))
+        listed = object_or_empty(members.get("listed"))
         return Interop(
-            client=text(members.get("client")),
-            version=text(members.get("version")),
+            client=text_or_empty(members.get("client")),
+            version=text_or_empty(members.get("version")),
             connected=members.get("connected") is True,
-            negotiated=text(members.get("negotiated")),
+            negotiated=text_or_empty(members.get("negotiated")),
             listed={name: count for name, count in listed.items() if isinstance(count, int)},
-            asked=text(said.get("asked")),
-            error=text(said.get("error")),
+            asked=text_or_empty(said.get("asked")),
+            error=text_or_empty(said.get("error")),
             code=code if isinstance(code := said.get("code"), int) else None,
-            message=text(said.get("message")),
+            message=text_or_empty(said.get("message")),
         )

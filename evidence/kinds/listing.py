@@ -21,8 +21,8 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import array_or_empty, object_or_empty, text_or_empty
 from evidence.kinds.traits import WORDS, Traits
-from evidence.members import array, mapping, text
 
 KIND: Final = "listing"
 SCHEMA: Final = 1
@@ -116,12 +116,12 @@ class Listing:
     @property
     def transport(self) -> str:
         """`streamable-http`, `sse` or `stdio`."""
-        return text(self.body.get("transport"))
+        return text_or_empty(self.body.get("transport"))
 
     @property
     def era(self) -> str:
         """`legacy` (initialize) or `modern` (server/discover, 2026-07-28 and later)."""
-        return text(self.body.get("era"))
+        return text_or_empty(self.body.get("era"))
 
     @property
     def protocol_version(self) -> str | None:
@@ -132,28 +132,30 @@ class Listing:
     @property
     def sandbox(self) -> str:
         """Runtime that contained the server; `none` when the user asked to run it as is, empty for a remote."""
-        return text(self.body.get("sandbox"))
+        return text_or_empty(self.body.get("sandbox"))
 
     @property
     def opening(self) -> Mapping[str, Json]:
         """Result of initialize or server/discover; empty when it was not an object."""
-        return mapping(self.body.get("opening"))
+        return object_or_empty(self.body.get("opening"))
 
     @property
     def capabilities(self) -> Mapping[str, Json]:
         """Declared capabilities; empty when they were not an object."""
-        return mapping(self.opening.get("capabilities"))
+        return object_or_empty(self.opening.get("capabilities"))
 
     @property
     def server_info(self) -> Mapping[str, Json]:
         """`serverInfo`, where the era puts it (2026-07-28: in the result's `_meta`)."""
-        meta = mapping(self.opening.get("_meta"))
-        return mapping(self.opening.get("serverInfo")) or mapping(meta.get("io.modelcontextprotocol/serverInfo"))
+        meta = object_or_empty(self.opening.get("_meta"))
+        return object_or_empty(self.opening.get("serverInfo")) or object_or_empty(
+            meta.get("io.modelcontextprotocol/serverInfo")
+        )
 
     @property
     def instructions(self) -> str:
         """Instructions to the model, or the empty string."""
-        return text(self.opening.get("instructions"))
+        return text_or_empty(self.opening.get("instructions"))
 
     def list_of(self, name: str) -> ItemList:
         """One of LISTS; a list that the body lacks was not asked for."""
@@ -161,7 +163,7 @@ class Listing:
 
     def page(self, name: str, number: int) -> Json | Undefined:
         """One page of a list as it was received, UNDEFINED when there is no such page."""
-        pages = array(mapping(mapping(self.body.get("lists")).get(name)).get("pages"))
+        pages = array_or_empty(object_or_empty(object_or_empty(self.body.get("lists")).get(name)).get("pages"))
         return pages[number] if 0 <= number < len(pages) else UNDEFINED
 
     @property
@@ -186,20 +188,20 @@ class Listing:
 
     @cached_property
     def _lists(self) -> dict[str, ItemList]:
-        lists = mapping(self.body.get("lists"))
-        return {name: _item_list(name, mapping(lists.get(name))) for name in LISTS}
+        lists = object_or_empty(self.body.get("lists"))
+        return {name: _item_list(name, object_or_empty(lists.get(name))) for name in LISTS}
 
 
 def _item_list(name: str, part: Mapping[str, Json]) -> ItemList:
     pages: list[tuple[Item, ...]] = []
     count = 0
-    for page in array(part.get("pages")):
-        raw_items = array(mapping(page).get(name))
+    for page in array_or_empty(part.get("pages")):
+        raw_items = array_or_empty(object_or_empty(page).get(name))
         pages.append(tuple(Item(raw, count + offset) for offset, raw in enumerate(raw_items)))
         count += len(raw_items)
     return ItemList(
         declared=part.get("declared") is True,
-        end=End(text(part.get("end")) or End.NOT_ASKED),
+        end=End(text_or_empty(part.get("end")) or End.NOT_ASKED),
         error=part.get("error"),
         pages=tuple(pages),
     )

@@ -38,8 +38,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import count_or_none, text_or_none
 from evidence.kinds.traits import Traits
-from evidence.members import known_count, known_text
 
 KIND: Final = "package"
 SCHEMA: Final = 1
@@ -56,7 +56,7 @@ PYPI: Final = "PyPI"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What the index publishes about where a version was built; nobody verified it."""
+    """What the index publishes about where a version was built; not verified."""
 
     attested: bool
     repository: str | None = None
@@ -102,13 +102,13 @@ class Package:
         """View over the body; raise NotJson when the bytes are not JSON."""
         value = parse_json(body)
         members = value if isinstance(value, Mapping) else {}
-        texts = {name: known_text(members.get(name)) for name in _TEXTS}
+        texts = {name: text_or_none(members.get(name)) for name in _TEXTS}
         return Package(
-            ecosystem=known_text(members.get("ecosystem")) or "",
-            name=known_text(members.get("name")) or "",
+            ecosystem=text_or_none(members.get("ecosystem")) or "",
+            name=text_or_none(members.get("name")) or "",
             exists=members.get("exists") is True,
             version_exists=members.get("version_exists") is True,
-            versions=known_count(members.get("versions")),
+            versions=count_or_none(members.get("versions")),
             install_scripts=_names(members.get("install_scripts")),
             provenance=_provenance(members.get("provenance")),
             maintainers=_names(members.get("maintainers")),
@@ -133,14 +133,14 @@ def _provenance(value: Json) -> Provenance | None:
         return None
     predicates = _names(value.get("predicates")) or ()
     return Provenance(
-        attested=value.get("attested") is True, repository=known_text(value.get("repository")), predicates=predicates
+        attested=value.get("attested") is True, repository=text_or_none(value.get("repository")), predicates=predicates
     )
 
 
 def _repository(value: Json) -> Repository | None:
-    url = known_text(value.get("url")) if isinstance(value, Mapping) else None
+    url = text_or_none(value.get("url")) if isinstance(value, Mapping) else None
     return (
-        Repository(url=url, directory=known_text(value.get("directory")))
+        Repository(url=url, directory=text_or_none(value.get("directory")))
         if url and isinstance(value, Mapping)
         else None
     )

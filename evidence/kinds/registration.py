@@ -5,7 +5,7 @@ Body, schema 1 (UTF-8 JSON; `ENTRY` is spliced in byte for byte):
     {"refs": [{"registry": STRING, "name": STRING, "version": STRING, "status": STATUS, "error"?: STRING,
                "entry": ENTRY}, ...]}
 
-most trusted first (docs/decisions/0002). Rules read the first ref only: anybody may register somebody else's server
+most trusted first (docs/decisions/0002). Rules read the first ref only: anyone may register another party's server
 again, and such an entry must not change its score. The others are kept, and shown.
 
 `error` is a schema error that leaves the server reachable, such as a description that is too long. An entry whose
@@ -20,19 +20,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import objects_in
 from evidence.kinds.traits import Traits
-from evidence.members import mappings
 from evidence.model import Absent, Observed, Reason, ServerRef, Status
 
 KIND: Final = "registration"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(licence="The entry as its registry publishes it, under the terms of that registry.")
 
-# Anybody may register a server again: without a bound their entries together could be more than a reader parses.
-MOST_BYTES: Final = 4 * 1024 * 1024
+# Anyone may register a server again: without a bound the entries together could exceed what a reader parses.
+MAX_BYTES: Final = 4 * 1024 * 1024
 
 
-def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
+def compose_registration(refs: Sequence[ServerRef]) -> Observed | Absent:
     """The record content for all refs of one server; Absent when no ref is valid.
 
     `refs` come most trusted first, in an order that does not depend on how they were found, and stay in it. Deleted
@@ -48,7 +48,7 @@ def compose(refs: Sequence[ServerRef]) -> Observed | Absent:
 def _fitting(refs: Sequence[ServerRef]) -> Iterator[ServerRef]:
     alive = any(ref.status not in {Status.INVALID, Status.DELETED} for ref in refs)
     unwanted = {Status.INVALID, Status.DELETED} if alive else {Status.INVALID}
-    left = MOST_BYTES
+    left = MAX_BYTES
     for ref in refs:
         if ref.status not in unwanted and len(ref.entry) <= left:
             left -= len(ref.entry)
@@ -95,7 +95,7 @@ class Registration:
         """Declared packages of the leading entry, equal ones once, in its order."""
         return _distinct(
             Declaration(_first_text(package, "identifier", "name") or "package", package)
-            for package in mappings(self.leading.get("packages"))
+            for package in objects_in(self.leading.get("packages"))
         )
 
     @property
@@ -103,7 +103,7 @@ class Registration:
         """Declared remotes of the leading entry, equal ones once, in its order."""
         return _distinct(
             Declaration(_first_text(remote, "url") or "remote", remote)
-            for remote in mappings(self.leading.get("remotes"))
+            for remote in objects_in(self.leading.get("remotes"))
         )
 
     @property
@@ -115,7 +115,7 @@ class Registration:
             Declaration(_first_text(setting, "name") or "setting", setting)
             for holder in holders
             for member in members
-            for setting in mappings(holder.raw.get(member))
+            for setting in objects_in(holder.raw.get(member))
         )
 
 

@@ -28,8 +28,8 @@ Times are RFC 3339 as the host gave them, durations whole seconds, and null mean
 name as the host writes it now; `asked` is the declared one where the repository was renamed or moved. `last_commit_at`
 and `contributors` leave bots out; `shares` are the commits of the ten who made most, and `capped` says that the host
 named no more than those it counted. `bus_factor` is the smallest number of persons who together made half of the
-commits. THREADS are a bounded sample of the newest issues, or pull requests, that somebody other than a maintainer and
-other than a bot opened in the last year; an answer is the first word of a maintainer who is not the author and not a
+commits. THREADS are a bounded sample of the newest issues, or pull requests, of the last year whose
+author is neither a maintainer nor a bot; an answer is the first word of a maintainer who is not the author and not a
 bot. `licence` is NOASSERTION where the host found one that it does not know.
 `releases.dates` are the newest 30 that were published, newest first. There is one entry in `advisories` per
 published advisory and affected package.
@@ -46,8 +46,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import (
+    array_or_empty,
+    count_or_none,
+    count_or_zero,
+    object_or_empty,
+    strings_in,
+    text_or_none,
+)
 from evidence.kinds.traits import Traits
-from evidence.members import array, count, known_count, known_text, mapping, texts
 
 KIND: Final = "repository"
 SCHEMA: Final = 1
@@ -178,32 +185,32 @@ class Repository:
     @staticmethod
     def parse(body: bytes) -> Repository:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = mapping(parse_json(body))
+        members = object_or_empty(parse_json(body))
         return Repository(
-            name=known_text(members.get("name")) or "",
-            host=known_text(members.get("host")) or "",
-            asked=known_text(members.get("asked")),
-            subfolder=known_text(members.get("subfolder")),
-            default_branch=known_text(members.get("default_branch")),
-            head=known_text(members.get("head")),
+            name=text_or_none(members.get("name")) or "",
+            host=text_or_none(members.get("host")) or "",
+            asked=text_or_none(members.get("asked")),
+            subfolder=text_or_none(members.get("subfolder")),
+            default_branch=text_or_none(members.get("default_branch")),
+            head=text_or_none(members.get("head")),
             archived=_flag(members.get("archived")),
             fork=_flag(members.get("fork")),
             disabled=_flag(members.get("disabled")),
             template=_flag(members.get("template")),
-            created_at=known_text(members.get("created_at")),
-            pushed_at=known_text(members.get("pushed_at")),
-            last_commit_at=known_text(members.get("last_commit_at")),
-            commits_year=known_count(members.get("commits_year")),
-            licence=known_text(members.get("licence")),
-            topics=texts(members.get("topics")),
-            language=known_text(members.get("language")),
-            size_kb=known_count(members.get("size_kb")),
-            stars=known_count(members.get("stars")),
-            forks=known_count(members.get("forks")),
-            open_issues=known_count(members.get("open_issues")),
-            open_pulls=known_count(members.get("open_pulls")),
+            created_at=text_or_none(members.get("created_at")),
+            pushed_at=text_or_none(members.get("pushed_at")),
+            last_commit_at=text_or_none(members.get("last_commit_at")),
+            commits_year=count_or_none(members.get("commits_year")),
+            licence=text_or_none(members.get("licence")),
+            topics=strings_in(members.get("topics")),
+            language=text_or_none(members.get("language")),
+            size_kb=count_or_none(members.get("size_kb")),
+            stars=count_or_none(members.get("stars")),
+            forks=count_or_none(members.get("forks")),
+            open_issues=count_or_none(members.get("open_issues")),
+            open_pulls=count_or_none(members.get("open_pulls")),
             contributors=_contributors(members.get("contributors")),
-            bus_factor=known_count(members.get("bus_factor")),
+            bus_factor=count_or_none(members.get("bus_factor")),
             releases=_releases(members.get("releases")),
             tags=_tags(members.get("tags")),
             issues=_threads(members.get("issues")),
@@ -218,56 +225,58 @@ class Repository:
 
 
 def _contributors(value: Json) -> Contributors | None:
-    members = mapping(value)
-    number = known_count(members.get("count"))
+    members = object_or_empty(value)
+    number = count_or_none(members.get("count"))
     if number is None:
         return None
     return Contributors(
         count=number,
         capped=members.get("capped") is True,
-        year=known_count(members.get("year")),
-        shares=tuple(share for item in array(members.get("shares")) if (share := known_count(item)) is not None),
+        year=count_or_none(members.get("year")),
+        shares=tuple(
+            share for item in array_or_empty(members.get("shares")) if (share := count_or_none(item)) is not None
+        ),
     )
 
 
 def _releases(value: Json) -> Releases | None:
-    members = mapping(value)
-    number = known_count(members.get("count"))
+    members = object_or_empty(value)
+    number = count_or_none(members.get("count"))
     if number is None:
         return None
     return Releases(
         count=number,
-        latest_at=known_text(members.get("latest_at")),
-        latest_tag=known_text(members.get("latest_tag")),
-        dates=texts(members.get("dates")),
+        latest_at=text_or_none(members.get("latest_at")),
+        latest_tag=text_or_none(members.get("latest_tag")),
+        dates=strings_in(members.get("dates")),
     )
 
 
 def _tags(value: Json) -> Tags | None:
-    members = mapping(value)
-    number = known_count(members.get("count"))
-    return None if number is None else Tags(count=number, latest_tag=known_text(members.get("latest_tag")))
+    members = object_or_empty(value)
+    number = count_or_none(members.get("count"))
+    return None if number is None else Tags(count=number, latest_tag=text_or_none(members.get("latest_tag")))
 
 
 def _threads(value: Json) -> Threads | None:
-    members = mapping(value)
-    sampled = known_count(members.get("sampled"))
+    members = object_or_empty(value)
+    sampled = count_or_none(members.get("sampled"))
     if sampled is None:
         return None
     return Threads(
         sampled=sampled,
-        opened_year=known_count(members.get("opened_year")),
-        answered=count(members.get("answered")),
-        median_response_s=known_count(members.get("median_response_s")),
-        median_close_s=known_count(members.get("median_close_s")),
-        unanswered=count(members.get("unanswered")),
+        opened_year=count_or_none(members.get("opened_year")),
+        answered=count_or_zero(members.get("answered")),
+        median_response_s=count_or_none(members.get("median_response_s")),
+        median_close_s=count_or_none(members.get("median_close_s")),
+        unanswered=count_or_zero(members.get("unanswered")),
     )
 
 
 def _community(value: Json) -> Community:
-    members = mapping(value)
+    members = object_or_empty(value)
     return Community(
-        health=known_count(members.get("health")),
+        health=count_or_none(members.get("health")),
         contributing=_flag(members.get("contributing")),
         code_of_conduct=_flag(members.get("code_of_conduct")),
         issue_template=_flag(members.get("issue_template")),
@@ -277,12 +286,12 @@ def _community(value: Json) -> Community:
 
 
 def _owner(value: Json) -> Owner:
-    members = mapping(value)
+    members = object_or_empty(value)
     return Owner(
-        login=known_text(members.get("login")) or "",
-        type=known_text(members.get("type")),
+        login=text_or_none(members.get("login")) or "",
+        type=text_or_none(members.get("type")),
         verified=_flag(members.get("verified")),
-        website=known_text(members.get("website")),
+        website=text_or_none(members.get("website")),
     )
 
 
@@ -292,17 +301,17 @@ def _advisories(value: Json) -> tuple[PublishedAdvisory, ...] | None:
     return tuple(
         PublishedAdvisory(
             id=ghsa,
-            cve=known_text(item.get("cve")),
-            severity=known_text(item.get("severity")),
-            published_at=known_text(item.get("published_at")),
-            withdrawn_at=known_text(item.get("withdrawn_at")),
-            package=known_text(item.get("package")),
-            ecosystem=known_text(item.get("ecosystem")),
-            vulnerable=known_text(item.get("vulnerable")),
-            patched=known_text(item.get("patched")),
+            cve=text_or_none(item.get("cve")),
+            severity=text_or_none(item.get("severity")),
+            published_at=text_or_none(item.get("published_at")),
+            withdrawn_at=text_or_none(item.get("withdrawn_at")),
+            package=text_or_none(item.get("package")),
+            ecosystem=text_or_none(item.get("ecosystem")),
+            vulnerable=text_or_none(item.get("vulnerable")),
+            patched=text_or_none(item.get("patched")),
         )
-        for item in map(mapping, value)
-        if (ghsa := known_text(item.get("id")))
+        for item in map(object_or_empty, value)
+        if (ghsa := text_or_none(item.get("id")))
     )
 
 

@@ -29,8 +29,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from evidence.canonical import Json, canonical_json, parse_json
+from evidence.json_members import count_or_zero
 from evidence.kinds.traits import FACTS, Traits
-from evidence.members import count
 from evidence.model import Observed
 
 KIND: Final = "samples"
@@ -38,7 +38,7 @@ SCHEMA: Final = 1
 TRAITS: Final = Traits(licence=FACTS)
 
 WINDOW: Final = timedelta(days=30)
-MOST: Final = 400
+MAX_SAMPLES: Final = 400
 
 UNREACHABLE: Final = "unreachable"
 TIMEOUT: Final = "timeout"
@@ -63,10 +63,10 @@ class Sample(NamedTuple):
     warm_ms: float | None = None
 
 
-class Taken(Mapping[str, Json]):
-    """The observation that holds samples, whose rows are not written before somebody looks at them.
+class SampleObservation(Mapping[str, Json]):
+    """The observation that holds samples, whose rows are made when they are first read.
 
-    A night hands the window of every server on three times, and nobody looks.
+    A nightly run passes the window of every server on three times without reading it.
     """
 
     __slots__ = ("_find", "_found")
@@ -94,7 +94,7 @@ class Taken(Mapping[str, Json]):
         return 1
 
     def __eq__(self, other: object) -> bool:
-        return self.samples == other.samples if isinstance(other, Taken) else super().__eq__(other)
+        return self.samples == other.samples if isinstance(other, SampleObservation) else super().__eq__(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -128,15 +128,15 @@ class Samples:
         members = value if isinstance(value, Mapping) else {}
         failures = members.get("failures")
         return Samples(
-            window_days=count(members.get("window_days")),
-            samples=count(members.get("samples")),
-            successes=count(members.get("successes")),
-            failures={name: count(n) for name, n in failures.items()} if isinstance(failures, Mapping) else {},
-            days=count(members.get("days")),
+            window_days=count_or_zero(members.get("window_days")),
+            samples=count_or_zero(members.get("samples")),
+            successes=count_or_zero(members.get("successes")),
+            failures={name: count_or_zero(n) for name, n in failures.items()} if isinstance(failures, Mapping) else {},
+            days=count_or_zero(members.get("days")),
         )
 
 
-def compose(samples: Sequence[Sample]) -> Observed:
+def compose_samples(samples: Sequence[Sample]) -> Observed:
     """The content for the samples of a window, of which there is at least one."""
     failures = Counter(sample.failure for sample in samples if sample.failure)
     body: dict[str, Json] = {
@@ -149,7 +149,7 @@ def compose(samples: Sequence[Sample]) -> Observed:
     return Observed(canonical_json(body))
 
 
-def window(samples: Iterable[Sample], now: datetime) -> tuple[Sample, ...]:
+def select_window(samples: Iterable[Sample], now: datetime) -> tuple[Sample, ...]:
     """Those of the 30 days before `now`, oldest first, one per second, the newest MOST of them."""
     since = now - WINDOW
     by_time = {
@@ -157,29 +157,29 @@ def window(samples: Iterable[Sample], now: datetime) -> tuple[Sample, ...]:
         for sample in samples
         if since < sample.at <= now
     }
-    return tuple(by_time[at] for at in sorted(by_time))[-MOST:]
+    return tuple(by_time[at] for at in sorted(by_time))[-MAX_SAMPLES:]
 
 
 def read_samples(observation: Mapping[str, Json]) -> tuple[Sample, ...]:
     """The samples of an observation; rows that are none are left out."""
-    if isinstance(observation, Taken):
+    if isinstance(observation, SampleObservation):
         return observation.samples
     rows = observation.get(_MEMBER)
     found = (_sample(row) for row in rows) if isinstance(rows, Sequence) and not isinstance(rows, str) else ()
     return tuple(sample for sample in found if sample is not None)
 
 
-def write_samples(samples: Iterable[Sample]) -> Taken:
+def write_samples(samples: Iterable[Sample]) -> SampleObservation:
     """The observation that holds these samples; `read_samples` reads it."""
-    return Taken(partial(_stated, tuple(samples)))
+    return SampleObservation(partial(_stated, tuple(samples)))
 
 
-def cold(samples: Iterable[Sample]) -> Percentiles | None:
+def compute_cold_latency(samples: Iterable[Sample]) -> Percentiles | None:
     """Latencies of the first answer on a new connection; None when none was measured."""
     return _percentiles([sample.cold_ms for sample in samples if sample.cold_ms is not None])
 
 
-def warm(samples: Iterable[Sample]) -> Percentiles | None:
+def compute_warm_latency(samples: Iterable[Sample]) -> Percentiles | None:
     """Latencies of a later answer on the same connection; None when none was measured."""
     return _percentiles([sample.warm_ms for sample in samples if sample.warm_ms is not None])
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import count_or_zero, object_or_empty, text_or_empty
 from evidence.kinds import source
 from evidence.kinds.traits import Traits
-from evidence.members import count, mapping, text
 
 KIND: Final = "secrets"
 SCHEMA: Final = 1
@@ -36,7 +36,7 @@ GENERIC: Final = "generic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SecretLocation:
     """One place of one secret. `why` is empty when it counts."""
 
     pattern: str
@@ -60,38 +60,38 @@ class Secrets:
     files: int
     size: int
     complete: bool
-    findings: tuple[Found, ...] = ()
+    findings: tuple[SecretLocation, ...] = ()
 
     @staticmethod
     def parse(body: bytes) -> Secrets:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        members = mapping(parse_json(body))
+        members = object_or_empty(parse_json(body))
         findings = members.get("findings")
         return Secrets(
-            origin=text(members.get("origin")),
-            name=text(members.get("name")),
-            ref=text(members.get("ref")),
-            rules=text(members.get("rules")),
-            files=count(members.get("files")),
-            size=count(members.get("bytes")),
+            origin=text_or_empty(members.get("origin")),
+            name=text_or_empty(members.get("name")),
+            ref=text_or_empty(members.get("ref")),
+            rules=text_or_empty(members.get("rules")),
+            files=count_or_zero(members.get("files")),
+            size=count_or_zero(members.get("bytes")),
             complete=members.get("complete") is True,
-            findings=tuple(_found(mapping(one)) for one in findings) if isinstance(findings, list) else (),
+            findings=tuple(_found(object_or_empty(one)) for one in findings) if isinstance(findings, list) else (),
         )
 
     @property
-    def counting(self) -> tuple[Found, ...]:
+    def counting(self) -> tuple[SecretLocation, ...]:
         """The findings that may cost points."""
         return tuple(one for one in self.findings if one.counts)
 
 
-def _found(one: Mapping[str, Json]) -> Found:
-    return Found(
-        pattern=text(one.get("pattern")),
-        path=text(one.get("path")),
-        line=count(one.get("line")),
-        digest=text(one.get("hash")),
-        context=text(one.get("context")),
-        confidence=text(one.get("confidence")) or GENERIC,
+def _found(one: Mapping[str, Json]) -> SecretLocation:
+    return SecretLocation(
+        pattern=text_or_empty(one.get("pattern")),
+        path=text_or_empty(one.get("path")),
+        line=count_or_zero(one.get("line")),
+        digest=text_or_empty(one.get("hash")),
+        context=text_or_empty(one.get("context")),
+        confidence=text_or_empty(one.get("confidence")) or GENERIC,
         counts=one.get("counts") is True,
-        why=text(one.get("why")),
+        why=text_or_empty(one.get("why")),
     )

@@ -38,8 +38,15 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import (
+    count_or_none,
+    count_or_zero,
+    object_or_empty,
+    objects_in,
+    strings_in,
+    text_or_empty,
+)
 from evidence.kinds.traits import Traits
-from evidence.members import count, known_count, mapping, mappings, text, texts
 
 KIND: Final = "source"
 SCHEMA: Final = 1
@@ -122,27 +129,27 @@ class Source:
     @classmethod
     def parse(cls, body: bytes) -> Source:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        return cls(mapping(parse_json(body)))
+        return cls(object_or_empty(parse_json(body)))
 
     @property
     def origin(self) -> str:
         """`github`, `npm` or `PyPI`."""
-        return text(self.body.get("origin"))
+        return text_or_empty(self.body.get("origin"))
 
     @property
     def name(self) -> str:
         """The repository or the package."""
-        return text(self.body.get("name"))
+        return text_or_empty(self.body.get("name"))
 
     @property
     def ref(self) -> str:
         """The commit or the version that was read."""
-        return text(self.body.get("ref"))
+        return text_or_empty(self.body.get("ref"))
 
     @property
     def subfolder(self) -> str:
         """The server's folder in the archive; empty for the root."""
-        return text(self.body.get("subfolder"))
+        return text_or_empty(self.body.get("subfolder"))
 
     @property
     def complete(self) -> bool:
@@ -156,16 +163,16 @@ class Source:
         if not isinstance(raw, Mapping):
             return None
         return Readme(
-            path=text(raw.get("path")),
-            words=count(raw.get("words")),
-            sections=texts(raw.get("sections")),
-            install=text(raw.get("install")),
-            snippet=text(raw.get("snippet")),
-            environment=text(raw.get("environment")),
-            examples=text(raw.get("examples")),
-            tools=text(raw.get("tools")),
+            path=text_or_empty(raw.get("path")),
+            words=count_or_zero(raw.get("words")),
+            sections=strings_in(raw.get("sections")),
+            install=text_or_empty(raw.get("install")),
+            snippet=text_or_empty(raw.get("snippet")),
+            environment=text_or_empty(raw.get("environment")),
+            examples=text_or_empty(raw.get("examples")),
+            tools=text_or_empty(raw.get("tools")),
             licence=raw.get("licence") is True,
-            mcp_name=text(raw.get("mcp_name")),
+            mcp_name=text_or_empty(raw.get("mcp_name")),
         )
 
     @cached_property
@@ -173,37 +180,40 @@ class Source:
         """The lockfiles of the server's folder, else of the root."""
         return tuple(
             SourceLockfile(
-                path=text(raw.get("path")),
-                format=text(raw.get("format")),
-                packages=known_count(raw.get("packages")),
-                error=text(raw.get("error")),
+                path=text_or_empty(raw.get("path")),
+                format=text_or_empty(raw.get("format")),
+                packages=count_or_none(raw.get("packages")),
+                error=text_or_empty(raw.get("error")),
             )
-            for raw in mappings(self.body.get("lockfiles"))
+            for raw in objects_in(self.body.get("lockfiles"))
         )
 
     @cached_property
     def transports(self) -> Mapping[str, tuple[str, ...]]:
         """Where code opens each transport; only those that it opens."""
-        found = {name: texts(places) for name, places in mapping(self.body.get("transports")).items()}
+        found = {name: strings_in(places) for name, places in object_or_empty(self.body.get("transports")).items()}
         return {name: places for name, places in found.items() if places}
 
     @cached_property
     def oauth(self) -> tuple[Marker, ...]:
         """Signs of MCP's OAuth in code."""
-        return tuple(Marker(text(raw.get("marker")), text(raw.get("at"))) for raw in mappings(self.body.get("oauth")))
+        return tuple(
+            Marker(text_or_empty(raw.get("marker")), text_or_empty(raw.get("at")))
+            for raw in objects_in(self.body.get("oauth"))
+        )
 
     @cached_property
     def environment(self) -> tuple[Variable, ...]:
         """The environment variables that code reads, by name."""
         return tuple(
             Variable(
-                name=text(raw.get("name")),
-                at=text(raw.get("at")),
+                name=text_or_empty(raw.get("name")),
+                at=text_or_empty(raw.get("at")),
                 secret=raw.get("secret") is True,
                 required=required if isinstance(required := raw.get("required"), bool) else None,
                 named=named if isinstance(named := raw.get("named"), bool) else None,
             )
-            for raw in mappings(self.body.get("environment"))
+            for raw in objects_in(self.body.get("environment"))
         )
 
     @cached_property
@@ -211,27 +221,27 @@ class Source:
         """The tools that code declares, in the order of their places."""
         return tuple(
             SourceTool(
-                name=text(raw.get("name")),
+                name=text_or_empty(raw.get("name")),
                 description=description if isinstance(description := raw.get("description"), str) else None,
                 input=schema if isinstance(schema := raw.get("input"), Mapping) else None,
                 annotations=notes if isinstance(notes := raw.get("annotations"), Mapping) else None,
-                at=text(raw.get("at")),
-                by=text(raw.get("by")),
+                at=text_or_empty(raw.get("at")),
+                by=text_or_empty(raw.get("by")),
             )
-            for raw in mappings(self.body.get("tools"))
+            for raw in objects_in(self.body.get("tools"))
         )
 
     def path(self, member: str) -> str:
         """One of `changelog`, `dockerfile`, `licence`, `security_policy`, `contributing`; empty when it is missing."""
-        return text(self.body.get(member))
+        return text_or_empty(self.body.get(member))
 
     def paths(self, member: str) -> tuple[str, ...]:
         """One of `guides`, `manifests`, `ci`."""
-        return texts(self.body.get(member))
+        return strings_in(self.body.get(member))
 
     def count(self, member: str) -> int:
         """One of `files`, `bytes`, `tests`, `examples`."""
-        return count(self.body.get(member))
+        return count_or_zero(self.body.get(member))
 
     @property
     def server_json(self) -> Mapping[str, Json] | None:

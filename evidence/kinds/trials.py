@@ -27,15 +27,15 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
+from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, strings_in, text_or_empty
 from evidence.kinds.traits import WORDS, Traits
-from evidence.members import array, count, mapping, text, texts
 
 KIND: Final = "trials"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(licence=f"{WORDS} What a tool answered is not kept.", conversation=True)
 
 
-class Kind(StrEnum):
+class TrialKind(StrEnum):
     """What a call tries."""
 
     CALL = "call"  # arguments that fit the input schema
@@ -43,7 +43,7 @@ class Kind(StrEnum):
     MISSING_REQUIRED = "missing_required"
 
 
-class Outcome(StrEnum):
+class TrialOutcome(StrEnum):
     """What a call came to."""
 
     RESULT = "result"
@@ -64,7 +64,7 @@ class Structured(StrEnum):
     UNJUDGED = "unjudged"  # the schema is invalid, leads out of itself, or takes too long to apply
 
 
-class WhyNot(StrEnum):
+class SkipReason(StrEnum):
     """Why a tool was not called."""
 
     NOT_READ = "not_read"  # it is not classed as only reading
@@ -77,7 +77,7 @@ class WhyNot(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class TrialCall:
     """One call. Members that the body lacks are empty; an unknown outcome is a failure."""
 
     tool: str
@@ -88,7 +88,7 @@ class Tried:
     kind: str
     parameter: str
     arguments: Mapping[str, Json]
-    outcome: Outcome
+    outcome: TrialOutcome
     code: int | None
     reason: str
     detail: str
@@ -103,17 +103,17 @@ class Tried:
     def unclear(self) -> str:
         """Why the call tells nothing about the tool; empty when it does.
 
-        Access, limits, time and a broken wire are nobody's error handling, and neither is a wish for credentials.
+        Refused access, limits, timeouts, broken connections and requests for credentials are not error handling.
         """
-        if self.outcome is Outcome.FAILURE:
+        if self.outcome is TrialOutcome.FAILURE:
             return f"{self.reason}: {self.detail}" if self.detail else self.reason
-        if self.outcome is Outcome.INPUT_REQUIRED:
+        if self.outcome is TrialOutcome.INPUT_REQUIRED:
             return "input required"
-        return "credentials" if self.locked and self.outcome is not Outcome.RESULT else ""
+        return "credentials" if self.locked and self.outcome is not TrialOutcome.RESULT else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotTried:
+class SkippedTool:
     """One tool that was not called, and why."""
 
     tool: str
@@ -130,65 +130,65 @@ class Trials:
     """Typed, tolerant view of a trials body."""
 
     policy: str
-    trials: tuple[Tried, ...]
-    skipped: tuple[NotTried, ...]
+    trials: tuple[TrialCall, ...]
+    skipped: tuple[SkippedTool, ...]
     unlisted: int
 
     @staticmethod
     def parse(body: bytes) -> Trials:
         """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
-        members = mapping(parse_json(body))
+        members = object_or_empty(parse_json(body))
         return Trials(
-            policy=text(members.get("policy")),
-            trials=tuple(_tried(mapping(row)) for row in array(members.get("trials"))),
-            skipped=tuple(_not_tried(mapping(row)) for row in array(members.get("skipped"))),
-            unlisted=count(members.get("unlisted")),
+            policy=text_or_empty(members.get("policy")),
+            trials=tuple(_tried(object_or_empty(row)) for row in array_or_empty(members.get("trials"))),
+            skipped=tuple(_not_tried(object_or_empty(row)) for row in array_or_empty(members.get("skipped"))),
+            unlisted=count_or_zero(members.get("unlisted")),
         )
 
     @property
-    def answered(self) -> tuple[Tried, ...]:
+    def answered(self) -> tuple[TrialCall, ...]:
         """The calls that tell something about the tool."""
         return tuple(trial for trial in self.trials if not trial.unclear)
 
 
-def _tried(row: Mapping[str, Json]) -> Tried:
+def _tried(row: Mapping[str, Json]) -> TrialCall:
     code = row.get("code")
-    return Tried(
-        tool=text(row.get("tool")),
-        index=count(row.get("index")),
-        authority=text(row.get("class")),
-        basis=text(row.get("basis")),
-        why=text(row.get("why")),
-        kind=text(row.get("kind")),
-        parameter=text(row.get("parameter")),
-        arguments=mapping(row.get("arguments")),
-        outcome=_outcome(text(row.get("outcome"))),
+    return TrialCall(
+        tool=text_or_empty(row.get("tool")),
+        index=count_or_zero(row.get("index")),
+        authority=text_or_empty(row.get("class")),
+        basis=text_or_empty(row.get("basis")),
+        why=text_or_empty(row.get("why")),
+        kind=text_or_empty(row.get("kind")),
+        parameter=text_or_empty(row.get("parameter")),
+        arguments=object_or_empty(row.get("arguments")),
+        outcome=_outcome(text_or_empty(row.get("outcome"))),
         code=code if isinstance(code, int) and not isinstance(code, bool) else None,
-        reason=text(row.get("reason")),
-        detail=text(row.get("detail")),
-        content=texts(row.get("content")),
+        reason=text_or_empty(row.get("reason")),
+        detail=text_or_empty(row.get("detail")),
+        content=strings_in(row.get("content")),
         empty=row.get("empty") is True,
-        structured=_structured(text(row.get("structured"))),
-        complaint=text(row.get("complaint")),
-        text=text(row.get("text")),
+        structured=_structured(text_or_empty(row.get("structured"))),
+        complaint=text_or_empty(row.get("complaint")),
+        text=text_or_empty(row.get("text")),
         locked=row.get("locked") is True,
     )
 
 
-def _not_tried(row: Mapping[str, Json]) -> NotTried:
-    return NotTried(
-        tool=text(row.get("tool")),
-        index=count(row.get("index")),
-        authority=text(row.get("class")),
-        basis=text(row.get("basis")),
-        why=text(row.get("why")),
-        reason=text(row.get("reason")),
-        detail=text(row.get("detail")),
+def _not_tried(row: Mapping[str, Json]) -> SkippedTool:
+    return SkippedTool(
+        tool=text_or_empty(row.get("tool")),
+        index=count_or_zero(row.get("index")),
+        authority=text_or_empty(row.get("class")),
+        basis=text_or_empty(row.get("basis")),
+        why=text_or_empty(row.get("why")),
+        reason=text_or_empty(row.get("reason")),
+        detail=text_or_empty(row.get("detail")),
     )
 
 
-def _outcome(value: str) -> Outcome:
-    return Outcome(value) if value in set(Outcome) else Outcome.FAILURE
+def _outcome(value: str) -> TrialOutcome:
+    return TrialOutcome(value) if value in set(TrialOutcome) else TrialOutcome.FAILURE
 
 
 def _structured(value: str) -> Structured | None:

@@ -1,6 +1,6 @@
 """Lockfiles: bytes in, dependencies out. Nothing is opened, resolved or executed here."""
 
-from evidence.lockfiles.formats import FORMATS, Format, format_of, parse
+from evidence.lockfiles.formats import FORMATS, Format, find_format, parse_lockfile
 from evidence.lockfiles.lockfile import (
     Dependency,
     Ecosystem,
@@ -10,7 +10,7 @@ from evidence.lockfiles.lockfile import (
     Relation,
     Scope,
     Source,
-    Unknown,
+    UnknownVersion,
     Unreadable,
 )
 
@@ -25,8 +25,8 @@ __all__ = [
     "Relation",
     "Scope",
     "Source",
-    "Unknown",
+    "UnknownVersion",
     "Unreadable",
-    "format_of",
-    "parse",
+    "find_format",
+    "parse_lockfile",
 ]

@@ -11,28 +11,28 @@ from evidence.lockfiles.lockfile import (
     Ecosystem,
     FaultKind,
     Finding,
-    Invalid,
+    InvalidLockfile,
     Relation,
     Source,
-    Unknown,
-    shown,
+    UnknownVersion,
+    to_printable_text,
 )
-from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.reach import Edges, Reach, Roots
-from evidence.lockfiles.reading import MAX_DEPTH, Table, entry_fault, read_json, table, words
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.parsing.bounded import MAX_DEPTH, Table, build_entry_fault, read_json, read_strings, read_table
+from evidence.lockfiles.reachability import Edges, Reach, Roots
+from evidence.lockfiles.versions import parse_concrete_version
 
 Inside: TypeAlias = dict[str, dict[str, str]]
 """The keys of the packages in each folder, by their names; those that everybody sees are in the folder without name."""
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_bun_lock(data: bytes) -> Iterator[Finding]:
     """Every package; the keys are folders (`a/b` is the b that only a sees)."""
     lock = read_json(data, relaxed=True)
-    packages = table(lock, "packages")
+    packages = read_table(lock, "packages")
     inside = _inside(packages)
     roots = Roots()
-    for path, workspace in table(lock, "workspaces").items():
+    for path, workspace in read_table(lock, "workspaces").items():
         own = workspace.get("name") if isinstance(workspace, Mapping) and path else None
         for part, into in (
             ("dependencies", roots.needs),
@@ -40,7 +40,7 @@ def read(data: bytes) -> Iterator[Finding]:
             ("optionalDependencies", roots.options),
             ("devDependencies", roots.dev),
         ):
-            into.update(_resolve(own if isinstance(own, str) else "", words(workspace, part), inside))
+            into.update(_resolve(own if isinstance(own, str) else "", read_strings(workspace, part), inside))
     reach = Reach(roots, {key: _edges(key, entry, inside) for key, entry in packages.items()})
     for key, entry in packages.items():
         yield _package(key, entry, reach)
@@ -48,14 +48,14 @@ def read(data: bytes) -> Iterator[Finding]:
 
 def _package(key: str, entry: Any, reach: Reach) -> Finding:
     if not isinstance(entry, list) or not entry or not isinstance(entry[0], str):
-        return entry_fault(key, "expected a list that begins with `name@version`")
-    name, place = aliased(entry[0])
+        return build_entry_fault(key, "expected a list that begins with `name@version`")
+    name, place = split_alias(entry[0])
     if not place:
-        return entry_fault(key, f"expected `name@version`, found {entry[0][:80]!r}")
-    version = concrete(Ecosystem.NPM, place)
-    source, location = placed("", place)
-    if isinstance(version, Unknown) and source is Source.REGISTRY:
-        return entry_fault(key, f"neither a version nor a place: {place[:80]!r}")
+        return build_entry_fault(key, f"expected `name@version`, found {entry[0][:80]!r}")
+    version = parse_concrete_version(Ecosystem.NPM, place)
+    source, location = locate_package("", place)
+    if isinstance(version, UnknownVersion) and source is Source.REGISTRY:
+        return build_entry_fault(key, f"neither a version nor a place: {place[:80]!r}")
     return Dependency(
         ecosystem=Ecosystem.NPM,
         name=name,
@@ -70,11 +70,11 @@ def _package(key: str, entry: Any, reach: Reach) -> Finding:
 
 def _edges(key: str, entry: Any, inside: Inside) -> Edges:
     details = next((part for part in entry if isinstance(part, Mapping)), {}) if isinstance(entry, list) else {}
-    optional_peers = set(words(details, "optionalPeers"))
-    peers = [name for name in words(details, "peerDependencies") if name not in optional_peers]
+    optional_peers = set(read_strings(details, "optionalPeers"))
+    peers = [name for name in read_strings(details, "peerDependencies") if name not in optional_peers]
     return Edges(
-        tuple(_resolve(key, [*words(details, "dependencies"), *peers], inside)),
-        tuple(_resolve(key, words(details, "optionalDependencies"), inside)),
+        tuple(_resolve(key, [*read_strings(details, "dependencies"), *peers], inside)),
+        tuple(_resolve(key, read_strings(details, "optionalDependencies"), inside)),
     )
 
 
@@ -99,7 +99,7 @@ def _inside(packages: Table) -> Inside:
 def _folders(key: str) -> list[str]:
     """The packages of a key, where a scope and its name are one."""
     if key.count("/") > MAX_DEPTH or len(key) > MAX_DEPTH * MAX_TEXT:
-        raise Invalid(FaultKind.TOO_DEEP, f"a key of more than {MAX_DEPTH} folders: {shown(key)!r}")
+        raise InvalidLockfile(FaultKind.TOO_DEEP, f"a key of more than {MAX_DEPTH} folders: {to_printable_text(key)!r}")
     found: list[str] = []
     for part in key.split("/"):
         if found and found[-1].startswith("@") and "/" not in found[-1]:

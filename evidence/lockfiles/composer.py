@@ -5,37 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evidence.lockfiles.lockfile import Dependency, Ecosystem, FaultKind, Finding, Invalid, Scope, Source
-from evidence.lockfiles.reach import inferred
-from evidence.lockfiles.reading import Table, entry_fault, read_json, string, tables, words
-from evidence.lockfiles.versions import concrete, normalised
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, FaultKind, Finding, InvalidLockfile, Scope, Source
+from evidence.lockfiles.parsing.bounded import (
+    Table,
+    build_entry_fault,
+    read_json,
+    read_strings,
+    read_tables,
+    string_or_empty,
+)
+from evidence.lockfiles.reachability import infer_relation
+from evidence.lockfiles.versions import normalize_package_name, parse_concrete_version
 
 _LISTS = {"packages": frozenset[Scope](), "packages-dev": frozenset({Scope.DEV})}
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_composer_lock(data: bytes) -> Iterator[Finding]:
     """Every package. What the project names is in composer.json; whatever no package requires must be named there."""
     lock = read_json(data)
     if "packages" not in lock:
-        raise Invalid(FaultKind.SHAPE, "no packages: not a composer.lock", 1)
-    every = [entry for part in _LISTS for entry in tables(lock, part)]
-    required = {normalised(Ecosystem.PACKAGIST, name) for entry in every for name in words(entry, "require")}
+        raise InvalidLockfile(FaultKind.SHAPE, "no packages: not a composer.lock", 1)
+    every = [entry for part in _LISTS for entry in read_tables(lock, part)]
+    required = {
+        normalize_package_name(Ecosystem.PACKAGIST, name) for entry in every for name in read_strings(entry, "require")
+    }
     for part, scopes in _LISTS.items():
-        for entry in tables(lock, part):
-            if not isinstance(entry, Mapping) or not string(entry.get("name")):
-                yield entry_fault(entry, "no name")
+        for entry in read_tables(lock, part):
+            if not isinstance(entry, Mapping) or not string_or_empty(entry.get("name")):
+                yield build_entry_fault(entry, "no name")
             else:
                 yield _package(entry, required, scopes)
 
 
 def _package(entry: Table, required: set[str], scopes: frozenset[Scope]) -> Dependency:
-    name = normalised(Ecosystem.PACKAGIST, string(entry.get("name")))
+    name = normalize_package_name(Ecosystem.PACKAGIST, string_or_empty(entry.get("name")))
     source, location = _source(entry)
     return Dependency(
         ecosystem=Ecosystem.PACKAGIST,
         name=name,
-        version=concrete(Ecosystem.PACKAGIST, string(entry.get("version"))),
-        relation=inferred(name, required),
+        version=parse_concrete_version(Ecosystem.PACKAGIST, string_or_empty(entry.get("version"))),
+        relation=infer_relation(name, required),
         scopes=scopes,
         source=source,
         location=location,
@@ -45,10 +54,10 @@ def _package(entry: Table, required: set[str], scopes: frozenset[Scope]) -> Depe
 def _source(entry: Table) -> tuple[Source, str | None]:
     """A package of a repository server has a URL to notify; one of a VCS repository has only its source."""
     dist, source = _part(entry, "dist"), _part(entry, "source")
-    if string(dist.get("type")) == "path":
-        return Source.PATH, string(dist.get("url"))
-    if not entry.get("notification-url") and string(source.get("type")) in {"git", "hg", "svn"}:
-        return Source.GIT, string(source.get("url"))
+    if string_or_empty(dist.get("type")) == "path":
+        return Source.PATH, string_or_empty(dist.get("url"))
+    if not entry.get("notification-url") and string_or_empty(source.get("type")) in {"git", "hg", "svn"}:
+        return Source.GIT, string_or_empty(source.get("url"))
     return Source.REGISTRY, None
 
 

@@ -11,7 +11,7 @@ from evidence.lockfiles import (
     bun,
     cargo,
     composer,
-    golang,
+    go_modules,
     gradle,
     maven,
     npm,
@@ -26,8 +26,8 @@ from evidence.lockfiles import (
     yarn_berry,
     yarn_classic,
 )
-from evidence.lockfiles.lockfile import Ecosystem, Finding, Invalid, Lockfile, Unreadable, gather
-from evidence.lockfiles.reading import check_size
+from evidence.lockfiles.lockfile import Ecosystem, Finding, InvalidLockfile, Lockfile, Unreadable, build_lockfile
+from evidence.lockfiles.parsing.bounded import check_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Format:
 def _yarn(data: bytes) -> Iterator[Finding]:
     """Yarn 2 and newer begin with their metadata; Yarn 1 says its name."""
     is_berry = b"__metadata:" in data and b"# yarn lockfile v1" not in data[:4096]
-    return yarn_berry.read(data) if is_berry else yarn_classic.read(data)
+    return yarn_berry.read_yarn_berry_lock(data) if is_berry else yarn_classic.read_yarn_classic_lock(data)
 
 
 _REQUIREMENTS: Final = ("requirements*.txt", "*-requirements.txt", "*_requirements.txt", "*.requirements.txt")
@@ -52,29 +52,29 @@ _REQUIREMENTS: Final = ("requirements*.txt", "*-requirements.txt", "*_requiremen
 FORMATS: Final = {
     form.id: form
     for form in (
-        Format("package-lock", Ecosystem.NPM, ("package-lock.json", "npm-shrinkwrap.json"), npm.read),
+        Format("package-lock", Ecosystem.NPM, ("package-lock.json", "npm-shrinkwrap.json"), npm.read_npm_lock),
         Format("yarn", Ecosystem.NPM, ("yarn.lock",), _yarn),
-        Format("pnpm", Ecosystem.NPM, ("pnpm-lock.yaml",), pnpm.read),
-        Format("bun", Ecosystem.NPM, ("bun.lock",), bun.read),
-        Format("uv", Ecosystem.PYPI, ("uv.lock",), uv.read),
-        Format("poetry", Ecosystem.PYPI, ("poetry.lock",), poetry.read),
-        Format("pdm", Ecosystem.PYPI, ("pdm.lock",), pdm.read_pdm),
-        Format("pipfile", Ecosystem.PYPI, ("Pipfile.lock",), pipfile.read),
+        Format("pnpm", Ecosystem.NPM, ("pnpm-lock.yaml",), pnpm.read_pnpm_lock),
+        Format("bun", Ecosystem.NPM, ("bun.lock",), bun.read_bun_lock),
+        Format("uv", Ecosystem.PYPI, ("uv.lock",), uv.read_uv_lock),
+        Format("poetry", Ecosystem.PYPI, ("poetry.lock",), poetry.read_poetry_lock),
+        Format("pdm", Ecosystem.PYPI, ("pdm.lock",), pdm.read_pdm_lock),
+        Format("pipfile", Ecosystem.PYPI, ("Pipfile.lock",), pipfile.read_pipfile_lock),
         Format("pylock", Ecosystem.PYPI, ("pylock.toml", "pylock.*.toml"), pdm.read_pylock),
-        Format("requirements", Ecosystem.PYPI, _REQUIREMENTS, requirements.read),
-        Format("go.mod", Ecosystem.GO, ("go.mod",), golang.read_mod),
-        Format("go.sum", Ecosystem.GO, ("go.sum",), golang.read_sum),
-        Format("cargo", Ecosystem.CRATES, ("Cargo.lock",), cargo.read),
-        Format("gemfile", Ecosystem.RUBYGEMS, ("Gemfile.lock", "gems.locked"), rubygems.read),
-        Format("composer", Ecosystem.PACKAGIST, ("composer.lock",), composer.read),
-        Format("nuget", Ecosystem.NUGET, ("packages.lock.json", "packages.*.lock.json"), nuget.read),
-        Format("pom", Ecosystem.MAVEN, ("pom.xml",), maven.read),
-        Format("gradle", Ecosystem.MAVEN, ("gradle.lockfile", "buildscript-gradle.lockfile"), gradle.read),
+        Format("requirements", Ecosystem.PYPI, _REQUIREMENTS, requirements.read_requirements),
+        Format("go.mod", Ecosystem.GO, ("go.mod",), go_modules.read_go_mod),
+        Format("go.sum", Ecosystem.GO, ("go.sum",), go_modules.read_go_sum),
+        Format("cargo", Ecosystem.CRATES, ("Cargo.lock",), cargo.read_cargo_lock),
+        Format("gemfile", Ecosystem.RUBYGEMS, ("Gemfile.lock", "gems.locked"), rubygems.read_gemfile_lock),
+        Format("composer", Ecosystem.PACKAGIST, ("composer.lock",), composer.read_composer_lock),
+        Format("nuget", Ecosystem.NUGET, ("packages.lock.json", "packages.*.lock.json"), nuget.read_nuget_lock),
+        Format("pom", Ecosystem.MAVEN, ("pom.xml",), maven.read_pom),
+        Format("gradle", Ecosystem.MAVEN, ("gradle.lockfile", "buildscript-gradle.lockfile"), gradle.read_gradle_lock),
     )
 }  # fmt: skip
 
 
-def format_of(path: str) -> Format | None:
+def find_format(path: str) -> Format | None:
     """The format of a file by its name, None when it is no lockfile that we read; `requirements/*.txt` is one."""
     folder, _, name = path.replace("\\", "/").rpartition("/")
     if folder.rpartition("/")[2] == "requirements" and name.endswith(".txt"):
@@ -82,10 +82,10 @@ def format_of(path: str) -> Format | None:
     return next((form for form in FORMATS.values() if any(fnmatchcase(name, pattern) for pattern in form.names)), None)
 
 
-def parse(form: Format, data: bytes) -> Lockfile | Unreadable:
+def parse_lockfile(form: Format, data: bytes) -> Lockfile | Unreadable:
     """The dependencies of a file, or why none can be told. Every input gets one of the two, whatever it holds."""
     try:
         check_size(data)
-        return gather(form.id, form.read(data))
-    except Invalid as error:
+        return build_lockfile(form.id, form.read(data))
+    except InvalidLockfile as error:
         return Unreadable(form.id, error.fault)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Scope, shown
-from evidence.lockfiles.reading import generated_text
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Scope, to_printable_text
+from evidence.lockfiles.parsing.bounded import decode_generated_text
+from evidence.lockfiles.versions import parse_concrete_version
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_gradle_lock(data: bytes) -> Iterator[Finding]:
     """Every `group:artifact:version=configurations`; a configuration for tests only makes it a dev dependency."""
-    text = generated_text(data)
+    text = decode_generated_text(data)
     ended = False
     for number, line in enumerate(text.split("\n"), 1):
         body = line.strip()
@@ -23,13 +23,15 @@ def read(data: bytes) -> Iterator[Finding]:
             continue
         parts = coordinates.split(":")
         if not equals or len(parts) != 3 or not all(parts):
-            yield Fault(FaultKind.ENTRY, f"expected `group:artifact:version=...`, found {shown(body)!r}", number, 1)
+            yield Fault(
+                FaultKind.ENTRY, f"expected `group:artifact:version=...`, found {to_printable_text(body)!r}", number, 1
+            )
             continue
         for_tests = all(name.startswith("test") for name in configurations.split(","))
         yield Dependency(
             ecosystem=Ecosystem.MAVEN,
             name=f"{parts[0]}:{parts[1]}",
-            version=concrete(Ecosystem.MAVEN, parts[2]),
+            version=parse_concrete_version(Ecosystem.MAVEN, parts[2]),
             scopes=frozenset({Scope.DEV} if for_tests else ()),
         )
     if not ended:

@@ -60,7 +60,7 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownVersion:
     """The file gives no concrete version; `raw` is what it gives instead (a range, a commit, a tag, nothing)."""
 
     raw: str
@@ -77,7 +77,7 @@ class Dependency:
 
     ecosystem: Ecosystem
     name: str
-    version: str | Unknown
+    version: str | UnknownVersion
     relation: Relation = Relation.UNSTATED
     scopes: frozenset[Scope] = frozenset()
     source: Source = Source.REGISTRY
@@ -138,7 +138,7 @@ class Unreadable:
     fault: Fault
 
 
-class Invalid(Exception):
+class InvalidLockfile(Exception):
     """Raised by a reader when nothing can be concluded from the file."""
 
     def __init__(self, kind: FaultKind, message: str, line: int | None = None, column: int | None = None) -> None:
@@ -146,7 +146,7 @@ class Invalid(Exception):
         self.fault = Fault(kind, message, line, column)
 
 
-def gather(form: str, findings: Iterable[Finding]) -> Lockfile:
+def build_lockfile(form: str, findings: Iterable[Finding]) -> Lockfile:
     """Merge findings into a lockfile whose value does not depend on their order; Invalid passes through."""
     merged: dict[tuple[str, ...], Dependency] = {}
     faults: list[Fault] = []
@@ -158,17 +158,17 @@ def gather(form: str, findings: Iterable[Finding]) -> Lockfile:
             case Fault() as fault:
                 faults.append(fault)
         if len(merged) > MAX_ENTRIES or len(faults) > MAX_ENTRIES:
-            raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_ENTRIES} entries")
+            raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_ENTRIES} entries")
     return Lockfile(form, tuple(merged[key] for key in sorted(merged)), tuple(_shortened(faults)))
 
 
-def shown(text: str) -> str:
+def to_printable_text(text: str) -> str:
     """Text from the file, fit for a message: short, without credentials, and without half characters."""
-    cut = _SURROGATE.sub("\ufffd", without_credentials(text))
+    cut = _SURROGATE.sub("\ufffd", strip_credentials(text))
     return cut if len(cut) <= MAX_TEXT else f"{cut[: MAX_TEXT - 1]}…"
 
 
-def without_credentials(location: str) -> str:
+def strip_credentials(location: str) -> str:
     """A URL without user, password and query, in which tokens stand too."""
     return _QUERY.sub("", _USERINFO.sub("", location)) if "//" in location else location
 
@@ -177,21 +177,21 @@ def _checked(finding: Finding) -> Finding:
     if isinstance(finding, Fault):
         return finding
     if not finding.name or len(finding.name) > MAX_NAME or _BAD_NAME.search(finding.name):
-        return Fault(FaultKind.ENTRY, f"not the name of a package: {shown(finding.name)!r}")
+        return Fault(FaultKind.ENTRY, f"not the name of a package: {to_printable_text(finding.name)!r}")
     version = finding.version
-    if isinstance(version, Unknown):
-        version = Unknown(shown(version.raw))
+    if isinstance(version, UnknownVersion):
+        version = UnknownVersion(to_printable_text(version.raw))
     elif len(version) > MAX_TEXT:
-        version = Unknown(shown(version))
+        version = UnknownVersion(to_printable_text(version))
     if version is finding.version and finding.location is None and finding.alias is None:
         return finding
-    location = None if finding.location is None else shown(finding.location)
-    alias = None if finding.alias in {None, finding.name} else shown(finding.alias or "")
+    location = None if finding.location is None else to_printable_text(finding.location)
+    alias = None if finding.alias in {None, finding.name} else to_printable_text(finding.alias or "")
     return replace(finding, version=version, location=location, alias=alias)
 
 
 def _identity(found: Dependency) -> tuple[str, ...]:
-    version = ("?", found.version.raw) if isinstance(found.version, Unknown) else ("", found.version)
+    version = ("?", found.version.raw) if isinstance(found.version, UnknownVersion) else ("", found.version)
     return (found.ecosystem, found.name, *version, found.source, found.location or "", found.alias or "")
 
 

@@ -11,15 +11,15 @@ from evidence.lockfiles.lockfile import (
     Fault,
     FaultKind,
     Finding,
-    Invalid,
+    InvalidLockfile,
     Relation,
     Scope,
     Source,
-    Unknown,
+    UnknownVersion,
 )
-from evidence.lockfiles.reading import check_size
-from evidence.lockfiles.versions import concrete
-from evidence.lockfiles.xml_outline import Element, read_xml
+from evidence.lockfiles.parsing.bounded import check_size
+from evidence.lockfiles.parsing.xml_outline import Element, read_xml
+from evidence.lockfiles.versions import parse_concrete_version
 
 _PROPERTY = re.compile(r"\$\{([^${}]*)\}")
 _EXACT_RANGE = re.compile(r"\[([^\[\](),]+)\]$")
@@ -27,12 +27,12 @@ _MAX_EXPANSIONS = 16
 _MAX_EXPANDED = 1024
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_pom(data: bytes) -> Iterator[Finding]:
     """Every dependency of the project itself, which are the direct ones; Maven resolves the others when it builds."""
     check_size(data)
     project = read_xml(data)
     if project.name != "project":
-        raise Invalid(FaultKind.SHAPE, f"expected <project>, found <{project.name[:40]}>", project.line)
+        raise InvalidLockfile(FaultKind.SHAPE, f"expected <project>, found <{project.name[:40]}>", project.line)
     if project.child("profiles") is not None and project.under("profiles"):
         yield Fault(FaultKind.ELSEWHERE, "profiles may add dependencies; they are not read", project.line)
     properties = _resolved(_properties(project))
@@ -59,7 +59,9 @@ def _dependency(entry: Element, properties: Mapping[str, str], managed: Mapping[
     return Dependency(
         ecosystem=Ecosystem.MAVEN,
         name=name,
-        version=concrete(Ecosystem.MAVEN, exact.group(1) if exact else raw) if raw else Unknown(""),
+        version=parse_concrete_version(Ecosystem.MAVEN, exact.group(1) if exact else raw)
+        if raw
+        else UnknownVersion(""),
         relation=Relation.DIRECT,
         scopes=frozenset(kind for kind, is_set in scopes.items() if is_set),
         source=Source.PATH if scope == "system" else Source.REGISTRY,

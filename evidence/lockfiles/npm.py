@@ -7,25 +7,44 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evidence.lockfiles.lockfile import Dependency, Ecosystem, FaultKind, Finding, Invalid, Relation, Scope, Source
-from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.reading import MAX_DEPTH, Table, entry_fault, read_json, string, table, words
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.lockfile import (
+    Dependency,
+    Ecosystem,
+    FaultKind,
+    Finding,
+    InvalidLockfile,
+    Relation,
+    Scope,
+    Source,
+)
+from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.parsing.bounded import (
+    MAX_DEPTH,
+    Table,
+    build_entry_fault,
+    read_json,
+    read_strings,
+    read_table,
+    string_or_empty,
+)
+from evidence.lockfiles.versions import parse_concrete_version
 
 _INSTALLED = "node_modules/"
 _PATH = re.compile(r"(?:file|link):|[.~]|/")
 _LISTS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_npm_lock(data: bytes) -> Iterator[Finding]:
     """Every package but the project itself. Lock 2 holds its content twice; `packages` is the newer form."""
     lock = read_json(data)
     if not {"packages", "dependencies", "lockfileVersion"} & lock.keys():
-        raise Invalid(FaultKind.SHAPE, "neither lockfileVersion nor packages nor dependencies: not a package-lock", 1)
+        raise InvalidLockfile(
+            FaultKind.SHAPE, "neither lockfileVersion nor packages nor dependencies: not a package-lock", 1
+        )
     if lock.get("packages") is not None:
-        yield from _flat(table(lock, "packages"))
+        yield from _flat(read_table(lock, "packages"))
     else:
-        yield from _nested(table(lock, "dependencies"))
+        yield from _nested(read_table(lock, "dependencies"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +63,7 @@ def _flat(packages: Table) -> Iterator[Finding]:
     folders = _folders(packages)
     for key, entry in packages.items():
         if not isinstance(entry, Mapping):
-            yield entry_fault(key, "expected an object")
+            yield build_entry_fault(key, "expected an object")
         elif key and not entry.get("link"):
             yield _installed(key, entry, folders) if _INSTALLED in key else _linked(key, entry, folders)
 
@@ -60,7 +79,7 @@ def _folders(packages: Table) -> _Folders:
     for key, entry in packages.items():
         if not isinstance(entry, Mapping) or not entry.get("link"):
             continue
-        target = string(entry.get("resolved"))
+        target = string_or_empty(entry.get("resolved"))
         links[target] = min(links.get(target, (MAX_DEPTH, key)), (key.count(_INSTALLED), key))
         if has_workspaces and not target.startswith("..") and key.rpartition(_INSTALLED)[2] not in by_path:
             workspaces.add(target)
@@ -76,19 +95,19 @@ def _specs(entry: Table) -> Iterator[tuple[str, str]]:
     for part in _LISTS:
         needs = entry.get(part)
         for name, spec in needs.items() if isinstance(needs, Mapping) else ():
-            yield name, string(spec)
+            yield name, string_or_empty(spec)
 
 
 def _installed(key: str, entry: Table, folders: _Folders) -> Dependency:
     """A package in node_modules."""
     folder = key.rpartition(_INSTALLED)[2]
-    version = string(entry.get("version"))
-    source, location = placed(string(entry.get("resolved")), version)
+    version = string_or_empty(entry.get("version"))
+    source, location = locate_package(string_or_empty(entry.get("resolved")), version)
     return Dependency(
         ecosystem=Ecosystem.NPM,
-        name=string(entry.get("name")) or folder,
+        name=string_or_empty(entry.get("name")) or folder,
         alias=folder,
-        version=concrete(Ecosystem.NPM, version),
+        version=parse_concrete_version(Ecosystem.NPM, version),
         relation=Relation.DIRECT if key in folders.direct else Relation.TRANSITIVE,
         scopes=_scopes(entry),
         source=source,
@@ -104,9 +123,9 @@ def _linked(key: str, entry: Table, folders: _Folders) -> Dependency:
     is_workspace = key in folders.workspaces
     return Dependency(
         ecosystem=Ecosystem.NPM,
-        name=string(entry.get("name")) or folder,
+        name=string_or_empty(entry.get("name")) or folder,
         alias=link.rpartition(_INSTALLED)[2] or None,
-        version=concrete(Ecosystem.NPM, string(entry.get("version"))),
+        version=parse_concrete_version(Ecosystem.NPM, string_or_empty(entry.get("version"))),
         relation=Relation.DIRECT if is_workspace or link in folders.direct else Relation.TRANSITIVE,
         scopes=_scopes(entry),
         source=Source.WORKSPACE if is_workspace else Source.PATH,
@@ -126,20 +145,20 @@ def _scopes(entry: Table) -> frozenset[Scope]:
 def _nested(dependencies: Table) -> Iterator[Finding]:
     """Lock 1: a tree. Whatever no package requires must be named by the project."""
     flat = list(_walk(dependencies, top=True))
-    required = {name for _, entry, _ in flat if isinstance(entry, Mapping) for name in words(entry, "requires")}
+    required = {name for _, entry, _ in flat if isinstance(entry, Mapping) for name in read_strings(entry, "requires")}
     for key, entry, top in flat:
         if not isinstance(entry, Mapping):
-            yield entry_fault(key, "expected an object")
+            yield build_entry_fault(key, "expected an object")
             continue
-        raw = string(entry.get("version"))
-        name, version = aliased(raw.removeprefix("npm:")) if raw.startswith("npm:") else (key, raw)
-        source, location = placed(string(entry.get("resolved")), version)
+        raw = string_or_empty(entry.get("version"))
+        name, version = split_alias(raw.removeprefix("npm:")) if raw.startswith("npm:") else (key, raw)
+        source, location = locate_package(string_or_empty(entry.get("resolved")), version)
         relation = Relation.UNSTATED if key in required else Relation.DIRECT
         yield Dependency(
             ecosystem=Ecosystem.NPM,
             name=name,
             alias=key,
-            version=concrete(Ecosystem.NPM, version),
+            version=parse_concrete_version(Ecosystem.NPM, version),
             relation=relation if top else Relation.TRANSITIVE,
             scopes=_scopes(entry),
             source=source,
@@ -154,4 +173,4 @@ def _walk(dependencies: Table, *, top: bool) -> Iterator[tuple[str, Any, bool]]:
         for key, entry in level.items():
             yield key, entry, first
             if isinstance(entry, Mapping) and entry.get("dependencies") is not None:
-                waiting.append((table(entry, "dependencies"), False))
+                waiting.append((read_table(entry, "dependencies"), False))

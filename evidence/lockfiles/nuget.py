@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from evidence.lockfiles.lockfile import Dependency, Ecosystem, FaultKind, Finding, Invalid, Relation, Source
-from evidence.lockfiles.reading import entry_fault, read_json, string, table
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, FaultKind, Finding, InvalidLockfile, Relation, Source
+from evidence.lockfiles.parsing.bounded import build_entry_fault, read_json, read_table, string_or_empty
+from evidence.lockfiles.versions import parse_concrete_version
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_nuget_lock(data: bytes) -> Iterator[Finding]:
     """Every package of every target framework."""
     lock = read_json(data)
     if "dependencies" not in lock or "version" not in lock:
-        raise Invalid(FaultKind.SHAPE, "no version or no dependencies: not a packages.lock.json", 1)
-    frameworks = table(lock, "dependencies")
+        raise InvalidLockfile(FaultKind.SHAPE, "no version or no dependencies: not a packages.lock.json", 1)
+    frameworks = read_table(lock, "dependencies")
     for framework in frameworks:
-        for name, entry in table(frameworks, framework).items():
+        for name, entry in read_table(frameworks, framework).items():
             if not isinstance(entry, Mapping):
-                yield entry_fault(name, "expected an object")
+                yield build_entry_fault(name, "expected an object")
                 continue
-            kind = string(entry.get("type"))
+            kind = string_or_empty(entry.get("type"))
             yield Dependency(
                 ecosystem=Ecosystem.NUGET,
                 name=name,
-                version=concrete(Ecosystem.NUGET, string(entry.get("resolved"))),
+                version=parse_concrete_version(Ecosystem.NUGET, string_or_empty(entry.get("resolved"))),
                 relation=Relation.DIRECT if kind in {"Direct", "Project"} else Relation.TRANSITIVE,
                 source=Source.WORKSPACE if kind == "Project" else Source.REGISTRY,
             )

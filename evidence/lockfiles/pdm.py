@@ -6,9 +6,19 @@ import re
 from collections.abc import Iterator, Mapping
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Scope, Source
-from evidence.lockfiles.reach import inferred
-from evidence.lockfiles.reading import Table, entry_fault, missing, read_toml, rows, string, text_of, unfinished, words
-from evidence.lockfiles.versions import concrete, normalised
+from evidence.lockfiles.parsing.bounded import (
+    Table,
+    build_entry_fault,
+    decode_text,
+    find_missing_packages,
+    find_unfinished_end,
+    read_rows,
+    read_strings,
+    read_toml,
+    string_or_empty,
+)
+from evidence.lockfiles.reachability import infer_relation
+from evidence.lockfiles.versions import normalize_package_name, parse_concrete_version
 
 _PLACES = {"git": Source.GIT, "url": Source.URL, "path": Source.PATH}
 _PYLOCK_PLACES = {"vcs": Source.GIT, "archive": Source.URL, "directory": Source.PATH}
@@ -17,20 +27,20 @@ _DEVELOPMENT = re.compile(r"(?:dev|test|lint|doc|typ|ci\b)", re.IGNORECASE)
 _OPTION = re.compile(r"""["']([^"']+)["']\s+in\s+(extras|dependency_groups)""")
 
 
-def read_pdm(data: bytes) -> Iterator[Finding]:
+def read_pdm_lock(data: bytes) -> Iterator[Finding]:
     """Every package. A group other than `default` is for development or an extra, which its name must tell."""
     lock = read_toml(data)
-    yield from unfinished(text_of(data))
+    yield from find_unfinished_end(decode_text(data))
     if "metadata" not in lock:
         yield Fault(FaultKind.TRUNCATED, "no [metadata]")
-    entries = rows(lock, "package")
+    entries = read_rows(lock, "package")
     if not entries:
         yield Fault(FaultKind.EMPTY, "no package")
-    names = {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries}
-    required = {need for entry in entries for need in _needs(entry, words(entry, "dependencies"))}
-    yield from missing(required - names)
+    names = {normalize_package_name(Ecosystem.PYPI, string_or_empty(entry.get("name"))) for entry in entries}
+    required = {need for entry in entries for need in _needs(entry, read_strings(entry, "dependencies"))}
+    yield from find_missing_packages(required - names)
     for entry in entries:
-        groups = words(entry, "groups") or ["default"]
+        groups = read_strings(entry, "groups") or ["default"]
         scope = Scope.DEV if all(_DEVELOPMENT.match(group) for group in groups) else Scope.OPTIONAL
         yield _package(entry, _PLACES, required, frozenset(() if "default" in groups else (scope,)))
 
@@ -38,20 +48,22 @@ def read_pdm(data: bytes) -> Iterator[Finding]:
 def read_pylock(data: bytes) -> Iterator[Finding]:
     """Every package of the standard's file, for whichever extras and groups it is locked."""
     lock = read_toml(data)
-    yield from unfinished(text_of(data))
+    yield from find_unfinished_end(decode_text(data))
     if not lock:
         yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
-    default = {*words(lock, "default-groups")}
-    entries = rows(lock, "packages")
+    default = {*read_strings(lock, "default-groups")}
+    entries = read_rows(lock, "packages")
     stated = any("dependencies" in entry for entry in entries)
     required = {
         need
         for entry in entries
-        for need in _needs(entry, [string(need.get("name")) for need in rows(entry, "dependencies")])
+        for need in _needs(entry, [string_or_empty(need.get("name")) for need in read_rows(entry, "dependencies")])
     }
-    yield from missing(required - {normalised(Ecosystem.PYPI, string(entry.get("name"))) for entry in entries})
+    yield from find_missing_packages(
+        required - {normalize_package_name(Ecosystem.PYPI, string_or_empty(entry.get("name"))) for entry in entries}
+    )
     for entry in entries:
-        marker = string(entry.get("marker"))
+        marker = string_or_empty(entry.get("marker"))
         options = _OPTION.findall(marker)
         if any(kind == "dependency_groups" and name in default for name, kind in options):
             options = []
@@ -61,30 +73,30 @@ def read_pylock(data: bytes) -> Iterator[Finding]:
 
 def _needs(entry: Table, needs: list[str]) -> set[str]:
     """What a package needs beside itself: `a[extra]` needs `a`, which does not tell whether the project names it."""
-    found = {normalised(Ecosystem.PYPI, name.group()) for need in needs if (name := _NAME.match(need))}
-    return found - {normalised(Ecosystem.PYPI, string(entry.get("name")))}
+    found = {normalize_package_name(Ecosystem.PYPI, name.group()) for need in needs if (name := _NAME.match(need))}
+    return found - {normalize_package_name(Ecosystem.PYPI, string_or_empty(entry.get("name")))}
 
 
 def _package(
     entry: Table, places: Mapping[str, Source], required: set[str] | None, scopes: frozenset[Scope]
 ) -> Finding:
-    name = string(entry.get("name"))
+    name = string_or_empty(entry.get("name"))
     if not name:
-        return entry_fault(entry, "no name")
-    known = normalised(Ecosystem.PYPI, name)
+        return build_entry_fault(entry, "no name")
+    known = normalize_package_name(Ecosystem.PYPI, name)
     kind, location = Source.REGISTRY, None
     for key, source in places.items():
         if (place := entry.get(key)) is not None:
             kind = source
             details = place if isinstance(place, Mapping) else {"url": place}
-            location = string(details.get("url")) or string(details.get("path")) or None
-    if kind is Source.REGISTRY and not string(entry.get("version")):
-        return entry_fault(name, "no version")
+            location = string_or_empty(details.get("url")) or string_or_empty(details.get("path")) or None
+    if kind is Source.REGISTRY and not string_or_empty(entry.get("version")):
+        return build_entry_fault(name, "no version")
     return Dependency(
         ecosystem=Ecosystem.PYPI,
         name=known,
-        version=concrete(Ecosystem.PYPI, string(entry.get("version"))),
-        relation=Relation.UNSTATED if required is None else inferred(known, required),
+        version=parse_concrete_version(Ecosystem.PYPI, string_or_empty(entry.get("version"))),
+        relation=Relation.UNSTATED if required is None else infer_relation(known, required),
         scopes=scopes,
         source=kind,
         location=location,

@@ -12,17 +12,26 @@ from evidence.lockfiles.lockfile import (
     Fault,
     FaultKind,
     Finding,
-    Invalid,
+    InvalidLockfile,
     Relation,
     Scope,
-    Unknown,
-    shown,
+    UnknownVersion,
+    to_printable_text,
 )
-from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.outline import dangling, documents
-from evidence.lockfiles.reach import Edges, Reach, Roots
-from evidence.lockfiles.reading import Table, entry_fault, generated_text, missing, string, table, unfinished, words
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.parsing.bounded import (
+    Table,
+    build_entry_fault,
+    decode_generated_text,
+    find_missing_packages,
+    find_unfinished_end,
+    read_strings,
+    read_table,
+    string_or_empty,
+)
+from evidence.lockfiles.parsing.yaml_outline import find_dangling_entry, read_documents
+from evidence.lockfiles.reachability import Edges, Reach, Roots
+from evidence.lockfiles.versions import parse_concrete_version
 
 _KNOWN: Final = {"5", "6", "7", "8", "9"}
 _PARTS: Final = ("dependencies", "optionalDependencies", "devDependencies")
@@ -30,24 +39,26 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
 _HOST = re.compile(r"^[\w-]+(?:\.[\w-]+)+(?::\d+)?/")
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_pnpm_lock(data: bytes) -> Iterator[Finding]:
     """Every package of every document. Projects of the workspace are named by their path only and are left out."""
-    text = generated_text(data)
-    found = [document for document in documents(text) if document]
+    text = decode_generated_text(data)
+    found = [document for document in read_documents(text) if document]
     if not found:
         yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
-    yield from unfinished(text)
-    yield from dangling(text)
+    yield from find_unfinished_end(text)
+    yield from find_dangling_entry(text)
     for document in found:
         yield from _document(document)
 
 
 def _document(lock: Table) -> Iterator[Finding]:
-    stated = string(lock.get("lockfileVersion"))
+    stated = string_or_empty(lock.get("lockfileVersion"))
     if (major := stated.partition(".")[0]) not in _KNOWN:
-        raise Invalid(FaultKind.SHAPE, f"lockfileVersion 5 to 9 expected, found {shown(stated)!r}", 1)
-    packages = table(lock, "packages")
-    nodes = table(lock, "snapshots") if major == "9" else packages
+        raise InvalidLockfile(
+            FaultKind.SHAPE, f"lockfileVersion 5 to 9 expected, found {to_printable_text(stated)!r}", 1
+        )
+    packages = read_table(lock, "packages")
+    nodes = read_table(lock, "snapshots") if major == "9" else packages
     wanted: set[str] = set()
     roots = Roots()
     projects = list(_projects(lock))
@@ -65,7 +76,7 @@ def _document(lock: Table) -> Iterator[Finding]:
         )
         for key, entry in nodes.items()
     }
-    yield from missing(wanted)
+    yield from find_missing_packages(wanted)
     reach = Reach(roots, edges)
     bare = {key: _without_peers(key) for key in nodes}
     for key in nodes:
@@ -76,21 +87,21 @@ def _document(lock: Table) -> Iterator[Finding]:
 
 def _projects(lock: Table) -> Iterator[Any]:
     yield lock
-    yield from table(lock, "importers").values()
+    yield from read_table(lock, "importers").values()
 
 
 def _unlocked(project: Any) -> Iterator[str]:
     """What a project asks for and gets no version of."""
     if isinstance(project, Mapping):
-        locked = {name for part in _PARTS for name in words(project, part)}
-        yield from (name for name in words(project, "specifiers") if name not in locked)
+        locked = {name for part in _PARTS for name in read_strings(project, part)}
+        yield from (name for name in read_strings(project, "specifiers") if name not in locked)
 
 
 def _targets(entry: Any, part: str, nodes: Table, wanted: set[str]) -> Iterator[str]:
     """The keys of what an entry depends on; what is not there is added to `wanted`."""
     needs = entry.get(part) if isinstance(entry, Mapping) else None
     for name, value in needs.items() if isinstance(needs, Mapping) else ():
-        ref = string(value.get("version") if isinstance(value, Mapping) else value)
+        ref = string_or_empty(value.get("version") if isinstance(value, Mapping) else value)
         if not ref:
             wanted.add(name)
             continue
@@ -107,16 +118,18 @@ def _targets(entry: Any, part: str, nodes: Table, wanted: set[str]) -> Iterator[
 def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
     details = entry if isinstance(entry, Mapping) else {}
     if entry != "" and not isinstance(entry, Mapping):
-        return entry_fault(key, "expected a mapping")
+        return build_entry_fault(key, "expected a mapping")
     path = _from_path_5(key) if major == "5" else _from_path(key)
-    name = string(details.get("name")) or path[0]
+    name = string_or_empty(details.get("name")) or path[0]
     if not name:
-        return entry_fault(key, "no name, and the path holds none")
+        return build_entry_fault(key, "no name, and the path holds none")
     resolution = details.get("resolution")
-    source, location = placed(_location(resolution) if isinstance(resolution, Mapping) else "", path[1])
-    version = concrete(Ecosystem.NPM, string(details.get("version")) or path[1] or location or "")
-    if isinstance(version, Unknown) and source.value == "registry":
-        return entry_fault(key, "no version, and the path holds none")
+    source, location = locate_package(_location(resolution) if isinstance(resolution, Mapping) else "", path[1])
+    version = parse_concrete_version(
+        Ecosystem.NPM, string_or_empty(details.get("version")) or path[1] or location or ""
+    )
+    if isinstance(version, UnknownVersion) and source.value == "registry":
+        return build_entry_fault(key, "no version, and the path holds none")
     # Before lock 9 pnpm flags what is needed in one way only: what is both for development and optional has no flag.
     is_reached = major == "9" or reach.relation(key) is not Relation.UNSTATED
     scopes = {Scope.DEV: details.get("dev") == "true", Scope.OPTIONAL: details.get("optional") == "true"}
@@ -133,11 +146,11 @@ def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
 
 def _location(resolution: Table) -> str:
     """Where the code comes from, empty for a registry, whose tarballs are only named when the registry is another."""
-    if (repository := string(resolution.get("repo"))) != "":
-        return f"git+{repository}#{string(resolution.get('commit'))}"
-    if (folder := string(resolution.get("directory"))) != "":
+    if (repository := string_or_empty(resolution.get("repo"))) != "":
+        return f"git+{repository}#{string_or_empty(resolution.get('commit'))}"
+    if (folder := string_or_empty(resolution.get("directory"))) != "":
         return f"file:{folder}"
-    return string(resolution.get("tarball"))
+    return string_or_empty(resolution.get("tarball"))
 
 
 def _without_peers(path: str) -> str:
@@ -147,7 +160,7 @@ def _without_peers(path: str) -> str:
 
 def _from_path(path: str) -> tuple[str, str]:
     """Name and version of `/name@version(peers)`; lock 9 has no leading slash, and a registry's host may precede it."""
-    name, version = aliased(_HOST.sub("", _without_peers(path), count=1).removeprefix("/"))
+    name, version = split_alias(_HOST.sub("", _without_peers(path), count=1).removeprefix("/"))
     return (name, version) if version and "@" not in name[1:] and ":" not in name else ("", version)
 
 

@@ -11,13 +11,13 @@ from evidence.lockfiles.lockfile import (
     Fault,
     FaultKind,
     Finding,
-    Invalid,
+    InvalidLockfile,
     Source,
-    Unknown,
-    shown,
+    UnknownVersion,
+    to_printable_text,
 )
-from evidence.lockfiles.reading import text_of
-from evidence.lockfiles.versions import concrete, normalised
+from evidence.lockfiles.parsing.bounded import decode_text
+from evidence.lockfiles.versions import normalize_package_name, parse_concrete_version
 
 MAX_LINES = 2_000_000
 MAX_LINE = 1_000_000
@@ -38,13 +38,13 @@ _OTHER_FILE = re.compile(r"(?:-r|-c|--requirement|--constraint)(?:\s*=?\s*)(\S.*
 _EDITABLE = re.compile(r"(?:-e|--editable)(?:\s*=?\s*)(\S.*)$")
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_requirements(data: bytes) -> Iterator[Finding]:
     """Every requirement. One is a pin only with exactly one `==` of a version; else its version is unknown."""
-    text = text_of(data)
+    text = decode_text(data)
     if text.count("\n") > MAX_LINES:
-        raise Invalid(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
+        raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
     if "\0" in text:
-        raise Invalid(FaultKind.SYNTAX, "not text", text.count("\n", 0, text.index("\0")) + 1)
+        raise InvalidLockfile(FaultKind.SYNTAX, "not text", text.count("\n", 0, text.index("\0")) + 1)
     for number, line in _logical_lines(text):
         if (found := _requirement(line, number)) is not None:
             yield found
@@ -58,7 +58,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         first = first if parts else number
         length = length + len(line) if parts else len(line)
         if length > MAX_LINE:
-            raise Invalid(FaultKind.TOO_LARGE, f"a line of more than {MAX_LINE} characters", first)
+            raise InvalidLockfile(FaultKind.TOO_LARGE, f"a line of more than {MAX_LINE} characters", first)
         if line.endswith("\\") and not line.lstrip().startswith("#"):
             parts.append(line[:-1])
             continue
@@ -67,12 +67,12 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         if joined:
             yield first, joined
     if parts:
-        raise Invalid(FaultKind.TRUNCATED, "the last line goes on, and nothing follows", first)
+        raise InvalidLockfile(FaultKind.TRUNCATED, "the last line goes on, and nothing follows", first)
 
 
 def _requirement(line: str, number: int) -> Finding | None:
     if (other := _OTHER_FILE.match(line)) is not None:
-        return Fault(FaultKind.ELSEWHERE, f"more requirements are in {shown(other.group(1))!r}", number)
+        return Fault(FaultKind.ELSEWHERE, f"more requirements are in {to_printable_text(other.group(1))!r}", number)
     if (editable := _EDITABLE.match(line)) is not None:
         return _place(editable.group(1), number)
     if line.startswith("-"):
@@ -85,34 +85,34 @@ def _requirement(line: str, number: int) -> Finding | None:
 def _named(line: str, number: int) -> Finding:
     name = _NAME.match(line)
     if name is None:
-        return Fault(FaultKind.ENTRY, f"not a requirement: {shown(line)!r}", number)
-    known, rest = normalised(Ecosystem.PYPI, name.group(1)), line[name.end() :]
+        return Fault(FaultKind.ENTRY, f"not a requirement: {to_printable_text(line)!r}", number)
+    known, rest = normalize_package_name(Ecosystem.PYPI, name.group(1)), line[name.end() :]
     if rest.startswith("@"):
         return _located(known, _without_tail(rest[1:].strip()))
     specifier = _SPECIFIER.match(rest)
     after = rest[specifier.end() :].strip() if specifier else rest.strip()
     if after and not after.startswith((";", "--", "-")):
-        return Fault(FaultKind.ENTRY, f"not a requirement: {shown(line)!r}", number)
+        return Fault(FaultKind.ENTRY, f"not a requirement: {to_printable_text(line)!r}", number)
     stated = specifier.group(1) if specifier else ""
     return Dependency(ecosystem=Ecosystem.PYPI, name=known, version=_pinned(stated))
 
 
-def _pinned(stated: str) -> str | Unknown:
+def _pinned(stated: str) -> str | UnknownVersion:
     """The one version that a specifier admits; a range beside it can only forbid that one too."""
     pins = {pin.group(1) for part in stated.split(",") if (pin := _PIN.match(part.strip())) and "*" not in pin.group(1)}
-    version = concrete(Ecosystem.PYPI, pins.pop()) if len(pins) == 1 else Unknown(stated)
-    return Unknown(stated) if isinstance(version, Unknown) else version
+    version = parse_concrete_version(Ecosystem.PYPI, pins.pop()) if len(pins) == 1 else UnknownVersion(stated)
+    return UnknownVersion(stated) if isinstance(version, UnknownVersion) else version
 
 
 def _place(text: str, number: int) -> Finding:
     """A URL or a path without a name in front: it stands in `#egg=`, or in the name of the file."""
     place = _without_tail(text)
     if (egg := _EGG.search(place)) is not None:
-        return _located(normalised(Ecosystem.PYPI, egg.group(1)), place)
+        return _located(normalize_package_name(Ecosystem.PYPI, egg.group(1)), place)
     name = _in_file(place)
     if not name:
-        return Fault(FaultKind.ELSEWHERE, f"name and version are only in {shown(place)!r}", number)
-    return _located(normalised(Ecosystem.PYPI, name), place)
+        return Fault(FaultKind.ELSEWHERE, f"name and version are only in {to_printable_text(place)!r}", number)
+    return _located(normalize_package_name(Ecosystem.PYPI, name), place)
 
 
 def _in_file(place: str) -> str:
@@ -129,7 +129,7 @@ def _located(name: str, place: str) -> Dependency:
     source = Source.PATH
     if prefix is not None and not place.lower().startswith("file:"):
         source = Source.GIT if prefix.group(1) or place.startswith("git:") else Source.URL
-    return Dependency(ecosystem=Ecosystem.PYPI, name=name, version=Unknown(place), source=source, location=place)
+    return Dependency(ecosystem=Ecosystem.PYPI, name=name, version=UnknownVersion(place), source=source, location=place)
 
 
 def _without_tail(text: str) -> str:

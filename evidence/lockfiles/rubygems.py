@@ -6,9 +6,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source, shown
-from evidence.lockfiles.reading import generated_text, missing, unfinished
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.lockfile import (
+    Dependency,
+    Ecosystem,
+    Fault,
+    FaultKind,
+    Finding,
+    Relation,
+    Source,
+    to_printable_text,
+)
+from evidence.lockfiles.parsing.bounded import decode_generated_text, find_missing_packages, find_unfinished_end
+from evidence.lockfiles.versions import parse_concrete_version
 
 _SECTION = re.compile(r"[A-Z][A-Z ]*$")
 _SPEC = re.compile(r"(\S+) \(([^()\s]+)\)$")
@@ -25,21 +34,21 @@ class _Gems:
     sections: set[str] = field(default_factory=set)
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_gemfile_lock(data: bytes) -> Iterator[Finding]:
     """Every gem; groups such as development are only in the Gemfile."""
-    text = generated_text(data)
-    yield from unfinished(text)
+    text = decode_generated_text(data)
+    yield from find_unfinished_end(text)
     gems = _Gems()
     yield from _parse(text, gems)
     if "DEPENDENCIES" not in gems.sections:
         yield Fault(FaultKind.TRUNCATED if gems.sections else FaultKind.EMPTY, "no section DEPENDENCIES")
     # Bundler is the tool itself: gems may depend on it, and it is never locked.
-    yield from missing((gems.needs | gems.direct) - {name for name, *_ in gems.specs} - {"bundler"})
+    yield from find_missing_packages((gems.needs | gems.direct) - {name for name, *_ in gems.specs} - {"bundler"})
     for name, raw, source, location in gems.specs:
         yield Dependency(
             ecosystem=Ecosystem.RUBYGEMS,
             name=name,
-            version=concrete(Ecosystem.RUBYGEMS, raw.partition("-")[0]),  # the rest is a platform
+            version=parse_concrete_version(Ecosystem.RUBYGEMS, raw.partition("-")[0]),  # the rest is a platform
             relation=Relation.DIRECT if name in gems.direct else Relation.TRANSITIVE,
             source=source,
             location=location,
@@ -62,7 +71,9 @@ def _parse(text: str, gems: _Gems) -> Iterator[Fault]:
             case 4 if section in _SOURCES:
                 source = _SOURCES[section]
                 if (spec := _SPEC.match(body)) is None:
-                    yield Fault(FaultKind.ENTRY, f"expected `name (version)`, found {shown(body)!r}", number, 5)
+                    yield Fault(
+                        FaultKind.ENTRY, f"expected `name (version)`, found {to_printable_text(body)!r}", number, 5
+                    )
                 else:
                     where = location if source in {Source.GIT, Source.PATH} else None
                     gems.specs.append((spec.group(1), spec.group(2), source, where))
@@ -71,4 +82,4 @@ def _parse(text: str, gems: _Gems) -> Iterator[Fault]:
             case 2 if section == "DEPENDENCIES":
                 gems.direct.add(body.partition(" ")[0].removesuffix("!"))
             case _ if indent == 0 or not section:
-                yield Fault(FaultKind.ENTRY, f"outside every section: {shown(body)!r}", number, 1)
+                yield Fault(FaultKind.ENTRY, f"outside every section: {to_printable_text(body)!r}", number, 1)

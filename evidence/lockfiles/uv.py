@@ -6,37 +6,37 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source
-from evidence.lockfiles.reach import Reach
-from evidence.lockfiles.reading import (
+from evidence.lockfiles.parsing.bounded import (
     Table,
-    entry_fault,
-    missing,
+    build_entry_fault,
+    decode_text,
+    find_missing_packages,
+    find_unfinished_end,
+    read_rows,
+    read_strings,
+    read_table,
     read_toml,
-    rows,
-    string,
-    table,
-    text_of,
-    unfinished,
-    words,
+    string_or_empty,
 )
+from evidence.lockfiles.reachability import Reach
 from evidence.lockfiles.uv_graph import Graph
-from evidence.lockfiles.versions import concrete, normalised
+from evidence.lockfiles.versions import normalize_package_name, parse_concrete_version
 
 _OWN = ("editable", "virtual")
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_uv_lock(data: bytes) -> Iterator[Finding]:
     """Every package but the project itself; other members of a workspace count as packages."""
     lock = read_toml(data)
-    yield from unfinished(text_of(data))
+    yield from find_unfinished_end(decode_text(data))
     if not lock:
         yield Fault(FaultKind.EMPTY, "the file holds nothing", 1)
-    entries = rows(lock, "package")
+    entries = read_rows(lock, "package")
     members = _members(lock, entries)
     own = [entry for entry in entries if _is_own(entry, members)]
     graph = Graph(entries)
     reach = graph.reach(own)
-    yield from missing(graph.wanted)
+    yield from find_missing_packages(graph.wanted)
     if lock and not own:
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     for number, entry in enumerate(entries):
@@ -45,16 +45,16 @@ def read(data: bytes) -> Iterator[Finding]:
 
 
 def _package(entry: Table, node: str, reach: Reach, members: frozenset[str]) -> Finding:
-    name = string(entry.get("name"))
+    name = string_or_empty(entry.get("name"))
     if not name:
-        return entry_fault(entry, "no name")
+        return build_entry_fault(entry, "no name")
     source, location = _source(entry.get("source"))
     if source is Source.PATH and _is_own(entry, members):
         source = Source.WORKSPACE
     return Dependency(
         ecosystem=Ecosystem.PYPI,
-        name=normalised(Ecosystem.PYPI, name),
-        version=concrete(Ecosystem.PYPI, string(entry.get("version"))),
+        name=normalize_package_name(Ecosystem.PYPI, name),
+        version=parse_concrete_version(Ecosystem.PYPI, string_or_empty(entry.get("version"))),
         relation=Relation.DIRECT if source is Source.WORKSPACE else reach.relation(node),
         scopes=reach.scopes(node),
         source=source,
@@ -73,7 +73,7 @@ def _source(source: Any) -> tuple[Source, str | None]:
     }
     if isinstance(source, Mapping):
         for key, kind in kinds.items():
-            if (location := string(source.get(key))) != "":
+            if (location := string_or_empty(source.get(key))) != "":
                 return kind, location
     return Source.REGISTRY, None
 
@@ -83,18 +83,20 @@ def _members(lock: Table, entries: list[Table]) -> frozenset[str]:
 
     A package in a folder that is none of them may be `editable` too, and is a dependency.
     """
-    listed = {string(entry.get("name")) for entry in entries if _place(entry) == "."}
-    listed.update(words(table(lock, "manifest"), "members"))
-    return frozenset(listed or {string(entry.get("name")) for entry in entries if _place(entry)})
+    listed = {string_or_empty(entry.get("name")) for entry in entries if _place(entry) == "."}
+    listed.update(read_strings(read_table(lock, "manifest"), "members"))
+    return frozenset(listed or {string_or_empty(entry.get("name")) for entry in entries if _place(entry)})
 
 
 def _place(entry: Table) -> str:
     """The folder of a package that is installed from where it stands, empty for every other package."""
     source = entry.get("source")
     return (
-        next((string(source.get(kind)) for kind in _OWN if kind in source), "") if isinstance(source, Mapping) else ""
+        next((string_or_empty(source.get(kind)) for kind in _OWN if kind in source), "")
+        if isinstance(source, Mapping)
+        else ""
     )
 
 
 def _is_own(entry: Table, members: frozenset[str]) -> bool:
-    return bool(_place(entry)) and string(entry.get("name")) in members
+    return bool(_place(entry)) and string_or_empty(entry.get("name")) in members

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evidence.lockfiles.reach import Edges, Reach, Roots
-from evidence.lockfiles.reading import Table, string, words
+from evidence.lockfiles.parsing.bounded import Table, read_strings, string_or_empty
+from evidence.lockfiles.reachability import Edges, Reach, Roots
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         for number, entry in enumerate(self.entries):
-            name, version = string(entry.get("name")), string(entry.get("version"))
+            name, version = string_or_empty(entry.get("name")), string_or_empty(entry.get("version"))
             for key in {(name, ""), (name, version)}:
                 group = self._groups.setdefault(key, f"g{len(self._groups)}")
                 self._members.setdefault(group, []).append(str(number))
@@ -56,13 +56,13 @@ class Graph:
         for need in needs if isinstance(needs, list) else ():
             if not isinstance(need, Mapping):
                 continue
-            name, version = string(need.get("name")), string(need.get("version"))
+            name, version = string_or_empty(need.get("name")), string_or_empty(need.get("version"))
             group = self._groups.get((name, version)) or self._groups.get((name, ""))
             if group is None:
                 self.wanted.add(name)
                 continue
             yield group
-            yield from (f"{group}[{extra}]" for extra in words(need, "extra"))
+            yield from (f"{group}[{extra}]" for extra in read_strings(need, "extra"))
 
 
 def _table(entry: Table, part: str) -> Mapping[str, Any]:

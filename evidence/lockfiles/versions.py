@@ -12,7 +12,7 @@ from typing import Final
 
 from packaging.version import InvalidVersion, Version
 
-from evidence.lockfiles.lockfile import MAX_TEXT, Ecosystem, Unknown
+from evidence.lockfiles.lockfile import MAX_TEXT, Ecosystem, UnknownVersion
 
 _SEMVER = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 _DOTTED: Final = r"[0-9]+(?:\.[0-9A-Za-z]+)*"
@@ -33,19 +33,19 @@ _CONCRETE: Final = {
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
-def concrete(ecosystem: Ecosystem, raw: str) -> str | Unknown:
+def parse_concrete_version(ecosystem: Ecosystem, raw: str) -> str | UnknownVersion:
     """The version when the text is one, else Unknown with the text. Go loses its `v`, as OSV writes it."""
     text = raw.strip()
     if len(text) > MAX_TEXT:
-        return Unknown(raw)
+        return UnknownVersion(raw)
     if ecosystem is Ecosystem.PYPI:
-        return text if _is_pep440(text) else Unknown(raw)
+        return text if _is_pep440(text) else UnknownVersion(raw)
     if ecosystem is Ecosystem.GO:
         text = text.removeprefix("v")
-    return text if _CONCRETE[ecosystem].fullmatch(text) else Unknown(raw)
+    return text if _CONCRETE[ecosystem].fullmatch(text) else UnknownVersion(raw)
 
 
-def normalised(ecosystem: Ecosystem, name: str) -> str:
+def normalize_package_name(ecosystem: Ecosystem, name: str) -> str:
     """A name as its ecosystem compares it: PEP 503 for PyPI, lower case for Packagist, verbatim elsewhere."""
     if ecosystem is Ecosystem.PYPI:
         return _SEPARATORS.sub("-", name.strip()).lower()

@@ -7,48 +7,60 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source
-from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.outline import dangling, documents
-from evidence.lockfiles.reading import Table, entry_fault, generated_text, missing, string, unfinished, words
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.parsing.bounded import (
+    Table,
+    build_entry_fault,
+    decode_generated_text,
+    find_missing_packages,
+    find_unfinished_end,
+    read_strings,
+    string_or_empty,
+)
+from evidence.lockfiles.parsing.yaml_outline import find_dangling_entry, read_documents
+from evidence.lockfiles.versions import parse_concrete_version
 
 _PROTOCOL = re.compile(r"[a-z+]+:")
 _ROOT = "@workspace:."
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_yarn_berry_lock(data: bytes) -> Iterator[Finding]:
     """Every package but the project itself. Development and run time are not told apart in the file."""
-    text = generated_text(data)
-    yield from unfinished(text)
-    yield from dangling(text)
-    entries = {key: entry for document in documents(text) for key, entry in document.items() if key != "__metadata"}
+    text = decode_generated_text(data)
+    yield from find_unfinished_end(text)
+    yield from find_dangling_entry(text)
+    entries = {
+        key: entry for document in read_documents(text) for key, entry in document.items() if key != "__metadata"
+    }
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
     if text.strip() and "__metadata:" in text and not any(_is_root(entry) for entry in entries.values()):
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     patterns = {pattern for key in entries for pattern in _patterns(key)}
     direct = {need for entry in entries.values() if _is_workspace(entry) for need in _needs(entry)}
-    resolved = {aliased(need)[0] for need in direct - patterns}  # `resolutions` put another range in place of theirs
-    needed = {aliased(need)[0] for entry in entries.values() for need in _needs(entry)}
-    yield from missing(needed - {aliased(pattern)[0] for pattern in patterns})
+    resolved = {
+        split_alias(need)[0] for need in direct - patterns
+    }  # `resolutions` put another range in place of theirs
+    needed = {split_alias(need)[0] for entry in entries.values() for need in _needs(entry)}
+    yield from find_missing_packages(needed - {split_alias(pattern)[0] for pattern in patterns})
     for key, entry in entries.items():
-        resolution = string(entry.get("resolution")) if isinstance(entry, Mapping) else ""
+        resolution = string_or_empty(entry.get("resolution")) if isinstance(entry, Mapping) else ""
         if not isinstance(entry, Mapping) or not resolution:
-            yield entry_fault(key, "no resolution")
+            yield build_entry_fault(key, "no resolution")
         elif not _is_root(entry):
             named = not direct.isdisjoint(_patterns(key)) or not resolved.isdisjoint(_names(key))
             yield _package(key, entry, resolution, named=named, knows_roots=bool(direct))
 
 
 def _package(key: str, entry: Table, resolution: str, *, named: bool, knows_roots: bool) -> Dependency:
-    name, place = aliased(resolution)
+    name, place = split_alias(resolution)
     source, location = _source(place)
     relation = Relation.TRANSITIVE if knows_roots else Relation.UNSTATED
     return Dependency(
         ecosystem=Ecosystem.NPM,
         name=name,
-        alias=aliased(key)[0],
-        version=concrete(Ecosystem.NPM, string(entry.get("version"))),
+        alias=split_alias(key)[0],
+        version=parse_concrete_version(Ecosystem.NPM, string_or_empty(entry.get("version"))),
         relation=Relation.DIRECT if source is Source.WORKSPACE or named else relation,
         source=source,
         location=location,
@@ -60,22 +72,22 @@ def _source(place: str) -> tuple[Source, str | None]:
     if place.startswith(("npm:", "patch:", "virtual:")):
         return Source.REGISTRY, None
     where = place.partition("::")[0]
-    return placed(where.partition("#")[0] if where.startswith("file:") else where)
+    return locate_package(where.partition("#")[0] if where.startswith("file:") else where)
 
 
 def _is_root(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and string(entry.get("resolution")).endswith(_ROOT)
+    return isinstance(entry, Mapping) and string_or_empty(entry.get("resolution")).endswith(_ROOT)
 
 
 def _is_workspace(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and "@workspace:" in string(entry.get("resolution"))
+    return isinstance(entry, Mapping) and "@workspace:" in string_or_empty(entry.get("resolution"))
 
 
 def _needs(entry: Any) -> Iterator[str]:
     if isinstance(entry, Mapping):
         needs = entry.get("dependencies")
-        for name in words(entry, "dependencies"):
-            spec = string(needs[name]) if isinstance(needs, Mapping) else ""
+        for name in read_strings(entry, "dependencies"):
+            spec = string_or_empty(needs[name]) if isinstance(needs, Mapping) else ""
             yield _with_protocol(f"{name}@{spec}")
 
 
@@ -85,10 +97,10 @@ def _patterns(key: str) -> list[str]:
 
 
 def _names(key: str) -> set[str]:
-    return {aliased(pattern)[0] for pattern in key.split(", ")}
+    return {split_alias(pattern)[0] for pattern in key.split(", ")}
 
 
 def _with_protocol(pattern: str) -> str:
     """Yarn 2 and 3 leave `npm:` out where a package depends on a range, and write it in the key."""
-    name, spec = aliased(pattern)
+    name, spec = split_alias(pattern)
     return pattern if _PROTOCOL.match(spec) else f"{name}@npm:{spec}"

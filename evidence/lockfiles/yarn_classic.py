@@ -12,14 +12,20 @@ from evidence.lockfiles.lockfile import (
     Fault,
     FaultKind,
     Finding,
-    Invalid,
+    InvalidLockfile,
     Relation,
     Scope,
-    shown,
+    to_printable_text,
 )
-from evidence.lockfiles.npm_places import aliased, placed
-from evidence.lockfiles.reading import entry_fault, generated_text, lines_of, missing, unfinished
-from evidence.lockfiles.versions import concrete
+from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.parsing.bounded import (
+    build_entry_fault,
+    decode_generated_text,
+    find_missing_packages,
+    find_unfinished_end,
+    iterate_lines,
+)
+from evidence.lockfiles.versions import parse_concrete_version
 
 _PATTERN = re.compile(r'"((?:[^"\\]++|\\.)*+)("?)|([^\s",][^",]*+)')
 _PAIR = re.compile(r'(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))(?:\s+(?:"((?:[^"\\]|\\.)*)"|(\S+)))?$')
@@ -59,10 +65,10 @@ class _Wanted:
         self.names.update(name for name, _ in (*entry.needs, *entry.options))
 
 
-def read(data: bytes) -> Iterator[Finding]:
+def read_yarn_classic_lock(data: bytes) -> Iterator[Finding]:
     """Every entry. The file does not say what the project names: it is what no entry depends on."""
-    text = generated_text(data)
-    yield from unfinished(text)
+    text = decode_generated_text(data)
+    yield from find_unfinished_end(text)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
     wanted, locked = _Wanted(), list[_Locked]()
@@ -70,24 +76,26 @@ def read(data: bytes) -> Iterator[Finding]:
         wanted.add(entry)
         fields = entry.fields
         locked.append(_Locked(tuple(entry.patterns), fields.get("version", ""), fields.get("resolved", "")))
-    yield from missing(wanted.names.difference(aliased(pattern)[0] for one in locked for pattern in one.patterns))
+    yield from find_missing_packages(
+        wanted.names.difference(split_alias(pattern)[0] for one in locked for pattern in one.patterns)
+    )
     for one in locked:
         yield _dependency(one, wanted)
 
 
 def _dependency(entry: _Locked, wanted: _Wanted) -> Finding:
-    alias, spec = aliased(entry.patterns[0])
+    alias, spec = split_alias(entry.patterns[0])
     if not entry.version:
-        return entry_fault(entry.patterns[0], "no version")
-    name = aliased(spec.removeprefix("npm:"))[0] if spec.startswith("npm:") else alias
-    source, location = placed(entry.resolved, spec if ":" in spec and name == alias else "")
+        return build_entry_fault(entry.patterns[0], "no version")
+    name = split_alias(spec.removeprefix("npm:"))[0] if spec.startswith("npm:") else alias
+    source, location = locate_package(entry.resolved, spec if ":" in spec and name == alias else "")
     direct = not wanted.required.issuperset(entry.patterns)
     optional = not direct and wanted.needed.isdisjoint(entry.patterns)
     return Dependency(
         ecosystem=Ecosystem.NPM,
         name=name,
         alias=alias,
-        version=concrete(Ecosystem.NPM, entry.version),
+        version=parse_concrete_version(Ecosystem.NPM, entry.version),
         relation=Relation.DIRECT if direct else Relation.UNSTATED,
         scopes=frozenset({Scope.OPTIONAL} if optional else ()),
         source=source,
@@ -98,7 +106,7 @@ def _dependency(entry: _Locked, wanted: _Wanted) -> Finding:
 def _entries(text: str) -> Iterator[_Entry]:
     entry: _Entry | None = None
     group = ""
-    for number, line in enumerate(lines_of(text), 1):
+    for number, line in enumerate(iterate_lines(text), 1):
         body = line.strip()
         if not body or body.startswith("#"):
             continue
@@ -110,14 +118,16 @@ def _entries(text: str) -> Iterator[_Entry]:
             continue
         pair = _PAIR.match(body.removesuffix(":") if indent == 2 and body.endswith(":") else body)
         if entry is None or pair is None or indent not in {2, 4}:
-            raise Invalid(FaultKind.SYNTAX, f"not understood: {shown(body)!r}", number, indent + 1)
+            raise InvalidLockfile(FaultKind.SYNTAX, f"not understood: {to_printable_text(body)!r}", number, indent + 1)
         key, value = pair.group(1) or pair.group(2) or "", pair.group(3) or pair.group(4) or ""
         match indent:
             case 2 if body.endswith(":"):
                 group = key
             case 2:
                 if key in entry.fields:
-                    raise Invalid(FaultKind.DUPLICATE_KEY, f"a key occurs twice: {shown(key)!r}", number, 3)
+                    raise InvalidLockfile(
+                        FaultKind.DUPLICATE_KEY, f"a key occurs twice: {to_printable_text(key)!r}", number, 3
+                    )
                 entry.fields[key] = value
                 group = ""
             case _ if group in _GROUPS:
@@ -130,5 +140,5 @@ def _patterns(body: str, number: int) -> list[str]:
     matches = list(_PATTERN.finditer(body[:-1])) if body.endswith(":") else []
     found = [match.group(1) or (match.group(3) or "").rstrip() for match in matches]
     if not all(found) or not found or any(match.group(2) == "" for match in matches):
-        raise Invalid(FaultKind.SYNTAX, f"expected `name@range:`, found {shown(body)!r}", number, 1)
+        raise InvalidLockfile(FaultKind.SYNTAX, f"expected `name@range:`, found {to_printable_text(body)!r}", number, 1)
     return found

@@ -1,6 +1,6 @@
 """Versioned evidence on SQLite or PostgreSQL. Callers see pure values only; the tables stay inside this package."""
 
-from evidence.store.board_rows import BoardPage, BoardQuery, HistoryPoint, Listed, ListedScore
+from evidence.store.decisions.opt_outs import OptOut, OptOutScope
 from evidence.store.errors import (
     BadCursor,
     CorruptBlob,
@@ -15,70 +15,70 @@ from evidence.store.errors import (
     UnknownRun,
     UnknownServer,
 )
-from evidence.store.full_probes import FullProbe, Shallow
-from evidence.store.opt_outs import OptOut, OptOutScope
-from evidence.store.retests import ClientLimit, Retest, RetestState
-from evidence.store.rows import (
-    PARTS,
+from evidence.store.listing.values import HistoryPoint, ListedScore, ListedServer, ListingPage, ListingQuery
+from evidence.store.runs.full_probes import AwaitingFullProbe, FullProbe
+from evidence.store.runs.retests import ClientLimit, Retest, RetestState
+from evidence.store.store import Store, open_store
+from evidence.store.values import (
+    COLLECT_STAGES,
     Approval,
-    Change,
+    DetectedFinding,
     Disclosure,
-    Failure,
+    EvidenceChange,
     FindingRow,
     FindingState,
-    Progress,
-    RunAct,
+    RegistryWalk,
+    RunAction,
     RunEvent,
+    RunProgress,
     RunRow,
     RunState,
-    Spotted,
     Stage,
-    StoredCard,
-    Walk,
+    StageFailure,
+    StoredScorecard,
 )
-from evidence.store.store import Store, open_store
 
 __all__ = [
-    "PARTS",
+    "COLLECT_STAGES",
     "Approval",
+    "AwaitingFullProbe",
     "BadCursor",
-    "BoardPage",
-    "BoardQuery",
-    "Change",
     "ClientLimit",
     "CorruptBlob",
+    "DetectedFinding",
     "Disclosure",
-    "Failure",
+    "EvidenceChange",
     "FindingRow",
     "FindingState",
     "FullProbe",
     "HistoryPoint",
     "IllegalRunChange",
     "IllegalTransition",
-    "Listed",
     "ListedScore",
+    "ListedServer",
+    "ListingPage",
+    "ListingQuery",
     "NotMigrated",
     "OptOut",
     "OptOutScope",
-    "Progress",
+    "RegistryWalk",
     "Retest",
     "RetestState",
-    "RunAct",
+    "RunAction",
     "RunEvent",
+    "RunProgress",
     "RunRow",
     "RunState",
-    "Shallow",
-    "Spotted",
     "Stage",
+    "StageFailure",
     "Store",
     "StoreError",
     "StoreUnavailable",
-    "StoredCard",
+    "StoredScorecard",
     "UnknownFinding",
     "UnknownRetest",
     "UnknownRubric",
     "UnknownRun",
     "UnknownServer",
-    "Walk",
     "open_store",
 ]

@@ -10,10 +10,10 @@ import zstandard
 from sqlalchemy import Connection, Row, select
 
 from evidence.model import Observed
-from evidence.store.among import KEYS, among
-from evidence.store.bulk import batches, insert
 from evidence.store.errors import CorruptBlob, StoreError
-from evidence.store.evidence_models import BLOB
+from evidence.store.sql.bulk_insert import insert_rows, split_batches
+from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.tables.evidence import BLOB
 
 # Far above every collector's cap; bounds what a corrupt size column can make us allocate.
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
@@ -43,7 +43,7 @@ def put_blobs(connection: Connection, contents: Iterable[Observed]) -> dict[str,
     if missing:
         compressor = new_compressor()
         rows = [_row(content, compressor) for content in missing]
-        insert(connection, BLOB, _COLUMNS, rows, unique=["digest"], update=["codec", "body"])
+        insert_rows(connection, BLOB, _COLUMNS, rows, unique=["digest"], update=["codec", "body"])
         keys |= find_blobs(connection, [content.digest for content in missing])
     return keys
 
@@ -51,17 +51,17 @@ def put_blobs(connection: Connection, contents: Iterable[Observed]) -> dict[str,
 def find_blobs(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
     """Keys of the digests whose bodies are stored."""
     keys: dict[str, int] = {}
-    for batch in batches(digests):
+    for batch in split_batches(digests):
         wanted = BLOB.c.digest.in_([bytes.fromhex(digest) for digest in batch])
         query = select(BLOB.c.digest, BLOB.c.key).where(wanted, BLOB.c.codec != Codec.GONE)
         keys |= {digest.hex(): key for digest, key in connection.execute(query)}
     return keys
 
 
-def find_gone(connection: Connection, keys: Iterable[int]) -> set[int]:
+def find_discarded(connection: Connection, keys: Iterable[int]) -> set[int]:
     """Those of the blobs, by key, of which only the digest is left."""
     found: set[int] = set()
-    for batch in batches(sorted(set(keys))):
+    for batch in split_batches(sorted(set(keys))):
         found.update(connection.scalars(select(BLOB.c.key).where(BLOB.c.key.in_(batch), BLOB.c.codec == Codec.GONE)))
     return found
 
@@ -69,7 +69,7 @@ def find_gone(connection: Connection, keys: Iterable[int]) -> set[int]:
 def find_digests(connection: Connection, keys: Iterable[int]) -> dict[int, str]:
     """Digests by key, of those blobs that are stored; no body is read."""
     found: dict[int, str] = {}
-    for batch in batches(sorted(set(keys))):
+    for batch in split_batches(sorted(set(keys))):
         found |= {key: digest.hex() for key, digest in connection.execute(_DIGESTS, {KEYS: batch})}
     return found
 
@@ -78,7 +78,7 @@ def read_blobs(connection: Connection, keys: Iterable[int]) -> dict[int, Observe
     """Bodies by key; raise CorruptBlob when one does not match its digest."""
     found: dict[int, Observed] = {}
     decompressor = zstandard.ZstdDecompressor()
-    for batch in batches(sorted(set(keys))):
+    for batch in split_batches(sorted(set(keys))):
         for row in connection.execute(_BY_KEY, {KEYS: batch}):
             found[row.key] = open_blob(row, decompressor)
     return found
@@ -89,7 +89,7 @@ def open_blob(row: Row[tuple[object, ...]], decompressor: zstandard.ZstdDecompre
     digest = row.digest.hex()
     if row.codec == Codec.GONE:
         raise CorruptBlob(f"the body of blob {digest} was given up, since no record was known to need it")
-    body = unpack(row.codec, row.size, row.body, name=digest, decompressor=decompressor)
+    body = decompress_body(row.codec, row.size, row.body, name=digest, decompressor=decompressor)
     content = Observed(body)
     if content.digest != digest:
         raise CorruptBlob(f"blob {digest} holds bytes with digest {content.digest}")
@@ -103,7 +103,7 @@ def new_compressor() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=_LEVEL, write_content_size=False)
 
 
-def pack(body: bytes, compressor: zstandard.ZstdCompressor) -> tuple[int, int, bytes]:
+def compress_body(body: bytes, compressor: zstandard.ZstdCompressor) -> tuple[int, int, bytes]:
     """Codec, size and stored bytes of a body."""
     if len(body) > MAX_BODY_BYTES:
         raise StoreError(f"a body of {len(body)} bytes, at most {MAX_BODY_BYTES} expected")
@@ -111,7 +111,7 @@ def pack(body: bytes, compressor: zstandard.ZstdCompressor) -> tuple[int, int, b
     return (Codec.ZSTD, len(body), packed) if len(packed) < len(body) else (Codec.RAW, len(body), body)
 
 
-def unpack(
+def decompress_body(
     codec: int, size: int, packed: bytes, *, name: str, decompressor: zstandard.ZstdDecompressor | None = None
 ) -> bytes:
     """The body of stored bytes, never allocating more than the stored size; raise CorruptBlob with `name`.
@@ -136,5 +136,5 @@ def _row(content: Observed, compressor: zstandard.ZstdCompressor) -> tuple[objec
     return (
         bytes.fromhex(content.digest),
         None if form is None else bytes.fromhex(form),
-        *pack(content.body, compressor),
+        *compress_body(content.body, compressor),
     )

@@ -89,8 +89,8 @@ class Database:
             yield connection
 
     @contextmanager
-    def sweeping(self) -> Iterator[Connection]:
-        """A write transaction beside which there is no other one, in any process: it can tell what nobody needs."""
+    def exclusive_writing(self) -> Iterator[Connection]:
+        """An exclusive write transaction across all processes, in which unused rows can be determined."""
         with self._transaction("pg_advisory_xact_lock", _SWEEPING_LOCK) as connection:
             yield connection
 
@@ -105,7 +105,7 @@ class Database:
                 yield connection
 
     @contextmanager
-    def migrating(self) -> Iterator[Connection]:
+    def migration_transaction(self) -> Iterator[Connection]:
         """A write transaction that no other process can be in at the same time."""
         if self.is_sqlite:
             with self._named_failures():

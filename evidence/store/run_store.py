@@ -7,9 +7,10 @@ from datetime import datetime
 
 from evidence.canonical import Json
 from evidence.model import Run, Trigger
-from evidence.store import lifecycle, reopening, runs
 from evidence.store.database import Database
-from evidence.store.rows import RunEvent, RunRow, RunState
+from evidence.store.leases import reopening
+from evidence.store.runs import operator_actions, run_states
+from evidence.store.values import RunEvent, RunRow, RunState
 
 
 class RunStore:
@@ -18,69 +19,69 @@ class RunStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def now(self, otherwise: datetime) -> datetime:
+    def read_database_time(self, otherwise: datetime) -> datetime:
         """The time that all workers share: PostgreSQL's clock, and `otherwise` on SQLite, which has one machine."""
         with self._database.reading() as connection:
-            return lifecycle.database_time(connection, otherwise)
+            return operator_actions.read_database_time(connection, otherwise)
 
     def add_run(self, run: Run, *, options: Mapping[str, Json] | None = None) -> None:
         """Add a run in state `discovering`, unless its id is there already."""
         with self._database.writing() as connection:
-            runs.add_run(connection, run, options or {})
+            run_states.add_run(connection, run, options or {})
 
-    def run(self, run_id: str) -> RunRow | None:
+    def find_run(self, run_id: str) -> RunRow | None:
         """One run."""
         with self._database.reading() as connection:
-            return runs.find_run(connection, run_id)
+            return run_states.find_run(connection, run_id)
 
-    def runs(self, limit: int = 20, *, triggers: Collection[Trigger] = tuple(Trigger)) -> list[RunRow]:
+    def list_runs(self, limit: int = 20, *, triggers: Collection[Trigger] = tuple(Trigger)) -> list[RunRow]:
         """Runs, or those of some triggers, newest first."""
         with self._database.reading() as connection:
-            return runs.list_runs(connection, limit, triggers)
+            return run_states.list_runs(connection, limit, triggers)
 
-    def unfinished_runs(self, trigger: Trigger) -> list[RunRow]:
+    def list_unfinished_runs(self, trigger: Trigger) -> list[RunRow]:
         """Every run of a trigger that is not final, newest first."""
         with self._database.reading() as connection:
-            return runs.unfinished_runs(connection, trigger)
+            return run_states.list_unfinished_runs(connection, trigger)
 
-    def set_state(self, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
+    def set_run_state(self, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
         """Move a run to a state that may follow its own; whether it was moved."""
         with self._database.writing() as connection:
-            return runs.set_state(connection, run_id, state, at, note)
+            return run_states.set_run_state(connection, run_id, state, at, note)
 
-    def act(self, run_id: str, event: RunEvent) -> RunRow:
+    def apply_run_action(self, run_id: str, event: RunEvent) -> RunRow:
         """Pause, resume, withhold or end a run, with an entry in its trail; raise IllegalRunChange or UnknownRun."""
         with self._database.writing() as connection:
-            return lifecycle.act(connection, run_id, event)
+            return operator_actions.apply_run_action(connection, run_id, event)
 
-    def reopen(self, run_id: str, event: RunEvent, *, kind: str, reasons: Collection[str]) -> int:
+    def reopen_run(self, run_id: str, event: RunEvent, *, kind: str, reasons: Collection[str]) -> int:
         """Go on with a withheld run, and look again at servers whose record of a kind is absent for one of the reasons.
 
         Returns how many those are; raises as `act`.
         """
         with self._database.writing() as connection:
-            lifecycle.act(connection, run_id, event)
-            return reopening.reopen(connection, run_id, kind, reasons)
+            operator_actions.apply_run_action(connection, run_id, event)
+            return reopening.reopen_servers(connection, run_id, kind, reasons)
 
-    def events(self, run_id: str) -> list[RunEvent]:
+    def read_run_events(self, run_id: str) -> list[RunEvent]:
         """The trail of a run, oldest first."""
         with self._database.reading() as connection:
-            return lifecycle.read_events(connection, run_id)
+            return operator_actions.read_run_events(connection, run_id)
 
-    def publish(self, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None = None) -> bool:
+    def publish_run(self, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None = None) -> bool:
         """Store the manifest and mark the run published, unless it was stopped meanwhile; whether this published it.
 
         `by` is the entry in the trail of the operator who has it published.
         """
         with self._database.writing() as connection:
-            return lifecycle.publish(connection, run_id, manifest, at, by)
+            return operator_actions.publish_run(connection, run_id, manifest, at, by)
 
     def put_snapshot(self, run_id: str, manifest: bytes, at: datetime) -> None:
         """Store the manifest of a published run; the first one stays."""
         with self._database.writing() as connection:
-            runs.put_snapshot(connection, run_id, manifest, at)
+            run_states.put_snapshot(connection, run_id, manifest, at)
 
-    def snapshot(self, run_id: str) -> bytes | None:
+    def find_snapshot(self, run_id: str) -> bytes | None:
         """The manifest of a run, None before it is published."""
         with self._database.reading() as connection:
-            return runs.find_snapshot(connection, run_id)
+            return run_states.find_snapshot(connection, run_id)

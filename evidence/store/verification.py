@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import Column, Connection, Table, func, select
 
 from evidence.store.blobs import Codec, open_blob
-from evidence.store.bulk import batches
 from evidence.store.errors import CorruptBlob
-from evidence.store.evidence_models import BLOB, RECEIPT, SCORING, VISIT
-from evidence.store.models import METADATA, RUN
-from evidence.store.receipts import open_receipts
-from evidence.store.scorecards import check_scorings
-from evidence.store.visits import check_visits
+from evidence.store.records.visits import check_visits
+from evidence.store.scores.receipts import open_receipts
+from evidence.store.scores.scorecards import check_scorings
+from evidence.store.sql.bulk_insert import split_batches
+from evidence.store.tables.core import METADATA, RUN
+from evidence.store.tables.evidence import BLOB, RECEIPT, SCORING, VISIT
 
 _CHUNK = 200
 
 
-def verify(connection: Connection) -> list[str]:
+def verify_store(connection: Connection) -> list[str]:
     """What is wrong, one sentence each; empty when the store is sound."""
     return [
         *_corrupt_blobs(connection),
@@ -70,7 +70,7 @@ def _corrupt_nights(connection: Connection) -> list[str]:
 
 def _servers(connection: Connection, table: Table, run: int) -> Iterator[Sequence[int]]:
     query = select(table.c.server_key).where(table.c.run_key == run).order_by(table.c.server_key)
-    return batches(connection.scalars(query).all())
+    return split_batches(connection.scalars(query).all())
 
 
 def _dangling(connection: Connection) -> list[str]:

@@ -13,7 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
-from publish.api import (
+from publish.api.openapi_document import complete_document
+from publish.api.operations import (
     audit,
     badges,
     control,
@@ -31,26 +32,25 @@ from publish.api import (
     servers,
     webhooks,
 )
-from publish.api.document import completed
-from publish.api.problem import GUIDE, Problem, answer, problems
-from publish.api.strictness import invalid, only_known_parameters
-from publish.site.site import Site
+from publish.web.context import SiteContext
+from publish.web.problems import PROBLEM_GUIDE, Problem, describe_problems, problem_response
+from publish.web.request_checks import invalid_request_problem, refuse_unknown_parameters
 
-BASE: Final = "/api/v1"
-VERSION: Final = "1.0"
+BASE_PATH: Final = "/api/v1"
+API_VERSION: Final = "1.0"
 """Version of the API. Members and operations may be added to it; what is there keeps its meaning."""
 
 RETRY_SECONDS: Final = 5
 
-Routes: TypeAlias = Callable[[Site], APIRouter]
+Routes: TypeAlias = Callable[[SiteContext], APIRouter]
 
-NOUNS: Final[tuple[Routes, ...]] = (
+OPERATIONS: Final[tuple[Routes, ...]] = (
     *(servers.routes, scorecards.routes, evidence.routes, history.routes, diff.routes, badges.routes),
     *(retests.routes, disputes.routes, control.routes, webhooks.routes, audit.routes),
     *(runs.routes, rules.routes, rubrics.routes, datasets.routes, health.routes),
 )
 
-EVERYWHERE: Final = problems(
+COMMON_PROBLEMS: Final = describe_problems(
     *("bad-request", "invalid-request", "not-acceptable", "address-too-long", "too-many-requests"),
     *("internal-error", "unavailable"),
 )
@@ -60,26 +60,26 @@ _ABOUT: Final = f"""What Hallmark publishes, as JSON.
 
 Scores are decimals as strings, so that nothing is rounded. What was not measured is an object with `not_measured` and
 the reason; it is never 0. Times are ISO 8601 in UTC. Names, descriptions and evidence are the words of strangers: show
-them as text. Errors are problem documents (RFC 9457) of the types at {GUIDE}. Answers have an ETag, and `If-None-Match`
-saves their transfer. Whoever wants everything takes a dataset."""
+them as text. Errors are problem documents (RFC 9457) of the types at {PROBLEM_GUIDE}. Answers have an ETag;
+`If-None-Match` saves their transfer. All results at once are in the datasets."""
 
 
-def create_api(site: Site) -> FastAPI:
+def create_api(site: SiteContext) -> FastAPI:
     """The application below /api/v1."""
     api = FastAPI(
         title="Hallmark API",
-        version=VERSION,
+        version=API_VERSION,
         description=_ABOUT,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        servers=[{"url": BASE}],
+        servers=[{"url": BASE_PATH}],
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(only_known_parameters)],
-        responses=EVERYWHERE,
+        dependencies=[Depends(refuse_unknown_parameters)],
+        responses=COMMON_PROBLEMS,
     )
-    for routes in NOUNS:
+    for routes in OPERATIONS:
         api.include_router(routes(site))
     _complete(api)
     api.include_router(_described(api), include_in_schema=False)
@@ -104,7 +104,7 @@ def _complete(api: FastAPI) -> None:
 
     @cache
     def whole() -> dict[str, Any]:
-        return completed(made())
+        return complete_document(made())
 
     def openapi() -> dict[str, Any]:
         with making:
@@ -122,18 +122,18 @@ def _handle(api: FastAPI) -> None:
 
     def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return answer(error.status_code, _words(request, error), error.headers)
+        return problem_response(error.status_code, _words(request, error), error.headers)
 
     def unreadable(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return invalid(error)
+        return invalid_request_problem(error)
 
     def away(_: Request, __: Exception) -> Response:
         again = {"Retry-After": str(RETRY_SECONDS)}
-        return answer(503, f"The database does not answer. Ask again in {RETRY_SECONDS} seconds.", again)
+        return problem_response(503, f"The database does not answer. Ask again in {RETRY_SECONDS} seconds.", again)
 
     def failed(_: Request, __: Exception) -> Response:
-        return answer(500, "The request could not be answered because of a mistake of ours. It is logged.")
+        return problem_response(500, "The request could not be answered because of a mistake of ours. It is logged.")
 
     api.add_exception_handler(Problem, told)
     api.add_exception_handler(HTTPException, refused)
@@ -148,7 +148,7 @@ def _words(request: Request, error: HTTPException) -> str:
     """What a failure of the framework means here."""
     match error.status_code:
         case 404:
-            return f"Found no operation at this path; {BASE}/openapi.json lists those that there are."
+            return f"Found no operation at this path; {BASE_PATH}/openapi.json lists those that there are."
         case 405:
             allowed = (error.headers or {}).get("Allow", "GET")
             return f"Expected one of {allowed}, found {request.method}."

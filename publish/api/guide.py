@@ -10,61 +10,70 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from publish.api.app import create_api
-from publish.api.outline import Operation, Outline, Subject, outline
-from publish.api.problem import GUIDE
-from publish.display import coded
-from publish.mcp_server import TOOLS
-from publish.server_view import Prose
-from publish.site.pages.mcp import PATH as MCP
-from publish.site.site import Site
+from publish.api.openapi_outline import ApiOutline, OutlinedOperation, OutlinedSubject, outline_document
+from publish.mcp.endpoint import MCP_PATH as MCP
+from publish.mcp.server import TOOLS
+from publish.text.display import render_inline_code
+from publish.views.evidence.server import MultilineText
+from publish.web.context import SiteContext
+from publish.web.problems import PROBLEM_GUIDE
 
 
-def routes(site: Site) -> APIRouter:
+def routes(site: SiteContext) -> APIRouter:
     """The page that lists all operations and every type of problem."""
     router = APIRouter()
 
-    @router.get(GUIDE)
+    @router.get(PROBLEM_GUIDE)
     def api() -> Response:
         mcp = site.absolute(MCP)
-        return site.page("api.html.j2", here="api", api=described(), coded=coded, prose=Prose, mcp=mcp, tools=TOOLS)
+        return site.page(
+            "api.html.j2",
+            here="api",
+            api=read_outline(),
+            coded=render_inline_code,
+            prose=MultilineText,
+            mcp=mcp,
+            tools=TOOLS,
+        )
 
     return router
 
 
 @cache
-def document() -> dict[str, Any]:
+def make_openapi_document() -> dict[str, Any]:
     """The OpenAPI document, which is the same for every site."""
-    return create_api(cast("Site", None)).openapi()  # operations keep their site until somebody asks
+    return create_api(cast("SiteContext", None)).openapi()  # operations keep their site until somebody asks
 
 
 @cache
-def described() -> Outline:
+def read_outline() -> ApiOutline:
     """The outline of the document."""
-    return outline(document())
+    return outline_document(make_openapi_document())
 
 
-def guide() -> Iterator[str]:
+def render_guide() -> Iterator[str]:
     """The lines of the page of the documentation."""
-    api = described()
+    api = read_outline()
     yield from (f"# {api.title}", "", api.about, "")
-    yield f"Paths are below `{api.base}`. Every answer with an example: the site's page `{GUIDE}`, or for programs"
+    page = f"the site's page `{PROBLEM_GUIDE}`, or for programs"
+    yield f"Paths are below `{api.base}`. Every answer with an example: {page}"
     yield "[openapi.json](../schemas/openapi.json)."
     for subject in api.subjects:
         yield from _subject(subject)
     yield from ("", "## Problems", "")
-    yield f"The `type` of a problem is `{GUIDE}#` and one of these."
+    yield f"The `type` of a problem is `{PROBLEM_GUIDE}#` and one of these."
     yield from ("", "| type | status | meaning |", "|---|---|---|")
     yield from (f"| `{name}` | {kind.status} | {kind.title}. {kind.meaning} |" for name, kind in api.problems.items())
 
 
-def _subject(subject: Subject) -> Iterator[str]:
+def _subject(subject: OutlinedSubject) -> Iterator[str]:
     yield from ("", f"## {subject.name[:1].upper()}{subject.name[1:]}")
     for operation in subject.operations:
         yield from ("", f"### {operation.summary}", "", f"`{operation.method} {operation.path}`", "")
         yield from _operation(operation)
 
 
-def _operation(operation: Operation) -> Iterator[str]:
+def _operation(operation: OutlinedOperation) -> Iterator[str]:
     if operation.meaning:
         yield operation.meaning
     if operation.takes_token:

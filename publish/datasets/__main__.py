@@ -1,10 +1,10 @@
-"""One of several processes that print a run; `publish.datasets.printing` starts it."""
+"""One of several processes that print a run; `publish.datasets.rows.export_workers` starts it."""
 
 from __future__ import annotations
 
 import sys
 
-from publish.datasets.printing import serve
+from publish.datasets.rows.export_workers import serve_worker
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve_worker(sys.stdin.buffer, sys.stdout.buffer)

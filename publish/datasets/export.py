@@ -13,27 +13,27 @@ from typing import Final
 
 from evidence.model import ServerId
 from evidence.store import RunRow, Store, UnknownRun
-from publish.datasets import manifest as manifests
-from publish.datasets import metadata
-from publish.datasets.changelog import changelog
-from publish.datasets.files import TableFiles, Written
-from publish.datasets.manifest import MANIFEST, SIGNATURE, SUMS, Manifest
-from publish.datasets.methodology import methodology, version_of
-from publish.datasets.minisign import Signer
-from publish.datasets.printing import Printer, Seen
-from publish.datasets.reading import open_snapshot
-from publish.datasets.tables import TABLES
+from publish.datasets.differences.changelog import render_changelog
+from publish.datasets.format.methodology import describe_methodology, methodology_version
+from publish.datasets.format.table_files import FileDigest, TableFiles
+from publish.datasets.format.tables import TABLES
+from publish.datasets.rows.export_workers import RowExporter, SourceCounts
+from publish.datasets.snapshot import manifest as manifests
+from publish.datasets.snapshot import metadata
+from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, SIGNATURE, Manifest
+from publish.datasets.snapshot.minisign import Signer
+from publish.datasets.snapshot.reader import open_snapshot
 
 CHANGELOG: Final = "CHANGELOG.md"
-ONE: Final = Printer()
+ONE_PROCESS: Final = RowExporter()
 
 
-class NotEmpty(ValueError):
+class FolderNotEmpty(ValueError):
     """A folder is there already, and is no snapshot that could be replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ExportOrder:
     """What is to be written. `earlier` is the folder of the snapshot before it, for the changelog.
 
     `hidden` are servers that nobody may be told of, whose owners opted out since.
@@ -47,57 +47,59 @@ class Order:
     told: Callable[[int], None] = lambda _servers: None
 
 
-def export(store: Store, order: Order, folder: Path, printer: Printer = ONE) -> Manifest:
+def export_snapshot(store: Store, order: ExportOrder, folder: Path, printer: RowExporter = ONE_PROCESS) -> Manifest:
     """Write a run into a folder as a snapshot, in bounded memory; raise UnknownRun or NotEmpty.
 
     The same store and order give the same bytes; with a signer all but the signature. The folder appears when it is
     complete. A snapshot that stands there already is replaced.
     """
-    row = store.run(order.run)
+    row = store.find_run(order.run)
     if row is None:
         raise UnknownRun(f"expected the id of a stored run, found {order.run!r}; `hallmark runs` lists them")
-    with appearing(folder) as partial:
+    with create_folder_atomically(folder) as partial:
         written, seen, counts = _write_tables(store, row, order, partial, printer)
-        method = methodology(row.run.pins)
+        method = describe_methodology(row.run.pins)
         as_of = None if order.comparable else row.run.as_of
-        for name, data in metadata.documents(written, comparable=order.comparable, as_of=as_of, methodology=method):
+        for name, data in metadata.make_documents(
+            written, comparable=order.comparable, as_of=as_of, methodology=method
+        ):
             written[name] = _write(partial / name, data)
         earlier = open_snapshot(order.earlier) if order.earlier and not order.comparable else None
-        made = manifests.manifest_of(
+        made = manifests.make_manifest(
             row,
-            counts={**counts, "planned": store.progress(order.run).planned},
+            counts={**counts, "planned": store.read_progress(order.run).planned},
             seen=seen,
-            methodology=version_of(method),
+            methodology=methodology_version(method),
             comparable=order.comparable,
             earlier=earlier.manifest.snapshot if earlier else None,
         )
         if not order.comparable:
-            told = changelog(earlier, manifests.with_files(made, written), partial)
+            told = render_changelog(earlier, manifests.add_files(made, written), partial)
             written[CHANGELOG] = _write(partial / CHANGELOG, told.encode())
-        made = manifests.with_files(made, written)
-        data = manifests.encode(made)
+        made = manifests.add_files(made, written)
+        data = manifests.encode_manifest(made)
         written[MANIFEST] = _write(partial / MANIFEST, data)
-        _write(partial / SUMS, sums(written))
+        _write(partial / CHECKSUMS, render_checksums(written))
         if order.signer is not None:
-            _write(partial / SIGNATURE, order.signer.sign(data, trusted=trusted_comment(made)))
+            _write(partial / SIGNATURE, order.signer.sign(data, trusted=make_trusted_comment(made)))
     return made
 
 
-def sums(written: dict[str, Written]) -> bytes:
+def render_checksums(written: dict[str, FileDigest]) -> bytes:
     """The lines that `sha256sum -c` reads."""
     return "".join(f"{one.sha256}  {name}\n" for name, one in sorted(written.items())).encode()
 
 
-def trusted_comment(manifest: Manifest) -> str:
+def make_trusted_comment(manifest: Manifest) -> str:
     """What a signature says of what it signs."""
     return f"hallmark dataset {manifest.snapshot}"
 
 
 @contextmanager
-def appearing(folder: Path) -> Iterator[Path]:
+def create_folder_atomically(folder: Path) -> Iterator[Path]:
     """A folder to write into, which takes its name when the block ends well, and is gone otherwise."""
     if folder.is_symlink() or (folder.exists() and not _may_go(folder)):
-        raise NotEmpty(f"{folder} is there and is no snapshot: name a folder that is empty or does not exist")
+        raise FolderNotEmpty(f"{folder} is there and is no snapshot: name a folder that is empty or does not exist")
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent))
     try:
@@ -123,9 +125,9 @@ def _replace(folder: Path, partial: Path) -> None:
 
 
 def _write_tables(
-    store: Store, row: RunRow, order: Order, folder: Path, printer: Printer
-) -> tuple[dict[str, Written], Seen, dict[str, int]]:
-    seen, servers = Seen(), 0
+    store: Store, row: RunRow, order: ExportOrder, folder: Path, printer: RowExporter
+) -> tuple[dict[str, FileDigest], SourceCounts, dict[str, int]]:
+    seen, servers = SourceCounts(), 0
     with ExitStack() as stack:
         files = {
             table.name: stack.enter_context(TableFiles(table, folder, comparable=order.comparable)) for table in TABLES
@@ -140,6 +142,6 @@ def _write_tables(
     return written, seen, {"servers": servers}
 
 
-def _write(path: Path, data: bytes) -> Written:
+def _write(path: Path, data: bytes) -> FileDigest:
     path.write_bytes(data)
-    return Written(hashlib.sha256(data).hexdigest(), len(data))
+    return FileDigest(hashlib.sha256(data).hexdigest(), len(data))

@@ -1,1 +1,1 @@
-"""The site: pages for people and the app that serves them. Its templates also make the static report."""
+"""The site: pages for people and the app that serves them. The static report is made of its pages."""

@@ -13,8 +13,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publish.site.editions import Editions
-from publish.site.encoding import IDENTITY, LEAST, chosen, encoded, is_text
-from publish.site.site import PUBLIC, Site
+from publish.web.content_encoding import IDENTITY, MIN_BYTES, choose_encoding, encode_body, is_text_type
+from publish.web.context import CACHE_PUBLIC, SiteContext
 
 LONGEST: Final = 4 * 1024 * 1024
 """Bytes of the longest body that is held back for its tag and coding; a longer one streams through as it is."""
@@ -31,7 +31,7 @@ _ALWAYS_EXPIRED: Final = "@1"
 class Conditional:
     """Tags and encodes answers to GET, and answers 304 to clients that have the current edition of a page."""
 
-    def __init__(self, app: ASGIApp, site: Site) -> None:
+    def __init__(self, app: ASGIApp, site: SiteContext) -> None:
         self._app = app
         self._editions = Editions(site)
 
@@ -91,7 +91,7 @@ class _Answer:
 def _is_held(headers: Headers) -> bool:
     length = headers.get("content-length", "0")
     return (
-        is_text(headers.get("content-type", ""))
+        is_text_type(headers.get("content-type", ""))
         and not {"content-encoding", "content-range", "etag"} & set(headers)
         and (not length.isdecimal() or int(length) <= LONGEST)
     )
@@ -100,13 +100,13 @@ def _is_held(headers: Headers) -> bool:
 async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag: str) -> None:
     headers = MutableHeaders(raw=list(start["headers"]))
     asked = Headers(scope=scope)
-    coding = chosen(asked.get("accept-encoding", "")) if len(body) >= LEAST else IDENTITY
+    coding = choose_encoding(asked.get("accept-encoding", "")) if len(body) >= MIN_BYTES else IDENTITY
     headers.add_vary_header("Accept-Encoding")
     status = start["status"]
     if status == 200 and headers.get("cache-control", "").startswith(_PUBLIC):
         tag = tag or sha256(body).hexdigest()[:_DIGITS]
         headers["etag"] = _etag(tag, coding)
-        if headers["cache-control"] == PUBLIC:
+        if headers["cache-control"] == CACHE_PUBLIC:
             headers["x-accel-expires"] = _ALWAYS_EXPIRED
         if {tag, "*"} & _tags(asked.get("if-none-match", "")):
             status = 304
@@ -115,7 +115,7 @@ async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag
         del headers["content-length"]
         del headers["content-type"]
     else:
-        body = encoded(body, coding)
+        body = encode_body(body, coding)
         if coding != IDENTITY:
             headers["content-encoding"] = coding
         headers["content-length"] = str(len(body))
@@ -129,7 +129,7 @@ async def _send_unchanged(scope: Scope, send: Send, tag: str) -> None:
     known = next(text.strip() for text in asked.split(",") if tag in _tags(text))
     headers = MutableHeaders(
         {
-            "cache-control": PUBLIC,
+            "cache-control": CACHE_PUBLIC,
             "etag": known.removeprefix("W/"),
             "vary": "Accept-Encoding",
             "x-accel-expires": _ALWAYS_EXPIRED,

@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from evidence.model import ServerId
 from evidence.store import NotMigrated, StoreUnavailable
-from publish.site.site import Site
+from publish.web.context import SiteContext
 
 _PACKAGES: Final = Path(__file__).resolve().parents[2]
 _RENDERING: Final = ("evidence", "scoring", "publish")
@@ -50,7 +50,7 @@ class Edition:
 class Editions:
     """Reads the edition once for all requests that wait for it; each gets one that was read after it arrived."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: SiteContext) -> None:
         self._site = site
         self._known: Edition | None = None
         self._running: asyncio.Task[None] | None = None
@@ -86,24 +86,24 @@ class Editions:
             return
 
 
-def read_edition(site: Site, known: Edition | None = None) -> Edition:
+def read_edition(site: SiteContext, known: Edition | None = None) -> Edition:
     """The edition of now; `known` if it is still that one."""
-    with site.store.at_once():
-        shown = site.store.board.revision()
-        changes = site.store.happenings.revision()
-    settings = site.desk.mark(shown)
+    with site.store.read_transaction():
+        shown = site.store.listing.read_revision()
+        changes = site.store.changed_servers.read_revision()
+    settings = site.backend.mark(shown)
     # Pages name what is old by the day.
-    revision = f"{shown} {changes} {site.desk.now():%Y%m%d} {settings}"
+    revision = f"{shown} {changes} {site.backend.now():%Y%m%d} {settings}"
     if known is not None and known.revision == revision:
         return known
-    found = site.store.happenings.look()
+    found = site.store.changed_servers.read_changed_servers()
     return Edition(revision) if found is None else Edition(revision, f"{found.night} {settings}", found.servers)
 
 
-def rendering(site: Site) -> str:
+def rendering(site: SiteContext) -> str:
     """A digest of what pages are rendered with: the code, the templates, and the settings that they show."""
-    desk = site.desk
-    shown = (desk.base_url, desk.operator, desk.limits, desk.people, desk.datasets)
+    backend = site.backend
+    shown = (backend.base_url, backend.operator, backend.limits, backend.people, backend.datasets)
     return sha256(f"{_code()} {shown!r}".encode()).hexdigest()
 
 

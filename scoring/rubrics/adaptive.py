@@ -14,14 +14,14 @@ from typing import Final
 from evidence.kinds import listing, samples
 from evidence.kinds.samples import Samples
 from evidence.model import Absent, Reason
-from scoring import arithmetic, weighing
-from scoring.assessment import Assessment
-from scoring.components import score_component
-from scoring.dimensions import DIMENSIONS, ERROR_HANDLING, RELIABILITY, STABILITY
-from scoring.outcome import Measured, NotMeasured, Skipped
-from scoring.rubric import Dimension, Rubric
-from scoring.samples_scope import TOO_FEW
-from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Dimension, Rubric
+from scoring.results import arithmetic, weighting
+from scoring.results.outcome import Measured, NotMeasured, Skipped
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.rubrics.adaptive_dimensions import DIMENSIONS, ERROR_HANDLING, RELIABILITY, STABILITY
+from scoring.rubrics.component_scores import score_component
+from scoring.scopes.samples import TOO_FEW
 
 THIN: Final = Decimal("0.25")
 """Below this coverage a card says that it rests on thin evidence. The score stays, as the text has it."""
@@ -65,10 +65,10 @@ _SETTLED: Final = (
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    dimensions = weighing.with_effective_weights([_dimension(part, assessment) for part in DIMENSIONS])
-    score = weighing.overall(dimensions)
-    coverage = weighing.coverage(dimensions)
-    floor, ceiling = weighing.bounds(dimensions)
+    dimensions = weighting.with_effective_weights([_dimension(part, assessment) for part in DIMENSIONS])
+    score = weighting.compute_overall(dimensions)
+    coverage = weighting.compute_coverage(dimensions)
+    floor, ceiling = weighting.compute_bounds(dimensions)
     return Scorecard(
         server=assessment.server,
         rubric=ADAPTIVE_1.id,
@@ -95,13 +95,13 @@ def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
         parts = [_set_aside(part, assessment) for part in parts]
     elif dimension.name == RELIABILITY.name and not _is_tested(parts, assessment):
         parts = [_set_aside(part, assessment) if part.name == STABILITY else part for part in parts]
-    components = weighing.with_effective_parts(parts)
+    components = weighting.with_effective_parts(parts)
     return DimensionScore(
         name=dimension.name,
         base_weight=dimension.weight,
         effective_weight=Decimal(0),
-        result=weighing.dimension_result(components),
-        status=weighing.status(components),
+        result=weighting.compute_dimension_result(components),
+        status=weighting.derive_status(components),
         components=components,
     )
 
@@ -121,7 +121,7 @@ def _is_tested(parts: Sequence[ComponentScore], assessment: Assessment) -> bool:
 def _set_aside(part: ComponentScore, assessment: Assessment) -> ComponentScore:
     content = assessment.dossier.read(listing.KIND)
     why = NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else NotMeasured("untested")
-    return replace(part, result=why, checked=0, lines=(), floor=Decimal(0), ceiling=weighing.FULL)
+    return replace(part, result=why, checked=0, lines=(), floor=Decimal(0), ceiling=weighting.FULL_POINTS)
 
 
 def _samples(assessment: Assessment) -> dict[str, str]:
@@ -135,7 +135,7 @@ def _contributions(dimensions: tuple[DimensionScore, ...], score: Decimal | None
     total = Decimal(0)
     for part in dimensions:
         if score is not None and isinstance(part.result, Decimal):
-            points = arithmetic.on_quantum(part.effective_weight * part.result * weighing.FULL)
+            points = arithmetic.round_to_quantum(part.effective_weight * part.result * weighting.FULL_POINTS)
             total += points
             yield Line(
                 cites=part.name, points=points, why=f"{part.result:.2f} of 10, {part.effective_weight:.1%} weight"
@@ -150,7 +150,7 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
     for part in dimensions:
         if isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
-        elif part.name == RELIABILITY.name and part.status == weighing.PARTIAL:
+        elif part.name == RELIABILITY.name and part.status == weighting.PARTIAL:
             yield f"reliability is partial: {_untested(part)}."
     if assessment.tools_in_source:
         yield "Nothing was listed; descriptions and parameters of the tools were read in the source."

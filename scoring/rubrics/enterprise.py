@@ -11,16 +11,16 @@ from decimal import Decimal
 from typing import Final
 
 from evidence.model import Reason
-from scoring import arithmetic, weighing
-from scoring.access_scope import Access
-from scoring.assessment import Assessment
-from scoring.folding import fold
-from scoring.outcome import Finding, Measured, NotMeasured, Severity
-from scoring.receipt import START
-from scoring.rubric import Criterion, Rubric
-from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
-from scoring.source_scope import Code
-from scoring.walk import Pages
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Criterion, Rubric
+from scoring.engine.walk import Pages
+from scoring.receipt import START_FACT
+from scoring.results import arithmetic, weighting
+from scoring.results.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.rubrics.line_folding import fold_lines
+from scoring.scopes.server_access import Access
+from scoring.scopes.source_files import Code
 
 FULL: Final = Decimal(100)
 BANDS: Final = ((Decimal(85), "A"), (Decimal(70), "B"), (Decimal(55), "C"), (Decimal(40), "D"))
@@ -37,7 +37,7 @@ MAX_LINES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Pot:
+class Category:
     """One category, its points, and its checks with what each deducts."""
 
     name: str
@@ -45,15 +45,15 @@ class Pot:
     checks: Mapping[str, int]
 
 
-POTS: Final = (
-    Pot("authentication", 25, {"A1": 11, "A2": 7, "A3": 7}),
-    Pot("schema_quality", 25, {"S1": 2, "S2": 2, "S3": 4, "S4": 5}),
-    Pot("permission_granularity", 20, {"P1": 4, "P2": 5, "P3": 3}),
-    Pot("llm_safety", 15, {"L1": 1, "L2": 1, "L3": 5, "L4": 2}),
-    Pot("data_exposure", 10, {"D1": 3, "D2": 2}),
-    Pot("maintenance", 5, {"M1": 2}),
+CATEGORIES: Final = (
+    Category("authentication", 25, {"A1": 11, "A2": 7, "A3": 7}),
+    Category("schema_quality", 25, {"S1": 2, "S2": 2, "S3": 4, "S4": 5}),
+    Category("permission_granularity", 20, {"P1": 4, "P2": 5, "P3": 3}),
+    Category("llm_safety", 15, {"L1": 1, "L2": 1, "L3": 5, "L4": 2}),
+    Category("data_exposure", 10, {"D1": 3, "D2": 2}),
+    Category("maintenance", 5, {"M1": 2}),
 )
-POINTS: Final[Mapping[str, int]] = {check: cost for pot in POTS for check, cost in pot.checks.items()}
+POINTS: Final[Mapping[str, int]] = {check: cost for pot in CATEGORIES for check, cost in pot.checks.items()}
 
 _CITED: Final[Mapping[str, tuple[Severity, tuple[str, ...]]]] = {
     "A1": (Severity.ERROR, ("registration-stdio-only",)),
@@ -123,25 +123,27 @@ _SETTLED: Final = (
 )
 
 
-def tally(hits: Collection[str]) -> dict[str, int]:
+def compute_category_points(hits: Collection[str]) -> dict[str, int]:
     """What is left in each pot after the checks that hit, each once; the values sum to the score."""
-    return {pot.name: pot.points - sum(cost for check, cost in pot.checks.items() if check in hits) for pot in POTS}
+    return {
+        pot.name: pot.points - sum(cost for check, cost in pot.checks.items() if check in hits) for pot in CATEGORIES
+    }
 
 
-def grade(score: Decimal) -> str:
+def find_grade(score: Decimal) -> str:
     """The letter of a score."""
-    return arithmetic.band(score, BANDS, FAILED)
+    return arithmetic.find_band(score, BANDS, FAILED)
 
 
 def _score(assessment: Assessment) -> Scorecard:
     lines = {check: _found(check, assessment) for check in POINTS}
-    dimensions = tuple(_pot(pot, lines) for pot in POTS)
+    dimensions = tuple(_pot(pot, lines) for pot in CATEGORIES)
     missing = [part for part in dimensions if isinstance(part.result, NotMeasured)]
-    score = Decimal(sum(tally({check for check, found in lines.items() if _hit(found)}).values()))
+    score = Decimal(sum(compute_category_points({check for check, found in lines.items() if _hit(found)}).values()))
     floor = ceiling = None
     if not missing:
-        floor, ceiling = weighing.bounds(dimensions)
-    steady = not missing and floor is not None and grade(floor) == grade(score)
+        floor, ceiling = weighting.compute_bounds(dimensions)
+    steady = not missing and floor is not None and find_grade(floor) == find_grade(score)
     everything = [line for found in lines.values() if not isinstance(found, NotMeasured) for line in found]
     return Scorecard(
         server=assessment.server,
@@ -149,13 +151,13 @@ def _score(assessment: Assessment) -> Scorecard:
         version=ENTERPRISE_1.version,
         source_version=ENTERPRISE_1.source_version,
         score=_no_score(missing) if missing else score,
-        grade=grade(score) if steady else None,
+        grade=find_grade(score) if steady else None,
         as_of=assessment.as_of,
-        coverage=weighing.coverage(dimensions),
+        coverage=weighting.compute_coverage(dimensions),
         lines=(*everything, *_informational(assessment)),
         dimensions=dimensions,
         caveats=tuple(_caveats(assessment, lines, steady=steady)),
-        facts={START: str(FULL), **({"meaning": WORDS[grade(score)]} if steady else {})},
+        facts={START_FACT: str(FULL), **({"meaning": WORDS[find_grade(score)]} if steady else {})},
         versions=assessment.versions,
         evidence=assessment.evidence,
         **({} if floor is None or ceiling is None else {"floor": floor, "ceiling": ceiling}),
@@ -189,7 +191,7 @@ def _judged(check: str, criteria: Sequence[Criterion], assessment: Assessment) -
     if findings:
         findings.sort(key=lambda pair: pair[1].position)
         lines = (_line(part, finding, first=index == 0) for index, (part, finding) in enumerate(findings))
-        return fold(lines, MAX_LINES)
+        return fold_lines(lines, MAX_LINES)
     for part, outcome in outcomes:
         if isinstance(outcome, NotMeasured):
             return outcome
@@ -254,16 +256,16 @@ def _line(part: Criterion, finding: Finding, *, first: bool) -> Line:
     )
 
 
-def _pot(pot: Pot, lines: Mapping[str, Found]) -> DimensionScore:
+def _pot(pot: Category, lines: Mapping[str, Found]) -> DimensionScore:
     """The pot as a part of the whole: on the scale of 0 to 10, weighing as many points as it holds."""
-    per_point = weighing.FULL / pot.points
+    per_point = weighting.FULL_POINTS / pot.points
     unknown = {check: found for check in pot.checks if isinstance(found := lines[check], NotMeasured)}
     hits = {check: cost for check, cost in pot.checks.items() if _hit(lines[check])}
     scaled = tuple(
-        Line(cites=check, points=arithmetic.on_quantum(-cost * per_point), why=f"{cost} of {pot.points} points")
+        Line(cites=check, points=arithmetic.round_to_quantum(-cost * per_point), why=f"{cost} of {pot.points} points")
         for check, cost in hits.items()
     )
-    result = weighing.component_result(scaled)
+    result = weighting.compute_component_result(scaled)
     hidden = sum(cost for check, cost in pot.checks.items() if check in unknown and check != "M1")
     part = ComponentScore(
         name="checks",
@@ -272,7 +274,7 @@ def _pot(pot: Pot, lines: Mapping[str, Found]) -> DimensionScore:
         result=result,
         checked=len(pot.checks) - len(unknown),
         lines=scaled,
-        floor=arithmetic.plain(arithmetic.on_quantum(result - hidden * per_point)),
+        floor=arithmetic.normalize_decimal(arithmetic.round_to_quantum(result - hidden * per_point)),
         ceiling=result,
     )
     blind = (
@@ -285,7 +287,7 @@ def _pot(pot: Pot, lines: Mapping[str, Found]) -> DimensionScore:
         base_weight=Decimal(pot.points),
         effective_weight=Decimal(pot.points) / FULL if blind is None else Decimal(0),
         result=part.result,
-        status=weighing.NOT_TESTABLE if blind else weighing.PARTIAL if unknown else weighing.MEASURED,
+        status=weighting.NOT_TESTABLE if blind else weighting.PARTIAL if unknown else weighting.MEASURED,
         components=(part,),
     )
 
@@ -300,7 +302,7 @@ def _no_score(missing: list[DimensionScore]) -> NotMeasured:
 def _informational(assessment: Assessment) -> Iterator[Line]:
     outcome = assessment.outcome(INFORMATIONAL.question)
     found = outcome.findings if isinstance(outcome, Measured) else ()
-    yield from fold((_line(INFORMATIONAL, finding, first=False) for finding in found), MAX_LINES)
+    yield from fold_lines((_line(INFORMATIONAL, finding, first=False) for finding in found), MAX_LINES)
 
 
 def _caveats(assessment: Assessment, lines: Mapping[str, Found], *, steady: bool) -> Iterator[str]:

@@ -12,15 +12,17 @@ from decimal import Decimal
 from typing import Final
 
 from evidence.kinds import listing
-from scoring import arithmetic, javascript, scope
-from scoring.assessment import Assessment
-from scoring.folding import fold
-from scoring.outcome import Finding, Measured, NotMeasured, Severity
-from scoring.receipt import START
-from scoring.rubric import NO_PARAMS, Criterion, Rubric
-from scoring.rule import ParamValue
-from scoring.scorecard import Line, Scorecard
-from scoring.walk import Pages, Walk
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import NO_PARAMS, Criterion, Rubric
+from scoring.engine.rule import ParamValue
+from scoring.engine.walk import Pages, Walk
+from scoring.receipt import START_FACT
+from scoring.results import arithmetic
+from scoring.results.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.results.scorecard import Line, Scorecard
+from scoring.rubrics.line_folding import fold_lines
+from scoring.scopes import base
+from scoring.text import javascript
 
 FULL: Final = Decimal(100)
 POINTS: Final = {Severity.ERROR: Decimal(15), Severity.WARNING: Decimal(5), Severity.INFO: Decimal(1)}
@@ -35,7 +37,7 @@ MAX_LINES: Final = 1000
 LISTS: Final = ("tools", "resources", "prompts")
 
 
-def criterion(
+def lint_criterion(
     cites: str,
     rule: str,
     severity: Severity,
@@ -49,7 +51,7 @@ def criterion(
 
 
 def _criterion(cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS) -> Criterion:
-    return criterion(cites, rule, severity, params, pages=Pages.FIRST)
+    return lint_criterion(cites, rule, severity, params, pages=Pages.FIRST)
 
 
 CRITERIA: Final = (
@@ -92,14 +94,14 @@ _SETTLED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LintVersion:
     """In what the versions differ beside their criteria."""
 
     unread_counts_as_empty: bool
     error_for_grade_f: bool
 
 
-def judge(assessment: Assessment, rubric: Rubric, reading: Reading) -> Scorecard:
+def judge_lint(assessment: Assessment, rubric: Rubric, reading: LintVersion) -> Scorecard:
     """The scorecard of one server under one version."""
     walk = assessment.walks[rubric.criteria[0].pages]
     absent = walk.absent(listing.KIND)
@@ -111,10 +113,10 @@ def judge(assessment: Assessment, rubric: Rubric, reading: Reading) -> Scorecard
         return _card(assessment, rubric, NotMeasured("list_failed", f"{', '.join(unread)} could not be listed"))
     skip = frozenset() if reading.unread_counts_as_empty else frozenset(unread)
     lines = [*_deductions(assessment, rubric, skip)]
-    adjusted = arithmetic.deduct(FULL, (line.points for line in lines))
+    adjusted = arithmetic.add_points(FULL, (line.points for line in lines))
     lines += _adjustments(assessment, rubric, adjusted, empty=empty)
-    score = arithmetic.plain(arithmetic.deduct(FULL, (line.points for line in lines)))
-    grade = arithmetic.band(score, BANDS, FAILED)
+    score = arithmetic.normalize_decimal(arithmetic.add_points(FULL, (line.points for line in lines)))
+    grade = arithmetic.find_band(score, BANDS, FAILED)
     if reading.error_for_grade_f and grade == FAILED and not any(line.severity == Severity.ERROR for line in lines):
         lines.append(Line(cites="server-grade-f", points=Decimal(0), why="Grade F without an error", severity="error"))
     card = _card(assessment, rubric, score, grade=grade, lines=lines)
@@ -126,7 +128,7 @@ def _with_caveats(card: Scorecard, declared: list[str], unread: list[str], skip:
         caveats = tuple(f"{name} could not be listed; this version counts the list as empty." for name in unread)
         return replace(card, caveats=caveats)
     caveats = tuple(f"{name} could not be listed and are not in the score." for name in unread)
-    coverage = arithmetic.on_quantum(1 - Decimal(len(skip)) / len(declared))
+    coverage = arithmetic.round_to_quantum(1 - Decimal(len(skip)) / len(declared))
     return replace(card, caveats=caveats, coverage=coverage, floor=Decimal(0))
 
 
@@ -149,7 +151,7 @@ def _adjustments(assessment: Assessment, rubric: Rubric, score: Decimal, *, empt
         gained = min(FULL, score + BONUS) - score
         score += gained
         yield Line(cites=BONUS_ID, points=gained, why="Every tool has a description of at least 20 characters")
-    clamped = arithmetic.clamp(score, Decimal(0), FULL)
+    clamped = arithmetic.clamp_value(score, Decimal(0), FULL)
     if clamped != score:
         yield Line(cites="clamp", points=clamped - score, why="A score is at least 0")
     if empty and clamped:
@@ -161,17 +163,17 @@ def _deserves_bonus(assessment: Assessment, rubric: Rubric) -> bool:
     return all(isinstance(outcome, Measured) and outcome.checked and not outcome.findings for outcome in outcomes)
 
 
-def _place(judged: type[scope.Scope]) -> int:
-    if issubclass(judged, (scope.Tool, scope.Param)):
+def _place(judged: type[base.Scope]) -> int:
+    if issubclass(judged, (base.Tool, base.Param)):
         return 1
-    if issubclass(judged, scope.Resource):
+    if issubclass(judged, base.Resource):
         return 2
-    return 3 if issubclass(judged, (scope.Prompt, scope.PromptArg)) else 0
+    return 3 if issubclass(judged, (base.Prompt, base.PromptArg)) else 0
 
 
-def _about(judged: type[scope.Scope]) -> str:
+def _about(judged: type[base.Scope]) -> str:
     """The list that a scope comes from; empty for the server itself."""
-    if issubclass(judged, scope.Toolset):
+    if issubclass(judged, base.Toolset):
         return "tools"
     return ("", *LISTS)[_place(judged)]
 
@@ -220,7 +222,7 @@ def _card(
         grade=grade,
         as_of=assessment.as_of,
         coverage=Decimal(1 if measured else 0),
-        lines=fold(lines, MAX_LINES),
+        lines=fold_lines(lines, MAX_LINES),
         facts=_facts(assessment.walks[rubric.criteria[0].pages], lines) if measured else {},
         versions=assessment.versions,
         evidence=assessment.evidence,
@@ -231,7 +233,7 @@ def _facts(walk: Walk, lines: Sequence[Line]) -> dict[str, str]:
     severities = [line.severity for line in lines]
     tokens = {tool.at: _tokens(tool) for tool in walk.tools}
     counts = {
-        START: int(FULL),
+        START_FACT: int(FULL),
         "errors": severities.count(Severity.ERROR),
         "warnings": severities.count(Severity.WARNING),
         "infos": severities.count(Severity.INFO),
@@ -244,7 +246,7 @@ def _facts(walk: Walk, lines: Sequence[Line]) -> dict[str, str]:
     return {name: str(count) for name, count in counts.items()}
 
 
-def _tokens(tool: scope.Tool) -> int:
+def _tokens(tool: base.Tool) -> int:
     """What the tool costs in a model's context: characters of name, description and schema, 3.5 to a token."""
     length = javascript.utf16_length(f"{tool.name} {tool.item.description} ")
     length += javascript.stringified_length(tool.input_schema)
@@ -252,7 +254,7 @@ def _tokens(tool: scope.Tool) -> int:
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return judge(assessment, LINT_1, Reading(unread_counts_as_empty=True, error_for_grade_f=True))
+    return judge_lint(assessment, LINT_1, LintVersion(unread_counts_as_empty=True, error_for_grade_f=True))
 
 
 LINT_1: Final = Rubric(

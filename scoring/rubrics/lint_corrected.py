@@ -19,41 +19,43 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from scoring.assessment import Assessment
-from scoring.outcome import Severity
-from scoring.rubric import Rubric
-from scoring.rubrics.lint import BANDS, BONUS_ID, FAILED, LINT_1, Reading, criterion, judge
-from scoring.scorecard import Scorecard
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Rubric
+from scoring.results.outcome import Severity
+from scoring.results.scorecard import Scorecard
+from scoring.rubrics.lint import BANDS, BONUS_ID, FAILED, LINT_1, LintVersion, judge_lint, lint_criterion
 
 CRITERIA: Final = (
-    criterion("server-empty", "server-offers-nothing", Severity.ERROR),
-    criterion("server-no-name", "server-name-missing", Severity.WARNING),
-    criterion("server-no-version", "server-version-missing", Severity.WARNING),
-    criterion("server-duplicate-tools", "tool-names-duplicated", Severity.ERROR),
-    criterion("tool-no-description", "tool-description-missing", Severity.ERROR),
-    criterion("tool-short-description", "tool-description-short", Severity.WARNING, {"minimum": 10}),
-    criterion("tool-long-description", "tool-description-long", Severity.WARNING, {"maximum": 500}),
-    criterion("tool-description-is-name", "tool-description-repeats-name", Severity.WARNING, {"by_words": True}),
-    criterion("tool-no-schema", "tool-input-schema-missing", Severity.WARNING),
-    criterion("tool-schema-not-object", "tool-input-schema-not-object", Severity.INFO),
-    criterion("prop-no-description", "param-description-missing", Severity.WARNING, {"text_only": True}),
-    criterion("prop-no-type", "param-type-missing", Severity.WARNING, {"constants": True}),
-    criterion("tool-no-required", "tool-required-missing", Severity.INFO),
-    criterion("required-not-in-properties", "tool-required-undeclared", Severity.ERROR, {"without_properties": True}),
-    criterion("tool-empty-schema", "tool-parameters-none", Severity.INFO, {"closed": True}),
-    criterion("tool-name-convention", "tool-name-unconventional", Severity.INFO, {"lower_case": True}),
-    criterion("resource-no-name", "resource-name-missing", Severity.WARNING, {"blank": True}),
-    criterion("resource-no-description", "resource-description-missing", Severity.WARNING),
-    criterion("resource-no-mimetype", "resource-mime-type-missing", Severity.INFO),
-    criterion("prompt-no-description", "prompt-description-missing", Severity.ERROR),
-    criterion("prompt-arg-no-description", "prompt-argument-description-missing", Severity.WARNING),
-    criterion(BONUS_ID, "tool-description-missing", Severity.INFO),
-    criterion(BONUS_ID, "tool-description-short", Severity.INFO, {"minimum": 20}),
+    lint_criterion("server-empty", "server-offers-nothing", Severity.ERROR),
+    lint_criterion("server-no-name", "server-name-missing", Severity.WARNING),
+    lint_criterion("server-no-version", "server-version-missing", Severity.WARNING),
+    lint_criterion("server-duplicate-tools", "tool-names-duplicated", Severity.ERROR),
+    lint_criterion("tool-no-description", "tool-description-missing", Severity.ERROR),
+    lint_criterion("tool-short-description", "tool-description-short", Severity.WARNING, {"minimum": 10}),
+    lint_criterion("tool-long-description", "tool-description-long", Severity.WARNING, {"maximum": 500}),
+    lint_criterion("tool-description-is-name", "tool-description-repeats-name", Severity.WARNING, {"by_words": True}),
+    lint_criterion("tool-no-schema", "tool-input-schema-missing", Severity.WARNING),
+    lint_criterion("tool-schema-not-object", "tool-input-schema-not-object", Severity.INFO),
+    lint_criterion("prop-no-description", "param-description-missing", Severity.WARNING, {"text_only": True}),
+    lint_criterion("prop-no-type", "param-type-missing", Severity.WARNING, {"constants": True}),
+    lint_criterion("tool-no-required", "tool-required-missing", Severity.INFO),
+    lint_criterion(
+        "required-not-in-properties", "tool-required-undeclared", Severity.ERROR, {"without_properties": True}
+    ),
+    lint_criterion("tool-empty-schema", "tool-parameters-none", Severity.INFO, {"closed": True}),
+    lint_criterion("tool-name-convention", "tool-name-unconventional", Severity.INFO, {"lower_case": True}),
+    lint_criterion("resource-no-name", "resource-name-missing", Severity.WARNING, {"blank": True}),
+    lint_criterion("resource-no-description", "resource-description-missing", Severity.WARNING),
+    lint_criterion("resource-no-mimetype", "resource-mime-type-missing", Severity.INFO),
+    lint_criterion("prompt-no-description", "prompt-description-missing", Severity.ERROR),
+    lint_criterion("prompt-arg-no-description", "prompt-argument-description-missing", Severity.WARNING),
+    lint_criterion(BONUS_ID, "tool-description-missing", Severity.INFO),
+    lint_criterion(BONUS_ID, "tool-description-short", Severity.INFO, {"minimum": 20}),
 )
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return judge(assessment, LINT_2, Reading(unread_counts_as_empty=False, error_for_grade_f=False))
+    return judge_lint(assessment, LINT_2, LintVersion(unread_counts_as_empty=False, error_for_grade_f=False))
 
 
 LINT_2: Final = Rubric(

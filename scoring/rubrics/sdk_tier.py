@@ -14,16 +14,17 @@ from enum import Enum
 from typing import Final
 
 from evidence.model import Absent
-from scoring import arithmetic, conformance
-from scoring.assessment import Assessment
-from scoring.conformance import Checked, Verdict
-from scoring.conversation import CORE, NOT_ASKED
-from scoring.folding import fold
-from scoring.outcome import Level, NotMeasured
-from scoring.receipt import START
-from scoring.rubric import Rubric
-from scoring.scorecard import Line, Scorecard
-from scoring.walk import Pages
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Rubric
+from scoring.engine.walk import Pages
+from scoring.protocol import conformance
+from scoring.protocol.conformance import CheckResult, Verdict
+from scoring.receipt import START_FACT
+from scoring.results import arithmetic
+from scoring.results.outcome import Level, NotMeasured
+from scoring.results.scorecard import Line, Scorecard
+from scoring.rubrics.line_folding import fold_lines
+from scoring.scopes.conversation import CORE, NOT_ASKED
 
 KIND: Final = "exchanges"
 TIER1_SHOULD: Final = 95
@@ -83,7 +84,7 @@ def score_tier(counts: TierInput) -> Tier:
     return Tier.TIER2 if 100 * counts.should_passed >= TIER2_SHOULD * counts.should_total else Tier.TIER3
 
 
-CRITERIA: Final = tuple(check.criterion for check in conformance.checks())
+CRITERIA: Final = tuple(check.criterion for check in conformance.list_checks())
 """Every check of the protocol, by its published id. Those that are only informational count for nothing."""
 
 _SETTLED: Final = (
@@ -97,7 +98,7 @@ _SETTLED: Final = (
 )
 
 
-def counts_of(results: Iterable[Checked]) -> TierInput:
+def count_checks(results: Iterable[CheckResult]) -> TierInput:
     """MUST and SHOULD checks that were made, and those that passed; a tolerated deviation from a MUST passes."""
     made: Counter[tuple[Level, bool]] = Counter()
     for result in results:
@@ -111,7 +112,7 @@ def counts_of(results: Iterable[Checked]) -> TierInput:
     )
 
 
-def _passed(result: Checked) -> bool:
+def _passed(result: CheckResult) -> bool:
     return all(finding.tolerated for finding in result.findings)
 
 
@@ -119,28 +120,28 @@ def _score(assessment: Assessment) -> Scorecard:
     content = assessment.dossier.read(KIND)
     if isinstance(content, Absent):
         return _card(assessment, NotMeasured(content.reason.value, content.detail))
-    results = conformance.results(assessment)
-    counts = counts_of(results)
+    results = conformance.evaluate_checks(assessment)
+    counts = count_checks(results)
     if assessment.walks[Pages.ALL].conversation.talk.depth == CORE:
         return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
     if counts.vacuous:
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))
     score = Decimal(counts.percentage)
     lines = list(_lines(results, counts.must_total + counts.should_total))
-    lines += _rounding(score - arithmetic.deduct(FULL, (line.points for line in lines)))
+    lines += _rounding(score - arithmetic.add_points(FULL, (line.points for line in lines)))
     made = counts.must_total + counts.should_total
-    coverage = arithmetic.on_quantum(Decimal(made) / (made + _unsettled(results)))
-    return _card(assessment, score, score_tier(counts).value, counts, fold(lines, MAX_LINES), coverage=coverage)
+    coverage = arithmetic.round_to_quantum(Decimal(made) / (made + _unsettled(results)))
+    return _card(assessment, score, score_tier(counts).value, counts, fold_lines(lines, MAX_LINES), coverage=coverage)
 
 
-def _unsettled(results: Iterable[Checked]) -> int:
+def _unsettled(results: Iterable[CheckResult]) -> int:
     """MUST and SHOULD checks that apply and could not be made."""
     required = (result for result in results if result.check.requirement.level in {Level.MUST, Level.SHOULD})
     return sum(result.verdict is Verdict.INCONCLUSIVE for result in required)
 
 
-def _lines(results: Iterable[Checked], total: int) -> Iterator[Line]:
-    each = arithmetic.on_quantum(FULL / total)
+def _lines(results: Iterable[CheckResult], total: int) -> Iterator[Line]:
+    each = arithmetic.round_to_quantum(FULL / total)
     for result in results:
         level = result.check.requirement.level
         costs = not _passed(result) and level in {Level.MUST, Level.SHOULD}
@@ -180,7 +181,7 @@ def _card(
         score=score,
         grade=grade,
         as_of=assessment.as_of,
-        coverage=arithmetic.plain(coverage),
+        coverage=arithmetic.normalize_decimal(coverage),
         lines=lines,
         facts={} if counts is None else _facts(counts),
         versions=assessment.versions,
@@ -190,7 +191,7 @@ def _card(
 
 def _facts(counts: TierInput) -> dict[str, str]:
     return {
-        START: str(FULL),
+        START_FACT: str(FULL),
         "must": f"{counts.must_passed} of {counts.must_total}",
         "should": f"{counts.should_passed} of {counts.should_total}",
     }

@@ -12,16 +12,17 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Final, TypeAlias
 
 from evidence.kinds import listing
-from scoring import arithmetic, path
-from scoring.assessment import Assessment
-from scoring.folding import fold
-from scoring.outcome import Finding, Measured, NotMeasured, Severity
-from scoring.receipt import START
-from scoring.rubric import NO_PARAMS, Criterion, Rubric
-from scoring.rule import ParamValue
-from scoring.scope import Tool
-from scoring.scorecard import Line, Scorecard
-from scoring.walk import Pages
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import NO_PARAMS, Criterion, Rubric
+from scoring.engine.rule import ParamValue
+from scoring.engine.walk import Pages
+from scoring.receipt import START_FACT
+from scoring.results import arithmetic
+from scoring.results.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.results.scorecard import Line, Scorecard
+from scoring.rubrics.line_folding import fold_lines
+from scoring.scopes.base import Tool
+from scoring.text import evidence_path
 
 FULL: Final = Decimal(100)
 POINTS: Final = {Severity.ERROR: Decimal(5), Severity.WARNING: Decimal(2), Severity.SUGGESTION: Decimal(1)}
@@ -41,7 +42,7 @@ E, W, S = Severity.ERROR, Severity.WARNING, Severity.SUGGESTION
 _LITERAL: Final[Mapping[str, ParamValue]] = {"literal": True}
 
 
-def criterion(
+def tool_design_criterion(
     cites: str,
     rule: str,
     severity: Severity,
@@ -56,7 +57,7 @@ def criterion(
 
 
 def _literally(cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS) -> Criterion:
-    return criterion(cites, rule, severity, params, pages=Pages.SENT)
+    return tool_design_criterion(cites, rule, severity, params, pages=Pages.SENT)
 
 
 CRITERIA: Final = (
@@ -131,7 +132,7 @@ Positions: TypeAlias = dict[tuple[int, ...], list[Found]]
 """The findings about each tool, by the place of the tool."""
 
 
-def judge(assessment: Assessment, rubric: Rubric) -> Scorecard:
+def judge_tool_design(assessment: Assessment, rubric: Rubric) -> Scorecard:
     """The scorecard of one server under one version."""
     pages = rubric.criteria[0].pages
     walk = assessment.walks[pages]
@@ -145,12 +146,12 @@ def judge(assessment: Assessment, rubric: Rubric) -> Scorecard:
     costs = [_cost(found[tool.position]) for tool in tools]
     scores = [max(Decimal(0), FULL - cost) for cost in costs]
     mean = sum(scores, Decimal(0)) / len(scores) if scores else FULL
-    score = arithmetic.plain(arithmetic.round_half_up(mean))
+    score = arithmetic.normalize_decimal(arithmetic.round_half_up(mean))
     lines = list(_lines(tools, found, costs))
-    lines += _rounding(score - arithmetic.deduct(FULL, (line.points for line in lines)))
+    lines += _rounding(score - arithmetic.add_points(FULL, (line.points for line in lines)))
     caveats = (f"tools could not be listed to the end ({unread}); the rest is not in the score.",) if unread else ()
     facts = _facts(tools, scores, found)
-    grade = arithmetic.band(score, LEVELS, LOWEST)
+    grade = arithmetic.find_band(score, LEVELS, LOWEST)
     return _card(assessment, rubric, score, grade=grade, lines=lines, caveats=caveats, facts=facts)
 
 
@@ -169,7 +170,7 @@ def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Pos
 
 def _lines(tools: Sequence[Tool], found: Positions, costs: Sequence[Decimal]) -> Iterator[Line]:
     prices = {Decimal(0), *POINTS.values()}
-    shares = {points: arithmetic.plain(-_share(points, len(tools))) for points in prices if tools}
+    shares = {points: arithmetic.normalize_decimal(-_share(points, len(tools))) for points in prices if tools}
     for tool, cost in zip(tools, costs, strict=True):
         for part, finding in found[tool.position]:
             yield Line(
@@ -197,16 +198,17 @@ def _cost(about: Sequence[Found]) -> Decimal:
 
 
 def _share(points: Decimal, tools: int) -> Decimal:
-    return arithmetic.plain((points / tools).quantize(_SHARE, rounding=ROUND_DOWN))
+    return arithmetic.normalize_decimal((points / tools).quantize(_SHARE, rounding=ROUND_DOWN))
 
 
 def _facts(tools: Sequence[Tool], scores: Sequence[Decimal], found: Positions) -> dict[str, str]:
     severities = Counter(part.severity for about in found.values() for part, _ in about)
     named = [
-        {"name": path.clip(tool.name, MAX_NAME), "score": int(score)} for tool, score in zip(tools, scores, strict=True)
+        {"name": evidence_path.clip_text(tool.name, MAX_NAME), "score": int(score)}
+        for tool, score in zip(tools, scores, strict=True)
     ]
     return {
-        START: str(FULL),
+        START_FACT: str(FULL),
         "errors": str(severities[E]),
         "warnings": str(severities[W]),
         "suggestions": str(severities[S]),
@@ -234,7 +236,7 @@ def _card(
         grade=grade,
         as_of=assessment.as_of,
         coverage=Decimal(1 if measured else 0),
-        lines=fold(lines, MAX_LINES),
+        lines=fold_lines(lines, MAX_LINES),
         caveats=caveats,
         facts=facts or {},
         versions=assessment.versions,
@@ -243,7 +245,7 @@ def _card(
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return judge(assessment, TOOL_DESIGN_1)
+    return judge_tool_design(assessment, TOOL_DESIGN_1)
 
 
 TOOL_DESIGN_1: Final = Rubric(

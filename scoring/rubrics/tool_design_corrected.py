@@ -34,68 +34,68 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from scoring.assessment import Assessment
-from scoring.outcome import Severity
-from scoring.rubric import Rubric
-from scoring.rubrics.tool_design import LEVELS, LOWEST, TOOL_DESIGN_1, criterion, judge
-from scoring.scorecard import Scorecard
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Rubric
+from scoring.results.outcome import Severity
+from scoring.results.scorecard import Scorecard
+from scoring.rubrics.tool_design import LEVELS, LOWEST, TOOL_DESIGN_1, judge_tool_design, tool_design_criterion
 
 E, W, S = Severity.ERROR, Severity.WARNING, Severity.SUGGESTION
 
 CRITERIA: Final = (
-    criterion("SCH-001", "tool-name-missing", E, {"blank": True}),
-    criterion("SCH-002", "tool-description-missing", E),
-    criterion("SCH-003", "tool-input-schema-missing", E),
-    criterion("SCH-004", "tool-input-schema-uncompilable", E),
-    criterion("SCH-005", "tool-input-schema-not-object", E),
-    criterion("SCH-006", "tool-parameters-none", W, {"closed": True}),
-    criterion("SCH-007", "tool-required-missing", W, {"allow_none": True}),
-    criterion("SCH-008", "tool-required-undeclared", E, {"without_properties": True}),
-    criterion("NAM-001", "tool-name-missing", E, {"blank": True}, charged=False),
-    criterion("NAM-002", "tool-name-outside-grammar", E),
-    criterion("NAM-003", "tool-name-length-unusual", W),
-    criterion("NAM-004", "tool-name-starts-with-digit", W),
-    criterion("NAM-005", "tool-name-without-verb", W),
-    criterion("NAM-006", "param-casing-inconsistent", W),
-    criterion("SEC-001", "param-string-unbounded", E),
-    criterion("SEC-002", "param-array-unbounded", E),
-    criterion("SEC-003", "param-number-unbounded", W),
-    criterion("SEC-004", "param-path-unchecked", E),
-    criterion("SEC-005", "param-address-unchecked", E),
-    criterion("SEC-006", "param-choice-open", W),
-    criterion("SEC-007", "param-sensitive", W),
-    criterion("SEC-008", "param-sensitive-default", E),
-    criterion("SEC-009", "param-object-open", W),
-    criterion("SEC-010", "param-code-unmarked", W),
-    criterion("LLM-001", "tool-description-missing", E, charged=False),
-    criterion("LLM-002", "tool-description-short", W, {"minimum": 20}),
-    criterion("LLM-002", "tool-description-long", W, {"maximum": 500}),
-    criterion("LLM-003", "tool-description-without-verb", W),
-    criterion("LLM-004", "tool-description-without-when", W),
-    criterion("LLM-005", "tool-description-without-example", S),
-    criterion("LLM-006", "param-description-missing", E, {"objects_only": True}),
-    criterion("LLM-007", "param-description-length-unusual", W),
-    criterion("LLM-008", "param-term-vague", W),
-    criterion("LLM-009", "param-constraint-undescribed", S),
-    criterion("LLM-010", "param-abbreviation-unexplained", W),
-    criterion("LLM-011", "tool-effect-undescribed", S),
-    criterion("LLM-012", "tool-description-unlike-siblings", W),
-    criterion("LLM-013", "tool-workflow-unguided", S),
-    criterion("BP-001", "tool-title-missing", S),
-    criterion("BP-002", "tool-hint-missing", S, {"hint": "readOnlyHint"}),
-    criterion("BP-003", "tool-destructive-hint-missing", S),
-    criterion("BP-004", "tool-hint-missing", S, {"hint": "idempotentHint"}),
-    criterion("BP-005", "tool-parameters-many", W),
-    criterion("BP-006", "schema-pattern-repeated", S),
-    criterion("BP-007", "tool-schema-deep", W),
-    criterion("BP-008", "param-examples-missing", S),
-    criterion("BP-009", "tool-output-schema-missing", S),
-    criterion("BP-009", "tool-output-schema-undescribed", S),
+    tool_design_criterion("SCH-001", "tool-name-missing", E, {"blank": True}),
+    tool_design_criterion("SCH-002", "tool-description-missing", E),
+    tool_design_criterion("SCH-003", "tool-input-schema-missing", E),
+    tool_design_criterion("SCH-004", "tool-input-schema-uncompilable", E),
+    tool_design_criterion("SCH-005", "tool-input-schema-not-object", E),
+    tool_design_criterion("SCH-006", "tool-parameters-none", W, {"closed": True}),
+    tool_design_criterion("SCH-007", "tool-required-missing", W, {"allow_none": True}),
+    tool_design_criterion("SCH-008", "tool-required-undeclared", E, {"without_properties": True}),
+    tool_design_criterion("NAM-001", "tool-name-missing", E, {"blank": True}, charged=False),
+    tool_design_criterion("NAM-002", "tool-name-outside-grammar", E),
+    tool_design_criterion("NAM-003", "tool-name-length-unusual", W),
+    tool_design_criterion("NAM-004", "tool-name-starts-with-digit", W),
+    tool_design_criterion("NAM-005", "tool-name-without-verb", W),
+    tool_design_criterion("NAM-006", "param-casing-inconsistent", W),
+    tool_design_criterion("SEC-001", "param-string-unbounded", E),
+    tool_design_criterion("SEC-002", "param-array-unbounded", E),
+    tool_design_criterion("SEC-003", "param-number-unbounded", W),
+    tool_design_criterion("SEC-004", "param-path-unchecked", E),
+    tool_design_criterion("SEC-005", "param-address-unchecked", E),
+    tool_design_criterion("SEC-006", "param-choice-open", W),
+    tool_design_criterion("SEC-007", "param-sensitive", W),
+    tool_design_criterion("SEC-008", "param-sensitive-default", E),
+    tool_design_criterion("SEC-009", "param-object-open", W),
+    tool_design_criterion("SEC-010", "param-code-unmarked", W),
+    tool_design_criterion("LLM-001", "tool-description-missing", E, charged=False),
+    tool_design_criterion("LLM-002", "tool-description-short", W, {"minimum": 20}),
+    tool_design_criterion("LLM-002", "tool-description-long", W, {"maximum": 500}),
+    tool_design_criterion("LLM-003", "tool-description-without-verb", W),
+    tool_design_criterion("LLM-004", "tool-description-without-when", W),
+    tool_design_criterion("LLM-005", "tool-description-without-example", S),
+    tool_design_criterion("LLM-006", "param-description-missing", E, {"objects_only": True}),
+    tool_design_criterion("LLM-007", "param-description-length-unusual", W),
+    tool_design_criterion("LLM-008", "param-term-vague", W),
+    tool_design_criterion("LLM-009", "param-constraint-undescribed", S),
+    tool_design_criterion("LLM-010", "param-abbreviation-unexplained", W),
+    tool_design_criterion("LLM-011", "tool-effect-undescribed", S),
+    tool_design_criterion("LLM-012", "tool-description-unlike-siblings", W),
+    tool_design_criterion("LLM-013", "tool-workflow-unguided", S),
+    tool_design_criterion("BP-001", "tool-title-missing", S),
+    tool_design_criterion("BP-002", "tool-hint-missing", S, {"hint": "readOnlyHint"}),
+    tool_design_criterion("BP-003", "tool-destructive-hint-missing", S),
+    tool_design_criterion("BP-004", "tool-hint-missing", S, {"hint": "idempotentHint"}),
+    tool_design_criterion("BP-005", "tool-parameters-many", W),
+    tool_design_criterion("BP-006", "schema-pattern-repeated", S),
+    tool_design_criterion("BP-007", "tool-schema-deep", W),
+    tool_design_criterion("BP-008", "param-examples-missing", S),
+    tool_design_criterion("BP-009", "tool-output-schema-missing", S),
+    tool_design_criterion("BP-009", "tool-output-schema-undescribed", S),
 )
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return judge(assessment, TOOL_DESIGN_2)
+    return judge_tool_design(assessment, TOOL_DESIGN_2)
 
 
 TOOL_DESIGN_2: Final = Rubric(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoring.words import vocabulary
+from scoring.text.words import parse_word_list
 
-IN_NAMES: Final = vocabulary(
+IN_NAMES: Final = parse_word_list(
     """
 create add new insert post make update edit modify change set put patch delete remove destroy drop clear purge
 reset send emit publish broadcast dispatch push notify write save store persist commit sync execute run

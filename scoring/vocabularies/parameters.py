@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from scoring.words import vocabulary
+from scoring.text.words import parse_word_list
 
-CONTENT: Final = vocabulary(
+CONTENT: Final = parse_word_list(
     """
 content contents body text message messages prompt thought thoughts input output response code script source data
 payload json xml html markdown query sql graphql
@@ -24,7 +24,7 @@ PATHS: Final = ("path", "file", "dir", "directory", "folder", "filename")
 ADDRESSES: Final = ("url", "uri", "href", "link", "endpoint")
 """Fields that hold an address."""
 
-CHOICES: Final = vocabulary("command query action method operation mode type kind")
+CHOICES: Final = parse_word_list("command query action method operation mode type kind")
 """Fields that often take one of a few values."""
 
 SENSITIVE: Final = re.compile(
@@ -32,5 +32,7 @@ SENSITIVE: Final = re.compile(
 )
 """Anything in the name of a field that may hold a secret."""
 
-CODE: Final = vocabulary("script code eval exec execute command cmd shell expression query sql javascript python bash")
+CODE: Final = parse_word_list(
+    "script code eval exec execute command cmd shell expression query sql javascript python bash"
+)
 """Fields that hold something to execute."""

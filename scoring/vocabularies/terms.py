@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoring.words import vocabulary
+from scoring.text.words import parse_word_list
 
-VAGUE: Final = vocabulary(
+VAGUE: Final = parse_word_list(
     """
 data value input output info stuff thing item object result response payload content body param arg argument
 parameter var variable prop property field attr attribute opts options config settings details misc other
@@ -15,7 +15,7 @@ extra additional temp tmp foo bar baz test
 )
 """Terms that could mean anything."""
 
-CONTEXT: Final = vocabulary(
+CONTEXT: Final = parse_word_list(
     """
 user file path url name id email phone address date time status type format size count number amount price
 quantity index offset limit page query filter sort order search message text title description label tag

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoring.words import tokens, vocabulary
+from scoring.text.words import parse_word_list, split_tokens
 
-NAMING: Final = vocabulary(
+NAMING: Final = parse_word_list(
     """
 get create update delete list search find fetch query lookup add remove set edit modify check validate verify
 analyze inspect run execute process send submit read write save load export import move copy rename zip unzip
@@ -25,7 +25,7 @@ gather aggregate summarize report dump stream pipe tee broadcast multicast unica
 )
 """Verbs that say in a tool's name what it does."""
 
-ACTING: Final = vocabulary(
+ACTING: Final = parse_word_list(
     """
 create creates creating read reads reading update updates updating delete deletes deleting get gets getting
 set sets setting list lists listing search searches searching find finds finding fetch fetches fetching
@@ -69,7 +69,7 @@ orchestrating write writes writing modify modifies modifying
 )
 """Forms of verbs that say in a description what a tool does."""
 
-OPENING: Final = vocabulary(
+OPENING: Final = parse_word_list(
     """
 create creates get gets list lists update updates delete deletes add adds remove removes find finds search searches
 send sends read reads write writes execute executes run runs check checks validate validates fetch fetches retrieve
@@ -82,5 +82,5 @@ load loads save saves enable enables
 
 def leading_verb(name: str) -> str:
     """The first word of a name, or the second when the first is no verb, as after the name of a product."""
-    first, second, *_ = (*tokens(name), "", "")
+    first, second, *_ = (*split_tokens(name), "", "")
     return first if first in NAMING else second if second in NAMING else first

@@ -10,19 +10,19 @@ import argparse
 import json
 from pathlib import Path
 
-from scoring import catalogue, fingerprint
-from scoring.walk import ENGINE
+from scoring.engine import catalogue, fingerprint
+from scoring.engine.walk import ENGINE_VERSION
 
 LOCK = Path(__file__).with_name("rules.lock")
 Entry = dict[str, int | str]
 
 
 def current() -> dict[str, Entry]:
-    entries: dict[str, Entry] = {"engine": {"version": ENGINE, "fingerprint": fingerprint.engine_fingerprint()}}
-    for rubric in catalogue.rubrics():
+    entries: dict[str, Entry] = {"engine": {"version": ENGINE_VERSION, "fingerprint": fingerprint.engine_fingerprint()}}
+    for rubric in catalogue.list_rubrics():
         key = f"rubric {rubric.name}"
         entries[key] = {"version": rubric.version, "fingerprint": fingerprint.rubric_fingerprint(rubric)}
-    for rule in catalogue.rules():
+    for rule in catalogue.list_rules():
         entries[f"rule {rule.id}"] = {"version": rule.version, "fingerprint": fingerprint.rule_fingerprint(rule)}
     return entries
 
@@ -40,8 +40,9 @@ def unbumped(locked: dict[str, Entry], now: dict[str, Entry]) -> list[str]:
 def advice(keys: list[str]) -> str:
     return (
         f"changed without a new version: {', '.join(keys)}.\n"
-        "If an answer may differ: bump `version=` (for the engine `scoring.walk.ENGINE`), add a changes/*.score\n"
-        "fragment, run `make impact` to see who moves, then `python -m tests.architecture.rules_lock --write`.\n"
+        "If an answer may differ: bump `version=` (for the engine `scoring.engine.walk.ENGINE_VERSION`), add a "
+        "changes/*.score\nfragment, run `make impact` to see who moves, then "
+        "`python -m tests.architecture.rules_lock --write`.\n"
         "An unreleased version may be replaced until release 1.0: add `--unreleased`."
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from scoring.fingerprint import source_fingerprint
+from scoring.engine.fingerprint import source_fingerprint
 from tests.architecture.rules_lock import advice, committed, current, unbumped
 
 RULE = '''

@@ -13,20 +13,20 @@ from typing import Any
 from evidence.kinds import listing
 from evidence.model import Dossier, Observed, Run, Server, Target, TargetType, Trigger
 from evidence.store import RetestState, Store, open_store
-from publish.datasets.export import Order, export
-from publish.snapshot import FORMAT
-from scoring import catalogue
+from publish.datasets.export import ExportOrder, export_snapshot
+from publish.publication.manifest import FORMAT
+from scoring.engine import catalogue
 from tests.dossiers import captures, recorded
 from tests.publish import projects, samples
 from tests.publish.judged import whole
 from tests.publish.shown import show
 from tests.servers import scripted
 from tests.servers.loopback_app import on_loopback
-from workers import retest_runs
 from workers.context import open_context
-from workers.loop import run_loop
-from workers.settings import Settings
-from workers.web import create_app
+from workers.event_loop import run_coroutine
+from workers.retests import execution
+from workers.settings.environment import Settings
+from workers.web.app import create_app
 
 LIVE = 5
 """Which of the scripted servers answers; its recorded probe is what the site shows first."""
@@ -53,7 +53,7 @@ class Shop:
 
         def work() -> None:
             try:
-                run_loop(_retest(self.settings))
+                run_coroutine(_retest(self.settings))
             except BaseException as error:
                 failed.append(error)
 
@@ -66,10 +66,10 @@ class Shop:
 
 async def _retest(settings: Settings) -> None:
     async with open_context(settings) as ctx:
-        for retest in ctx.store.retests.newest(20):
+        for retest in ctx.store.retests.list_retests(20):
             if retest.state is RetestState.WAITING:
-                await retest_runs.admit(ctx, retest)
-                await retest_runs.run_one(ctx, retest.id)
+                await execution.admit_retest(ctx, retest)
+                await execution.run_retest(ctx, retest.id)
 
 
 @contextlib.contextmanager
@@ -86,7 +86,7 @@ def open_shop(home: Path) -> Iterator[Shop]:
             store, [dated(one, now - timedelta(hours=3)) for one in dossiers.values()], night(now - timedelta(hours=3))
         )
         newest = night(now - timedelta(hours=3))
-        export(store, Order(run=newest.id), home / "datasets" / newest.id)
+        export_snapshot(store, ExportOrder(run=newest.id), home / "datasets" / newest.id)
         settings: list[Settings] = []
 
         def app(address: str) -> Any:
@@ -165,5 +165,5 @@ def dated(evidence: Dossier, at: datetime) -> Dossier:
 
 def night(at: datetime) -> Run:
     """A nightly run of that moment."""
-    pins = {"code": "0.1.0", "dataset": str(FORMAT), **catalogue.versions()}
+    pins = {"code": "0.1.0", "dataset": str(FORMAT), **catalogue.pinned_versions()}
     return Run(id=f"{at:%Y%m%dT%H%M%SZ}-nightly", trigger=Trigger.NIGHTLY, as_of=at, pins=pins)

@@ -8,7 +8,7 @@ from tests.browser.conftest import Open
 from tests.browser.looking import Seen
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("browser")
 
 HOSTILE = {
     "overview": "",

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from publish.datasets.verifying import verify
-from publish.people import disputing
-from publish.people.disputing import Decider, Verdict
+from publish.community import disputes
+from publish.community.disputes import DisputeDecider, Verdict
+from publish.datasets.verification.verify import verify_snapshot
 from tests.browser.conftest import Open
 from tests.browser.looking import Seen
 from tests.browser.shop import Shop
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("browser")
 
 
 def test_somebody_finds_a_server_and_learns_why_it_lost_points(visit: Open) -> None:
@@ -90,7 +90,7 @@ def test_a_researcher_downloads_a_dataset_and_verifies_it(visit: Open, tmp_path:
                 page.request.get(page.url.removesuffix("/datasets") + str(link.get_attribute("href"))).body()
             )
     assert {"manifest.json", "SHA256SUMS", "scorecards.parquet"} <= {file.name for file in tmp_path.iterdir()}
-    assert [str(problem) for problem in verify(tmp_path).problems] == []
+    assert [str(problem) for problem in verify_snapshot(tmp_path).problems] == []
     unspoiled(seen)
 
 
@@ -116,9 +116,11 @@ def test_somebody_disputes_a_finding_and_is_answered(visit: Open, shop: Shop) ->
 
 def answer(shop: Shop) -> None:
     """Show the open dispute and reject it, as an operator does."""
-    (known,) = shop.store.disputes.read(server=shop.servers["poor"].id)
-    by = Decider(who="operator")
-    disputing.decide(shop.store, known, Verdict.REJECT, by, at=datetime.now(UTC), answer="Titles are no descriptions.")
+    (known,) = shop.store.disputes.list_disputes(server=shop.servers["poor"].id)
+    by = DisputeDecider(who="operator")
+    disputes.decide_dispute(
+        shop.store, known, Verdict.REJECT, by, at=datetime.now(UTC), answer="Titles are no descriptions."
+    )
 
 
 def unspoiled(seen: Seen) -> None:

@@ -90,7 +90,7 @@ class Deployment:
     def state(self) -> RunState | None:
         """How far the nightly run is; None while it is not there or nobody can say."""
         with suppress(StoreUnavailable, NotMigrated), opened(self.url) as store:
-            row = store.run(NIGHTLY)
+            row = store.find_run(NIGHTLY)
             return row.state if row is not None else None
         return None
 
@@ -118,7 +118,7 @@ class Deployment:
                 return [*CELERY, "beat", "--schedule", str(self.folder / f"{name}-schedule"), "--pidfile="]
             case "web":
                 port = ["--port", str(self._web_port), "--log-level", "warning"]
-                return [sys.executable, "-m", "uvicorn", "--factory", "workers.health:create_app", *port]
+                return [sys.executable, "-m", "uvicorn", "--factory", "workers.observability.health:create_app", *port]
             case _:
                 pool = ["--concurrency", "1", "--without-mingle", "--without-gossip"]
                 return [*CELERY, "worker", "--hostname", f"{name}@chaos", *pool]

@@ -23,8 +23,8 @@ class Relay:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._started.wait(30):
-            raise RuntimeError("the relay did not start within 30 s")
+        if not self._started.wait(300):
+            raise RuntimeError("the relay did not start within 300 s")
         return self
 
     def __exit__(self, *_: object) -> None:

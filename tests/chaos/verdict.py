@@ -13,11 +13,11 @@ def wrong(url: str, undisturbed: bytes) -> list[str]:
     found: list[str] = []
     with opened(url) as store:
         found += [f"store: {fault}" for fault in store.verify()]
-        runs = [row.run.id for row in store.runs()]
+        runs = [row.run.id for row in store.list_runs()]
         if runs != [NIGHTLY]:
             found.append(f"runs: {runs}")
         for stage in (Stage.COLLECT, Stage.SCORE):
-            if left := store.pending(NIGHTLY, stage):
+            if left := store.list_pending_servers(NIGHTLY, stage):
                 found.append(f"{len(left)} did not pass {stage}: {left[:3]}")
     differences = differing(comparable(url, NIGHTLY), undisturbed)
     kinds = Counter(difference.split(" ", 2)[1] for difference in differences)

@@ -14,7 +14,7 @@ from tests.functional.processes import ROOT
 
 SEED = 11
 EVERY_LOOPBACK_ADDRESS = "0.0.0.0"
-START_SECONDS = 60.0
+START_SECONDS = 300.0
 
 
 @contextmanager

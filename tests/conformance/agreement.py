@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scoring.conformance import Checked, Verdict
+from scoring.protocol.conformance import CheckResult, Verdict
 
 SAME: Mapping[str, tuple[str, ...]] = {
     "server-initialize": ("LIFE-01",),
@@ -74,7 +74,7 @@ class Difference:
 
 
 def compared(
-    server: str, revision: str, suite: Mapping[str, Mapping[str, list[str]]], ours: Mapping[str, Checked]
+    server: str, revision: str, suite: Mapping[str, Mapping[str, list[str]]], ours: Mapping[str, CheckResult]
 ) -> tuple[int, list[Difference]]:
     """How many checks agree, and those that do not; a check that only one of the two judges counts in neither."""
     same, other = 0, list[Difference]()
@@ -92,7 +92,7 @@ def compared(
     return same, other
 
 
-def _spoken(revision: str, ours: Mapping[str, Checked]) -> bool:
+def _spoken(revision: str, ours: Mapping[str, CheckResult]) -> bool:
     """True when the server speaks the revision: else the suite fails everything, and we ask nothing."""
     era = ours["DISC-01"] if revision == "2026-07-28" else ours["LIFE-01"]
     return era.verdict is not Verdict.NOT_APPLICABLE

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.conformance import Verdict
+from scoring.protocol.conformance import Verdict
 from tests.conformance import installing, page
 from tests.conformance.agreement import REASONS, SAME, Difference, compared
 from tests.conformance.probing import probed

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
-from crawler.collectors.protocol.caution import Policy
-from crawler.courtesy import Courtesy
-from crawler.wire.connection import Limits
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.launch import Launcher
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.launcher import Launcher
 from evidence.kinds.exchanges import Exchange, Exchanges
 from evidence.kinds.listing import Listing
 from evidence.model import Dossier, Observed, Record, Server, Target
-from scoring.assess import assess
-from scoring.conformance import Checked, Verdict, results
-from scoring.outcome import Level
+from scoring.engine.assess import assess_dossier
+from scoring.protocol.conformance import CheckResult, Verdict, evaluate_checks
+from scoring.results.outcome import Level
 from tests.crawler.collectors.launching import PipeLauncher
 from tests.crawler.collectors.probing import AGENT, NOW, Timekeeper
 
@@ -32,9 +32,9 @@ class Probed:
 
     dossier: Dossier
 
-    def verdicts(self) -> Mapping[str, Checked]:
+    def verdicts(self) -> Mapping[str, CheckResult]:
         """Every check by id."""
-        return {one.check.requirement.id: one for one in results(assess(self.dossier))}
+        return {one.check.requirement.id: one for one in evaluate_checks(assess_dossier(self.dossier))}
 
     def failed(self) -> Mapping[str, str]:
         """The MUST checks that fail, with what is wrong."""
@@ -67,11 +67,11 @@ def prober(
     *, limits: Limits = PATIENT, probe: ProbeLimits = LIMITS, launcher: Launcher | None = None, depth: str = "full"
 ) -> ProtocolCollector:
     """A collector that asks everything, pauses nowhere and calls no tool."""
-    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=True), limits=limits)
+    engine = HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True), limits=limits)
     hand = Timekeeper()
-    courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
+    courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
     return ProtocolCollector(
-        engine, launcher or PipeLauncher(), courtesy, lambda: NOW, probe, depth=depth, policy=Policy.OFF
+        engine, launcher or PipeLauncher(), courtesy, lambda: NOW, probe, depth=depth, policy=CallPolicy.OFF
     )
 
 

@@ -19,7 +19,7 @@ from tests.conformance import installing
 from tests.servers.daemon import free_port
 
 REAL = Path(__file__).parent / "real"
-START_SECONDS = 60.0
+START_SECONDS = 300.0
 EVERYTHING = "@modelcontextprotocol/server-everything"
 TYPESCRIPT = ("@modelcontextprotocol/server@2.4.0", "@modelcontextprotocol/node@2.1.2", "zod@4")
 FASTMCP_2 = ("fastmcp>=2.14,<3",)

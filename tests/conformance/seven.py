@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.conformance import Checked, Verdict
-from scoring.outcome import Level
+from scoring.protocol.conformance import CheckResult, Verdict
+from scoring.results.outcome import Level
 from tests.conformance import page
 from tests.conformance.confirming import Asker, Said
 from tests.conformance.probing import Probed, probed
@@ -30,7 +30,7 @@ class Looked:
     probed: Probed
     confirmed: dict[tuple[str, str], Said]
 
-    def checked(self, *verdicts: Verdict) -> Iterator[tuple[str, Checked]]:
+    def checked(self, *verdicts: Verdict) -> Iterator[tuple[str, CheckResult]]:
         """The checks with these verdicts."""
         return ((name, one) for name, one in self.probed.verdicts().items() if one.verdict in verdicts)
 

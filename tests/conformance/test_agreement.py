@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scoring.conformance import checks
+from scoring.protocol.conformance import list_checks
 from tests.conformance.agreement import REASONS, SAME
 
 
 def test_every_check_compared_is_one_of_ours() -> None:
-    known = {check.requirement.id for check in checks()}
+    known = {check.requirement.id for check in list_checks()}
 
     assert {name for names in SAME.values() for name in names} <= known
 

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from scoring.conformance import Verdict, checks
-from scoring.outcome import Level
+from scoring.protocol.conformance import Verdict, list_checks
+from scoring.results.outcome import Level
 from tests.conformance.probing import Probed, probed
 from tests.conformance.stdio_page import over_stdio
 from tests.servers.control.running import control
@@ -91,7 +91,7 @@ NEVER_PASSED = frozenset({"HTTP-11", "STRM-01", "SUB-01"})
 def test_every_must_but_those_about_locked_servers_is_passed_by_a_control() -> None:
     passed = {name for variant in OF_THE_SDK for name in look_at(*variant).with_verdict(Verdict.PASS)}
 
-    musts = {check.requirement.id for check in checks() if check.requirement.level is Level.MUST}
+    musts = {check.requirement.id for check in list_checks() if check.requirement.level is Level.MUST}
     assert {name for name in musts - passed if not name.startswith("AUTH-")} == NEVER_PASSED
 
 
@@ -105,7 +105,7 @@ def _over(transport: str) -> set[str]:
 def test_over_stdio_everything_is_checked_that_the_guide_says_and_nothing_that_it_does_not() -> None:
     said = over_stdio()
 
-    assert set(said) == {check.requirement.id for check in checks()}
+    assert set(said) == {check.requirement.id for check in list_checks()}
     could = {name for name in _over("streamable-http") if said[name] == "yes"}
     assert could - _over("stdio") == set()
     assert {name for name in _over("stdio") if said[name] == "no"} == set()

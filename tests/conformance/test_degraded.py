@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from crawler.collectors.protocol import ProbeLimits
-from crawler.wire.connection import Limits
+from crawler.http.connection import Limits
 from tests.conformance.probing import look, prober
 from tests.crawler.collectors.probing import remote
 from tests.servers.hostile import Behaviour, Call, serving

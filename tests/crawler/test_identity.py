@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.identity import canonical_ref, merge, owns, target_ref
+from crawler.identity import canonical_ref, merge_references, owns_address, target_ref
 from evidence.model import ServerRef, Status, Target, TargetType
 
 URL = "https://mcp.example.com/mcp"
@@ -74,7 +74,7 @@ def test_templates_and_commands_are_no_identity() -> None:
 def test_one_server_in_two_registries_is_one_server() -> None:
     official = ref("official", "com.example/server", remote(), repository="https://github.com/example/server")
     docker = ref("docker", "example", Target(type=TargetType.SSE, identifier=URL + "/"))
-    server = merge([docker, official])
+    server = merge_references([docker, official])
     assert (server.ref, server.name, server.seen_in) == (URL, "com.example/server", ("docker", "official"))
     assert server.repository == "https://github.com/example/server"
     assert server.targets == official.targets
@@ -90,21 +90,21 @@ def test_a_less_trusted_registry_adds_nothing() -> None:
         repository="https://github.com/evil/evil",
         version="999",
     )
-    server = merge([hostile, official])
+    server = merge_references([hostile, official])
     assert (server.name, server.targets, server.repository) == ("com.example/server", official.targets, None)
 
 
 def test_in_one_registry_the_name_that_owns_the_address_speaks() -> None:
     owner = ref("official", "com.example/server", remote())
     hostile = ref("official", "aaa.evil/server", remote(), remote("https://evil.example/mcp"))
-    assert merge([hostile, owner]).name == "com.example/server"
+    assert merge_references([hostile, owner]).name == "com.example/server"
 
 
 def test_a_deleted_entry_does_not_speak_for_a_living_one() -> None:
     gone = ref("official", "com.example/server", remote(), status=Status.DELETED)
     alive = ref("docker", "example", remote())
-    assert (merge([gone, alive]).name, merge([gone, alive]).seen_in) == ("example", ("docker",))
-    assert merge([gone]).seen_in == ("official",)
+    assert (merge_references([gone, alive]).name, merge_references([gone, alive]).seen_in) == ("example", ("docker",))
+    assert merge_references([gone]).seen_in == ("official",)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,15 @@ def test_a_deleted_entry_does_not_speak_for_a_living_one() -> None:
     ],
 )
 def test_registries_are_trusted_in_a_fixed_order(stronger: str, weaker: str) -> None:
-    assert merge([ref(weaker, "com.example/weak", remote()), ref(stronger, "z/strong", remote())]).name == "z/strong"
+    assert (
+        merge_references([ref(weaker, "com.example/weak", remote()), ref(stronger, "z/strong", remote())]).name
+        == "z/strong"
+    )
 
 
 def test_refs_of_different_servers_are_not_merged() -> None:
     with pytest.raises(ValueError, match="refs of one server expected"):
-        merge([ref("a", "x/y", remote()), ref("a", "x/z", remote("https://other.example"))])
+        merge_references([ref("a", "x/y", remote()), ref("a", "x/z", remote("https://other.example"))])
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,7 @@ def test_refs_of_different_servers_are_not_merged() -> None:
     ],
 )
 def test_a_namespace_owns_its_domain_and_its_forge_account(name: str, canonical: str, expected: bool) -> None:
-    assert owns(name, canonical) is expected
+    assert owns_address(name, canonical) is expected
 
 
 names = st.sampled_from(["com.example/a", "com.example/b", "org.evil/a", "io.github.user/x", "plain"])
@@ -173,15 +176,15 @@ same_server = st.builds(
 
 @given(st.lists(same_server, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_merging_does_not_depend_on_order_or_repetition(refs: list[ServerRef], chance: random.Random) -> None:
-    server = merge(refs)
+    server = merge_references(refs)
     shuffled = refs * 2
     chance.shuffle(shuffled)
-    assert merge(shuffled) == server
+    assert merge_references(shuffled) == server
 
 
 @given(st.lists(same_server, min_size=1, max_size=6))
 def test_everything_but_the_registries_comes_from_one_ref(refs: list[ServerRef]) -> None:
-    server = merge(refs)
+    server = merge_references(refs)
     assert (server.name, server.targets, server.repository) in {
         (other.name, other.targets, other.repository) for other in refs
     }
@@ -197,5 +200,5 @@ def test_no_number_of_registrations_elsewhere_changes_an_owned_server(
         ref(f"https://evil{index}.example", claim.name, remote(), *extra)
         for index, (claim, extra) in enumerate(zip(claims, more, strict=False))
     ]
-    server = merge([*hostile, owner])
+    server = merge_references([*hostile, owner])
     assert (server.name, server.targets, server.repository) == (owner.name, owner.targets, owner.repository)

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from crawler.addresses import (
     OciReference,
-    Unusable,
-    bundle_address,
-    clean_folder,
-    is_local,
+    UnusableAddress,
+    is_local_url,
+    normalise_bundle_url,
+    normalise_folder,
+    normalise_npm_name,
+    normalise_pypi_name,
+    normalise_repository_url,
     normalise_url,
-    npm_name,
-    oci_reference,
-    pypi_name,
-    repository_address,
+    parse_oci_reference,
 )
 
 
@@ -85,7 +85,7 @@ def test_urls_have_one_spelling(url: str, expected: str) -> None:
     ],
 )
 def test_what_hides_or_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(UnusableAddress):
         normalise_url(url)
 
 
@@ -103,31 +103,31 @@ def test_what_hides_or_is_no_url_is_refused(url: str) -> None:
     ],
 )
 def test_local_addresses_are_known(url: str, local: bool) -> None:
-    assert is_local(url) is local
+    assert is_local_url(url) is local
 
 
 @pytest.mark.parametrize("name", ["a", "@a/b", "@a-b/c.d", "JSONStream", "a_b", "~x"])
 def test_npm_names_are_kept(name: str) -> None:
-    assert npm_name(name) == name
+    assert normalise_npm_name(name) == name
 
 
 @pytest.mark.parametrize(
     "name", ["", ".a", "_a", "-a", "a/b", "@a", "@a/", "@/a", "@A/b", "a b", "a@1", "../a", "a\n", "é", "a" * 215]
 )
 def test_what_is_no_npm_name_is_refused(name: str) -> None:
-    with pytest.raises(Unusable):
-        npm_name(name)
+    with pytest.raises(UnusableAddress):
+        normalise_npm_name(name)
 
 
 @pytest.mark.parametrize("name", ["Foo.Bar", "foo-bar", "foo__bar", "FOO-_.bar"])
 def test_python_names_have_one_spelling(name: str) -> None:
-    assert pypi_name(name) == "foo-bar"
+    assert normalise_pypi_name(name) == "foo-bar"
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a-", "a b", "a==1", "a[x]", "a;x", "a\n", "-r x", "é"])
 def test_what_is_no_python_name_is_refused(name: str) -> None:
-    with pytest.raises(Unusable):
-        pypi_name(name)
+    with pytest.raises(UnusableAddress):
+        normalise_pypi_name(name)
 
 
 @pytest.mark.parametrize(
@@ -144,15 +144,15 @@ def test_what_is_no_python_name_is_refused(name: str) -> None:
     ],
 )
 def test_image_references_have_one_spelling(text: str, expected: OciReference) -> None:
-    assert oci_reference(text) == expected
+    assert parse_oci_reference(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["", "A/b", "@a/b", "a b", "a/b@", "a/b@sha256:xyz", "a//b", "-x", "a:b:c", "a/b:", "h:x/a", "../a", "a\n"]
 )
 def test_what_is_no_image_reference_is_refused(text: str) -> None:
-    with pytest.raises(Unusable):
-        oci_reference(text)
+    with pytest.raises(UnusableAddress):
+        parse_oci_reference(text)
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_what_is_no_image_reference_is_refused(text: str) -> None:
     ],
 )
 def test_repositories_have_one_spelling(text: str, expected: str) -> None:
-    assert repository_address(text) == expected
-    assert repository_address(expected) == expected
+    assert normalise_repository_url(text) == expected
+    assert normalise_repository_url(expected) == expected
 
 
 @pytest.mark.parametrize(
@@ -191,32 +191,34 @@ def test_repositories_have_one_spelling(text: str, expected: str) -> None:
     ],
 )
 def test_what_is_no_repository_is_refused(text: str) -> None:
-    with pytest.raises(Unusable):
-        repository_address(text)
+    with pytest.raises(UnusableAddress):
+        normalise_repository_url(text)
 
 
 @pytest.mark.parametrize(("folder", "expected"), [("src/x", "src/x"), ("./src//x/", "src/x"), ("", ""), (".", "")])
 def test_folders_have_one_spelling(folder: str, expected: str) -> None:
-    assert clean_folder(folder) == expected
+    assert normalise_folder(folder) == expected
 
 
 def test_releases_of_a_bundle_are_one_server() -> None:
     base = "https://github.com/Owner/repo/releases/download"
-    first = bundle_address(f"{base}/v1.7.2/thing-1.7.2.mcpb")
-    assert first == bundle_address(f"{base}/v1.7.3/thing-1.7.3.mcpb") == "https://github.com/owner/repo#thing-*.mcpb"
-    assert bundle_address("https://example.com/thing.mcpb") == "https://example.com/thing.mcpb"
+    first = normalise_bundle_url(f"{base}/v1.7.2/thing-1.7.2.mcpb")
+    assert (
+        first == normalise_bundle_url(f"{base}/v1.7.3/thing-1.7.3.mcpb") == "https://github.com/owner/repo#thing-*.mcpb"
+    )
+    assert normalise_bundle_url("https://example.com/thing.mcpb") == "https://example.com/thing.mcpb"
 
 
 @settings(max_examples=500)
 @given(st.text(max_size=60) | st.text("htps:/.@[]%#?0123xn-{}\\ aéß", max_size=40).map(lambda text: "https://" + text))
 def test_every_normalisation_is_stable_or_refuses(text: str) -> None:
-    for normalise in (normalise_url, npm_name, pypi_name, repository_address):
-        with contextlib.suppress(Unusable):
+    for normalise in (normalise_url, normalise_npm_name, normalise_pypi_name, normalise_repository_url):
+        with contextlib.suppress(UnusableAddress):
             once = normalise(text)
             assert normalise(once) == once
             once.encode("utf-8")
-    with contextlib.suppress(Unusable):
-        once = oci_reference(text).repository
-        assert oci_reference(once).repository == once
-    with contextlib.suppress(Unusable):
-        bundle_address(text)
+    with contextlib.suppress(UnusableAddress):
+        once = parse_oci_reference(text).repository
+        assert parse_oci_reference(once).repository == once
+    with contextlib.suppress(UnusableAddress):
+        normalise_bundle_url(text)

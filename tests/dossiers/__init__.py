@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Dossier
-from workers.cli.saved import load
+from evidence.recorded_capture import dossier_from_capture
+from workers.cli.measure.scan_file import decode_dossier
 
 AS_OF = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ def recorded() -> dict[str, Dossier]:
 
     `control-*` and `sdk-http` are tests.servers.control and sdk_server, `scripted-N` is one of tests.servers.scripted.
     """
-    return {path.stem: load(path.read_bytes(), AS_OF) for path in sorted(_HERE.glob("recorded/*.json"))}
+    return {path.stem: decode_dossier(path.read_bytes(), AS_OF) for path in sorted(_HERE.glob("recorded/*.json"))}
 
 
 @cache

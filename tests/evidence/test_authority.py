@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidence.authority import (
-    ADMINISTERING,
-    DESTROYING,
-    PLAIN_DEEDS,
-    READING,
-    WRITING,
+    ADMIN_VERBS,
+    DESTROY_VERBS,
+    READ_VERBS,
+    UNAMBIGUOUS_ACTION_VERBS,
+    WRITE_VERBS,
     Authority,
     Basis,
-    classify,
-    classify_all,
-    shared_prefix,
+    classify_tool,
+    classify_tools,
+    find_shared_prefix,
 )
 
 CAPTURES = sorted((Path(__file__).parents[1] / "dossiers" / "captures").glob("*.json"))
@@ -62,7 +62,7 @@ def hint(tool: dict[str, Any]) -> bool | None:
 
 
 def of(name: str, **members: Any) -> Authority:
-    return classify({"name": name, **members}).authority
+    return classify_tool({"name": name, **members}).authority
 
 
 def test_no_captured_tool_that_writes_is_called_reading() -> None:
@@ -70,7 +70,7 @@ def test_no_captured_tool_that_writes_is_called_reading() -> None:
     read, seen = 0, 0
     for path in CAPTURES:
         tools = tools_of(path)
-        for tool, found in zip(tools, classify_all(tools), strict=True):
+        for tool, found in zip(tools, classify_tools(tools), strict=True):
             if hint(tool) is None:
                 seen += 1
                 writes = tool["name"] in DEEDS.get(path.stem, set())
@@ -83,11 +83,11 @@ def test_no_captured_tool_that_writes_is_called_reading() -> None:
 def test_annotations_of_captured_tools_are_followed() -> None:
     for path in CAPTURES:
         tools = tools_of(path)
-        for tool, found in zip(tools, classify_all(tools), strict=True):
+        for tool, found in zip(tools, classify_tools(tools), strict=True):
             if hint(tool) is True:
                 assert found.authority is Authority.READ, tool["name"]
             if hint(tool) is False:
-                assert found.authority.is_deed, tool["name"]
+                assert found.authority.changes_state, tool["name"]
 
 
 def test_names_alone_contradict_few_annotations() -> None:
@@ -96,7 +96,7 @@ def test_names_alone_contradict_few_annotations() -> None:
     for path in CAPTURES:
         tools = tools_of(path)
         stripped = [{**tool, "annotations": None} for tool in tools]
-        for tool, found in zip(tools, classify_all(stripped), strict=True):
+        for tool, found in zip(tools, classify_tools(stripped), strict=True):
             if hint(tool) is not None and found.authority is Authority.READ:
                 read += 1
                 wrong += [tool["name"]] * (hint(tool) is False)
@@ -160,24 +160,24 @@ def test_what_a_tool_takes_can_unmake_a_reading_name() -> None:
 
 
 def test_descriptions_decide_only_when_unambiguous() -> None:
-    assert classify({"name": "npm_deps", "description": "Lists all dependencies."}).basis is Basis.DESCRIPTION
+    assert classify_tool({"name": "npm_deps", "description": "Lists all dependencies."}).basis is Basis.DESCRIPTION
     assert of("npm_deps", description="Lists all dependencies and updates the cache.") is Authority.UNKNOWN
     assert of("npm_deps", description="Dependencies.") is Authority.UNKNOWN
     assert of("get_paper", description="Downloads, stores and returns a paper.") is Authority.UNKNOWN
 
 
 def test_a_brand_is_ignored_and_a_shared_verb_is_not() -> None:
-    assert shared_prefix(["slack_get", "slack_post", "help"]) == "slack"
-    assert shared_prefix(["delete_a", "delete_b", "delete_c"]) == ""
-    assert shared_prefix(["only_one"]) == ""
+    assert find_shared_prefix(["slack_get", "slack_post", "help"]) == "slack"
+    assert find_shared_prefix(["delete_a", "delete_b", "delete_c"]) == ""
+    assert find_shared_prefix(["only_one"]) == ""
     names = ["kubectl_big_thing_get", "kubectl_x", "kubectl_y"]
-    assert classify_all([{"name": name} for name in names])[0].authority is Authority.READ
+    assert classify_tools([{"name": name} for name in names])[0].authority is Authority.READ
 
 
 def test_vocabularies_do_not_contradict_each_other() -> None:
-    assert not READING & (WRITING | DESTROYING | ADMINISTERING)
-    assert not WRITING & (DESTROYING | ADMINISTERING)
-    assert WRITING | DESTROYING | ADMINISTERING | {"append", "uninstall"} >= PLAIN_DEEDS
+    assert not READ_VERBS & (WRITE_VERBS | DESTROY_VERBS | ADMIN_VERBS)
+    assert not WRITE_VERBS & (DESTROY_VERBS | ADMIN_VERBS)
+    assert WRITE_VERBS | DESTROY_VERBS | ADMIN_VERBS | {"append", "uninstall"} >= UNAMBIGUOUS_ACTION_VERBS
 
 
 JSON = st.recursive(
@@ -189,11 +189,14 @@ JSON = st.recursive(
 @given(JSON, JSON, JSON)
 def test_no_shape_breaks_it(name: Any, schema: Any, hints: Any) -> None:
     whole = [{"name": name, "inputSchema": schema, "annotations": hints, "description": name}, schema, None]
-    assert len(classify_all(whole)) == 3
+    assert len(classify_tools(whole)) == 3
 
 
 @settings(derandomize=True, max_examples=150)
-@given(st.sampled_from(sorted(PLAIN_DEEDS)), st.lists(st.sampled_from(["get", "list", "user", "a", "log"]), max_size=3))
+@given(
+    st.sampled_from(sorted(UNAMBIGUOUS_ACTION_VERBS)),
+    st.lists(st.sampled_from(["get", "list", "user", "a", "log"]), max_size=3),
+)
 def test_a_name_with_a_plain_deed_never_reads(deed: str, words: list[str]) -> None:
     for at in range(len(words) + 1):
         assert of("_".join([*words[:at], deed, *words[at:]])) is not Authority.READ

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evidence.derive.drift import derive
-from evidence.kinds.drift import Drift, Escalation, What
+from evidence.derive.drift import derive_drift
+from evidence.kinds.drift import ChangeType, Drift, Escalation
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
 
 SERVER = Server(ref="https://notes.example/mcp", name="notes")
@@ -56,7 +56,7 @@ def nights(*contents: Observed | Absent, approve: bool = False) -> Drift:
     content: Observed | Absent = drift
     for place, each in enumerate(contents):
         last = place == len(contents) - 1
-        content = derive(dossier(listing=each), earlier, lambda _server, _digest, last=last: approve and last)  # type: ignore[misc]
+        content = derive_drift(dossier(listing=each), earlier, lambda _server, _digest, last=last: approve and last)  # type: ignore[misc]
         earlier = dossier(listing=each, drift=content)
     assert isinstance(content, Observed)
     return Drift.parse(content.body)
@@ -85,7 +85,7 @@ def test_order_pages_and_keys_do_not_matter() -> None:
 def test_a_harmless_change_is_told_once_and_moves_the_baseline() -> None:
     new = listing(changed(READ, description="Reads the notes of a day."))
     seen = nights(listing(READ), new)
-    assert [(each.at, each.what) for each in seen.changes] == [("tools/read_notes/description", What.CHANGED)]
+    assert [(each.at, each.what) for each in seen.changes] == [("tools/read_notes/description", ChangeType.CHANGED)]
     assert not seen.alarm and seen.baseline == seen.listing
     assert nights(listing(READ), new, new).changes == ()
 
@@ -148,7 +148,7 @@ def test_the_baseline_outlives_a_night_without_a_listing() -> None:
     down = Absent(Reason.UNREACHABLE, "refused")
     bad = listing(changed(READ, description=POISON))
     assert nights(listing(READ), down, bad).alarm
-    assert derive(dossier(listing=down), dossier()) == down
+    assert derive_drift(dossier(listing=down), dossier()) == down
 
 
 def test_a_walk_that_was_cut_short_removes_nothing_and_forgets_nothing() -> None:
@@ -156,7 +156,7 @@ def test_a_walk_that_was_cut_short_removes_nothing_and_forgets_nothing() -> None
     assert short.changes == () and not short.complete
     assert nights(listing(READ, MAIL), listing(READ, end="failed"), listing(READ, MAIL)).changes == ()
     gone = nights(listing(READ, MAIL), listing(READ))
-    assert {each.what for each in gone.changes} == {What.REMOVED} and gone.complete
+    assert {each.what for each in gone.changes} == {ChangeType.REMOVED} and gone.complete
 
 
 def test_tools_of_one_name_are_compared_by_content() -> None:
@@ -165,7 +165,7 @@ def test_tools_of_one_name_are_compared_by_content() -> None:
 
 
 def test_a_record_is_bounded_and_alarms_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evidence.derive.outline.MAX_ENTRIES", 200)
+    monkeypatch.setattr("evidence.derive.listing_outline.MAX_ENTRIES", 200)
     monkeypatch.setattr("evidence.derive.drift.MAX_CHANGES", 20)
     tools = [{"name": f"t{at}", "description": "Reads."} for at in range(200)]
     seen = nights(listing(*tools), listing(*(changed(tool, description=POISON) for tool in tools)))
@@ -175,10 +175,10 @@ def test_a_record_is_bounded_and_alarms_come_first(monkeypatch: pytest.MonkeyPat
 
 def test_the_same_nights_give_the_same_bytes_in_any_order() -> None:
     tools = [READ, MAIL, *({"name": f"t{at}", "description": f"Tool {at}."} for at in range(20))]
-    expected = derive(dossier(listing=listing(*tools)), dossier())
+    expected = derive_drift(dossier(listing=listing(*tools)), dossier())
     for seed in range(5):
         shuffled = random.Random(seed).sample(tools, len(tools))
-        assert derive(dossier(listing=listing(*shuffled)), dossier()) == expected
+        assert derive_drift(dossier(listing=listing(*shuffled)), dossier()) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.derive.scrubbing import are_clean, scrub_body, scrub_text, scrubbed
+from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_body, scrub_record, scrub_text
 from evidence.kinds.samples import Sample, write_samples
 from evidence.model import Absent, Observed, Reason, Record, ServerId
 from evidence.patterns.secrets import PATTERNS
-from evidence.patterns.secrets.samples import write
+from evidence.patterns.secrets.samples import write_sample
 
-TOKEN = write("ghp_<w36>")
-SAMPLES = [write(template, "scrub") for one in PATTERNS for template in one.bad]
+TOKEN = write_sample("ghp_<w36>")
+SAMPLES = [write_sample(template, "scrub") for one in PATTERNS for template in one.bad]
 
 
 def record(content: Observed | Absent, kind: str = "exchanges", **observation: object) -> Record:
@@ -34,9 +34,9 @@ def record(content: Observed | Absent, kind: str = "exchanges", **observation: o
 
 
 def test_bodies_details_and_observations_are_scrubbed() -> None:
-    body = scrubbed(record(Observed(json.dumps({"error": {"message": f"bad {TOKEN}"}}).encode())))
-    absent = scrubbed(record(Absent(Reason.START_FAILED, f"exit code 1: {TOKEN}")))
-    noted = scrubbed(record(Observed(b"{}"), stderr=f"using {TOKEN}", deep=[{"a": TOKEN}]))
+    body = scrub_record(record(Observed(json.dumps({"error": {"message": f"bad {TOKEN}"}}).encode())))
+    absent = scrub_record(record(Absent(Reason.START_FAILED, f"exit code 1: {TOKEN}")))
+    noted = scrub_record(record(Observed(b"{}"), stderr=f"using {TOKEN}", deep=[{"a": TOKEN}]))
     assert TOKEN not in repr((body, absent, noted))
     assert json.loads(body.content.body) == {"error": {"message": "bad [secret]"}}  # type: ignore[union-attr]
 
@@ -44,12 +44,12 @@ def test_bodies_details_and_observations_are_scrubbed() -> None:
 @pytest.mark.parametrize("kind", ["listing", "registration"])
 def test_listings_and_entries_stay_raw(kind: str) -> None:
     kept = record(Observed(TOKEN.encode()), kind)
-    assert scrubbed(kept) is kept
+    assert scrub_record(kept) is kept
 
 
 def test_a_record_without_secrets_is_the_same_one() -> None:
     kept = record(Observed(b'{"a": [1, "b\\u00e9"]}'), ms=1.5, headers={"server": "nginx"})
-    assert scrubbed(kept) is kept
+    assert scrub_record(kept) is kept
 
 
 def test_json_stays_json_without_any_sample_and_a_second_time_changes_nothing() -> None:
@@ -75,8 +75,8 @@ def test_no_sample_hides_among_other_texts(before: str) -> None:
     """What stands before a text must not excuse it, nor make it a part of something else."""
     for sample in SAMPLES:
         assert scrub_text(sample) != sample
-        assert not are_clean([before, sample, "tools/search/query", before])
-    assert are_clean([before, "tools/search/query", before, "Searches for invoices.", ""])
+        assert not are_free_of_secrets([before, sample, "tools/search/query", before])
+    assert are_free_of_secrets([before, "tools/search/query", before, "Searches for invoices.", ""])
 
 
 @pytest.mark.parametrize("escaped", [TOKEN.replace("g", "\\u0067"), "a\\/" + TOKEN, '\\"' + TOKEN + '\\"'])
@@ -123,6 +123,6 @@ def test_the_times_of_attempts_are_not_looked_through() -> None:
     """There are up to 400 for every server and night, and none of them is anybody's word."""
     taken = write_samples([Sample(datetime(2026, 1, 1, tzinfo=UTC), "", 1.5)])
     kept = replace(record(Observed(b"{}"), "samples"), observation=taken)
-    assert scrubbed(kept) is kept
-    loose = scrubbed(replace(kept, observation={**taken, "more": TOKEN}))
+    assert scrub_record(kept) is kept
+    loose = scrub_record(replace(kept, observation={**taken, "more": TOKEN}))
     assert loose.observation == {"samples": [["2026-01-01T00:00:00Z", "", 1.5, None]], "more": "[secret]"}

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from evidence.store import RunState, Stage
+from tests.functional.gate import Gate
 from tests.functional.processes import CELERY, NIGHTLY, PATIENCE, Process, comparable, environment, opened, until
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
@@ -21,14 +22,14 @@ QUICK = {
     "HALLMARK_PLAN_EVERY": "1",
     "HALLMARK_LIGHT_EVERY": "0",  # a server that fails once must fail in the run
     "HALLMARK_RETRIES": "0",
-    "HALLMARK_LEASE_TTL": "4",
+    "HALLMARK_LEASE_TTL": "6",
     "HALLMARK_LEASE_CHUNK": "6",
     "HALLMARK_WRITE_BATCH": "2",
     "HALLMARK_IN_FLIGHT": "4",
-    "HALLMARK_SHARD_TIME": "60",
-    "HALLMARK_COLLECTOR_TIMEOUT": "10",
-    "HALLMARK_LONG_TASK_TIME": "60",
-    "HALLMARK_VISIBILITY_TIMEOUT": "120",
+    "HALLMARK_SHARD_TIME": "300",
+    "HALLMARK_COLLECTOR_TIMEOUT": "120",
+    "HALLMARK_LONG_TASK_TIME": "300",
+    "HALLMARK_VISIBILITY_TIMEOUT": "600",
 }
 
 
@@ -54,11 +55,17 @@ class Cluster:
         """Set a variable for the processes that are started from now on."""
         self.environment[name] = value
 
+    def gated(self, seconds: float = 60.0) -> Gate:
+        """A gate for the processes that are started from now on."""
+        gate = Gate(self._folder / "gate", seconds)
+        self.environment.update(gate.environment)
+        return gate
+
     def hallmark(self, *words: str) -> str:
         """What a command prints that an operator of this deployment gives."""
         command = [sys.executable, "-c", "from workers.cli.app import main; main()", *words]
         done = subprocess.run(
-            command, env=self.environment, cwd=self._folder, capture_output=True, text=True, timeout=60, check=False
+            command, env=self.environment, cwd=self._folder, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -76,7 +83,7 @@ class Cluster:
     def collected(self) -> int:
         """Servers of the nightly run whose evidence is stored."""
         with opened(self.url) as store:
-            return store.progress(NIGHTLY).done[Stage.COLLECT] if store.run(NIGHTLY) else 0
+            return store.read_progress(NIGHTLY).done[Stage.COLLECT] if store.find_run(NIGHTLY) else 0
 
     def wait_until_collected(self, at_least: int) -> None:
         until(lambda: self.collected() >= at_least, f"{at_least} servers collected", explain=self.log)
@@ -101,7 +108,7 @@ class Cluster:
         """Whether the nightly run is published; workers that crashed are started again."""
         self._restart_crashed_workers()
         with opened(self.url) as store:
-            row = store.run(NIGHTLY)
+            row = store.find_run(NIGHTLY)
             return row is not None and row.state is RunState.PUBLISHED
 
     def _restart_crashed_workers(self) -> None:

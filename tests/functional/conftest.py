@@ -10,7 +10,7 @@ import pytest
 from tests.functional.cluster import Cluster, running_cluster
 from tests.functional.fleet import Fleet, running_fleet
 from tests.functional.processes import Embedded, comparable
-from tests.servers.postgres import PostgresServer, postgres_server
+from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer, valkey_server
 
 
@@ -41,9 +41,8 @@ def embedded(tmp_path: Path, fleet: Fleet) -> Embedded:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
+def postgres(session_postgres: PostgresServer) -> PostgresServer:
+    return session_postgres
 
 
 @pytest.fixture

@@ -6,27 +6,31 @@ Prints `started`, then one line per status, then the result as JSON. Settings co
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from workers import embedded, log
 from workers.context import open_context
-from workers.loop import run_loop
-from workers.options import RunOptions
-from workers.progress import Status
-from workers.settings import Settings
+from workers.event_loop import run_coroutine
+from workers.progress import StageStatus
+from workers.runs.options import RunOptions
+from workers.settings.environment import Settings
+
+if "GATE" in os.environ:
+    from tests.functional import gated_servers  # noqa: F401
 
 
 class Lines:
-    def show(self, status: Status) -> None:
+    def show(self, status: StageStatus) -> None:
         _say(f"{status.stage} {status.done}")
 
 
 async def main(source: str) -> None:
     settings = Settings()
-    log.configure(settings.log_level, settings.log_format)
+    log.configure_logging(settings.log_level, settings.log_format)
     async with open_context(settings) as ctx:
         _say("started")
-        result = await embedded.run(ctx, RunOptions(registries=(source,)), Lines())
+        result = await embedded.run_embedded(ctx, RunOptions(registries=(source,)), Lines())
     facts = {
         "run": result.run.id,
         "ok": result.ok,
@@ -47,4 +51,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    run_loop(main(sys.argv[1]))
+    run_coroutine(main(sys.argv[1]))

@@ -12,12 +12,12 @@ import pytest
 from evidence.kinds import listing
 from evidence.model import Dossier, Reason, Server
 from evidence.store import Store
-from evidence.store.audit import Act
-from evidence.store.claim_rows import ClaimState, Way
-from evidence.store.webhook_rows import Webhook
-from publish.people import claiming
-from publish.people.claiming import Started
-from publish.people.webhooks import secret_of, verified
+from evidence.store.community.claim_values import ClaimState, ProofMethod
+from evidence.store.community.webhook_values import Webhook
+from evidence.store.decisions.audit_trail import AuditEntry
+from publish.community import claims
+from publish.community.claims import ClaimWithToken
+from publish.community.webhooks import derive_secret, verify_message
 from tests.functional.cluster import Cluster, running_cluster
 from tests.functional.processes import opened, until
 from tests.publish import samples
@@ -26,8 +26,8 @@ from tests.publish.shelf import fill
 from tests.servers.grounds import Website, website
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
-from workers import people
-from workers.settings import Settings
+from workers.community import client_limits
+from workers.settings.environment import Settings
 
 pytestmark = pytest.mark.xdist_group("functional-people")
 
@@ -55,7 +55,7 @@ def two_nights(store: Store, mine: str) -> Server:
     now = [*samples.dossiers(9), samples.absent_dossier(Reason.UNREACHABLE, ref=mine)]
     fill(store, [_saying(one, other) for one, other in zip(now, now[1:] + now[:1], strict=True)], EARLIER)
     fill(store, now)
-    store.board.put(RUN.id, [], lambda: b"{}")
+    store.listing.write_listing(RUN.id, [], lambda: b"{}")
     return now[-1].server
 
 
@@ -67,7 +67,7 @@ def _saying(one: Dossier, other: Dossier) -> Dossier:
 def moved(store: Store) -> str:
     """A server whose score differs between the two nights."""
     before, after = (
-        {(card.server, card.rubric): card.score for card in store.scorecards(run.id)} for run in (EARLIER, RUN)
+        {(card.server, card.rubric): card.score for card in store.read_scorecards(run.id)} for run in (EARLIER, RUN)
     )
     return next(one for one, rubric in after if rubric == "lint" and before[one, rubric] != after[one, rubric])
 
@@ -75,7 +75,9 @@ def moved(store: Store) -> str:
 def hooked(store: Store, name: str, site: Website) -> Webhook:
     """A new webhook of a server whose score differs between the two nights."""
     made = Webhook(id=name, server=moved(store), url=f"{site.url}/hook", token="t", made_at=NOW, run=EARLIER.id)
-    assert store.webhooks.add(made, 9, Act(at=NOW, who="its owner", what="webhook.register", subject=name))
+    assert store.webhooks.put_webhook(
+        made, 9, AuditEntry(at=NOW, who="its owner", what="webhook.register", subject=name)
+    )
     return made
 
 
@@ -84,16 +86,16 @@ def test_proofs_are_found_and_changes_are_told_by_a_deployment(people_only: Clus
     with opened(people_only.url) as store:
         store.migrate()
         server = two_nights(store, f"{site.url}/mcp")
-        limits = people.limits(settings)
-        claimed = claiming.start(store, limits, NOW, server, way=Way.WELL_KNOWN, client="ann")
-        assert isinstance(claimed, Started)
-        site.pages[claiming.WELL_KNOWN] = (200, f"{claimed.claim.challenge}\n".encode())
+        limits = client_limits.read_community_limits(settings)
+        claimed = claims.start_claim(store, limits, NOW, server, way=ProofMethod.WELL_KNOWN, client="ann")
+        assert isinstance(claimed, ClaimWithToken)
+        site.pages[claims.WELL_KNOWN] = (200, f"{claimed.claim.challenge}\n".encode())
         hook = hooked(store, "whk_1", site)
         people_only.start_worker()
         people_only.start_beat()
 
         def is_proven() -> bool:
-            claim = store.claims.find(claimed.claim.id)
+            claim = store.claims.find_claim(claimed.claim.id)
             return claim is not None and claim.state is ClaimState.PROVEN
 
         until(is_proven, "the proof found", explain=people_only.log)
@@ -101,10 +103,13 @@ def test_proofs_are_found_and_changes_are_told_by_a_deployment(people_only: Clus
         asked = len(site.asked)
         hooked(store, "whk_2", site)  # is told by a later turn than that which told the first
         until(lambda: len(site.received) > 1, "the second one told", explain=people_only.log)
-        assert len(store.webhooks.deliveries(hook.id)) == 1
+        assert len(store.webhooks.list_deliveries(hook.id)) == 1
         assert len(site.received) == 2
         assert len(site.asked) == asked, "what was found just now is not looked for again"
         headers, body = site.received[0]
-        (sent,) = store.webhooks.deliveries(hook.id)
-        key = secret_of(lambda purpose: people.sealed(settings, purpose), hook.id)
-        assert verified(key, headers, body, datetime.fromtimestamp(int(headers["webhook-timestamp"]), UTC)) == sent.id
+        (sent,) = store.webhooks.list_deliveries(hook.id)
+        key = derive_secret(lambda purpose: client_limits.derive_key(settings, purpose), hook.id)
+        assert (
+            verify_message(key, headers, body, datetime.fromtimestamp(int(headers["webhook-timestamp"]), UTC))
+            == sent.id
+        )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import available, build
+from crawler.sandbox import build_rootfs, check_bubblewrap
 from evidence.kinds import behaviour, listing
 from evidence.kinds.listing import Listing
 from evidence.model import Observed
@@ -23,7 +23,7 @@ from tests.servers.valkey import ValkeyServer
 from workers import schedule
 
 # Two workers, beat and a database take some 15 s of a processor.
-pytestmark = [pytest.mark.xdist_group("functional-celery"), pytest.mark.soak, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("functional-celery"), pytest.mark.soak]
 
 SERVER = """#!/usr/bin/env node
 const say = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
@@ -50,13 +50,13 @@ def entry(name: str) -> dict[str, object]:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home whose cache has the root file system that all tests share, and no package."""
-    if not (state := available()).ok:
+    if not (state := check_bubblewrap()).ok:
         if "sandbox" in os.environ.get("HALLMARK_REQUIRE", "").split(","):
             pytest.fail(f"{state.why}; {state.fix}")
         pytest.skip(f"no sandbox here: {state.why}")
     shared = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hallmark"
     shared = Path(os.environ.get("HALLMARK_CACHE") or shared).resolve()
-    asyncio.run(build(shared, environ=os.environ))
+    asyncio.run(build_rootfs(shared, environ=os.environ))
     (tmp_path / "cache").mkdir()
     for part in ("rootfs", "tools"):
         (tmp_path / "cache" / part).symlink_to(shared / part)
@@ -77,15 +77,15 @@ def test_packages_are_installed_and_probed_by_the_worker_of_their_queue(
             if name != "PATH":
                 cluster.change(name, value)
         cluster.change("HALLMARK_COLLECTOR_TIMEOUT", "30")
-        others = cluster.start_worker(1, queues=[name for name in schedule.QUEUES if name != schedule.SANDBOX])
+        others = cluster.start_worker(1, queues=[name for name in schedule.QUEUES if name != schedule.SANDBOX_QUEUE])
         cluster.start_beat()
         until(lambda: _waits_for_sandbox(cluster.url), "servers wait for the sandbox", explain=cluster.log)
         assert not any("/-/" in path for path in index.asked), "somebody else installed it"
-        cluster.start_worker(1, queues=[schedule.SANDBOX])
+        cluster.start_worker(1, queues=[schedule.SANDBOX_QUEUE])
         cluster.wait_until_published()
         assert schedule.SANDBOX_SHARD not in others.log()
         with opened(cluster.url) as store:
-            dossiers = store.dossiers(NIGHTLY, store.planned(NIGHTLY))
+            dossiers = store.read_dossiers(NIGHTLY, store.list_planned_servers(NIGHTLY))
             found = {each.server.ref.removeprefix("npm:"): each.records for each in dossiers}
     content = found["queued"][listing.KIND].content
     assert isinstance(content, Observed), content
@@ -97,4 +97,4 @@ def test_packages_are_installed_and_probed_by_the_worker_of_their_queue(
 
 def _waits_for_sandbox(url: str) -> bool:
     with opened(url) as store:
-        return bool(store.run(NIGHTLY) and store.pending(NIGHTLY, Stage.SANDBOX))
+        return bool(store.find_run(NIGHTLY) and store.list_pending_servers(NIGHTLY, Stage.SANDBOX))

@@ -49,7 +49,7 @@ def _night(folder: Path) -> dict[str, Any]:
         "--pace",
         "0.05",
     ]
-    quick = ["--set", "HALLMARK_SWEEP_EVERY=0.5", "--set", "HALLMARK_PLAN_EVERY=0.5", "--deadline", "60"]
+    quick = ["--set", "HALLMARK_SWEEP_EVERY=0.5", "--set", "HALLMARK_PLAN_EVERY=0.5", "--deadline", "400"]
     into = folder / "night.json"
     command = [sys.executable, "-m", "bench.night", *size, *quick, "--json", str(into)]
     done = subprocess.run(
@@ -57,7 +57,7 @@ def _night(folder: Path) -> dict[str, Any]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=500,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,21 +13,21 @@ from starlette.testclient import TestClient
 from evidence.store import StoreUnavailable, open_store
 from evidence.store.database import Database
 from tests.servers.postgres import PostgresServer, postgres_server
-from workers.settings import Settings
-from workers.web import create_app, store_url
+from workers.settings.environment import Settings
+from workers.web.app import bound_store_url, create_app
 
 
-def settings(server: PostgresServer, folder: Path) -> Settings:
+def settings(server: PostgresServer, folder: Path, patience: timedelta = timedelta(minutes=5)) -> Settings:
     return Settings(
         home=folder,
         database_url=SecretStr(server.create_database()),
         web_rate=0,
-        web_query_time=timedelta(milliseconds=200),
+        web_query_time=patience,
     )
 
 
 def test_a_slow_query_is_given_up(postgres: PostgresServer, tmp_path: Path) -> None:
-    database = Database(store_url(settings(postgres, tmp_path)))
+    database = Database(bound_store_url(settings(postgres, tmp_path, timedelta(milliseconds=200))))
     with database.reading() as connection:
         assert connection.scalar(text("SHOW statement_timeout")) == "200ms"
     with pytest.raises(StoreUnavailable), database.reading() as connection:

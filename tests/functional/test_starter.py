@@ -22,7 +22,6 @@ def _hallmark(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.live
 @pytest.mark.sandbox
-@pytest.mark.timeout(600)
 def test_the_starter_registry_is_measured_in_the_sandbox(tmp_path: Path) -> None:
     _hallmark(tmp_path, "run", "--registry", "starter", "--quiet", "--report", str(tmp_path / "report"))
     exported = [json.loads(line) for line in _hallmark(tmp_path, "export", "--comparable").splitlines()]

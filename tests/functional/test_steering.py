@@ -9,7 +9,7 @@ import pytest
 
 from evidence.kinds import listing
 from evidence.model import Observed
-from evidence.store import RunAct, RunEvent, RunState, Stage
+from evidence.store import RunAction, RunEvent, RunState, Stage
 from tests.functional.cluster import Cluster
 from tests.functional.processes import NIGHTLY, comparable, differing, opened, until
 
@@ -17,35 +17,38 @@ pytestmark = pytest.mark.xdist_group("functional-celery-nights")
 
 
 def test_a_night_that_is_paused_and_resumed_ends_as_an_undisturbed_one(cluster: Cluster, undisturbed: bytes) -> None:
-    cluster.change("HALLMARK_IN_FLIGHT", "1")  # slow enough to be paused on the way
-    cluster.start_worker(concurrency=1)
+    gate = cluster.gated(seconds=2)  # those under way end before the run is paused
+    cluster.start_worker(concurrency=1, app="tests.functional.gated_servers")
     cluster.start_beat()
     cluster.wait_until_collected(6)
     with opened(cluster.url) as store:
-        at = store.now(datetime.now(UTC))
-        store.act(NIGHTLY, RunEvent(at=at, who="operator", what=RunAct.PAUSED, note="to see it"))
-        until(lambda: not store.held(NIGHTLY), "nobody holds anything", explain=cluster.log)
-        done = store.progress(NIGHTLY).done[Stage.COLLECT]
-        assert store.pending(NIGHTLY, Stage.COLLECT), "the run was over before the pause"
+        at = store.read_database_time(datetime.now(UTC))
+        store.apply_run_action(NIGHTLY, RunEvent(at=at, who="operator", what=RunAction.PAUSED, note="to see it"))
+        until(lambda: not store.count_held_items(NIGHTLY), "nobody holds anything", explain=cluster.log)
+        done = store.read_progress(NIGHTLY).done[Stage.COLLECT]
+        assert store.list_pending_servers(NIGHTLY, Stage.COLLECT), "the run was over before the pause"
+    gate.open()
     cluster.hallmark("night", "resume", "--by", "operator")
     assert differing(cluster.wait_until_published(), undisturbed) == []
     with opened(cluster.url) as store:
-        assert store.progress(NIGHTLY).done[Stage.COLLECT] > done
-        assert [event.what.value for event in store.events(NIGHTLY)] == ["paused", "resumed"]
+        assert store.read_progress(NIGHTLY).done[Stage.COLLECT] > done
+        assert [event.what.value for event in store.read_run_events(NIGHTLY)] == ["paused", "resumed"]
 
 
 def test_a_night_is_started_by_hand_and_another_one_cancelled(cluster: Cluster, undisturbed: bytes) -> None:
-    first = cluster.start_worker()
+    gate = cluster.gated()
+    first = cluster.start_worker(app="tests.functional.gated_servers")
     cluster.start_beat()
     cluster.wait_until_collected(1)
-    first.kill()  # or a fast machine might be done before the command is
+    first.kill()
+    gate.open()
     cluster.hallmark("night", "cancel", "--by", "operator")
     cluster.start_worker()
     run = json.loads(cluster.hallmark("night", "start", "--by", "operator", "--json"))["run"]
     with opened(cluster.url) as store:
         until(lambda: _state(store, run) is RunState.PUBLISHED, "the second night published", explain=cluster.log)
         assert _state(store, NIGHTLY) is RunState.CANCELLED
-        assert store.snapshot(NIGHTLY) is None
+        assert store.find_snapshot(NIGHTLY) is None
     assert differing(comparable(cluster.url, run), undisturbed) == []
 
 
@@ -55,9 +58,9 @@ def test_servers_that_failed_in_passing_are_looked_at_again_before_the_night_end
     cluster.change("HALLMARK_HOST_FAILURES", "1000")  # all of them share a host, which would be given a rest
     cluster.start_worker()
     cluster.start_beat()
-    cluster.wait_until_published(patience=100)
+    cluster.wait_until_published()
     with opened(cluster.url) as store:
-        dossiers = store.dossiers(NIGHTLY, store.planned(NIGHTLY))
+        dossiers = store.read_dossiers(NIGHTLY, store.list_planned_servers(NIGHTLY))
         tries = [dossier.records[listing.KIND].observation.get("tries") for dossier in dossiers]
         assert any(tries), "nobody failed in passing, so nothing was shown"
         unlisted = [dossier for dossier in dossiers if not isinstance(dossier.read(listing.KIND), Observed)]
@@ -65,5 +68,5 @@ def test_servers_that_failed_in_passing_are_looked_at_again_before_the_night_end
 
 
 def _state(store, run: str) -> RunState | None:  # type: ignore[no-untyped-def]
-    row = store.run(run)
+    row = store.find_run(run)
     return None if row is None else row.state

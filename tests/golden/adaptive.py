@@ -6,18 +6,18 @@ import argparse
 import json
 from pathlib import Path
 
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
-from scoring.scorecard import Scorecard
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
 from tests.dossiers import captures
 
 GOLDEN = Path(__file__).with_name("adaptive.json")
 
 
 def current() -> dict[str, object]:
-    rubric = catalogue.rubric("adaptive@1")
-    return {name: _compact(rubric.score(assess(dossier, [rubric]))) for name, dossier in captures().items()}
+    rubric = catalogue.get_rubric("adaptive@1")
+    return {name: _compact(rubric.score(assess_dossier(dossier, [rubric]))) for name, dossier in captures().items()}
 
 
 def committed() -> dict[str, object]:

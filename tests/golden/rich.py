@@ -8,11 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evidence.model import Dossier
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.receipt import encode
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import encode_scorecard
 from tests.scoring.rich import RICH
-from workers.cli.saved import FORMAT, _record
+from workers.cli.measure.scan_file import FORMAT, _record
 
 GOLDEN = Path(__file__).with_name("rich.json")
 SAVED = Path(__file__).resolve().parents[1] / "dossiers" / "projects"
@@ -46,8 +46,8 @@ def committed() -> dict[str, dict[str, object]]:
 
 
 def _receipt(name: str, rubric: str) -> dict[str, object]:
-    methodology = catalogue.rubric(rubric)
-    card = json.loads(encode(methodology.score(assess(RICH[name](), [methodology]))))
+    methodology = catalogue.get_rubric(rubric)
+    card = json.loads(encode_scorecard(methodology.score(assess_dossier(RICH[name](), [methodology]))))
     return {member: value for member, value in _without_digests(card).items() if member not in _PINS}
 
 

@@ -10,10 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 from evidence.model import Dossier
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.outcome import Measured
-from scoring.rubric import Rubric
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.rubric import Rubric
+from scoring.results.outcome import Measured
 from tests.dossiers import captures
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "tool_design-1-to-2.md"
@@ -39,7 +39,7 @@ SERVERS = """
 
 
 def page() -> str:
-    first, second = catalogue.rubric("tool_design@1"), catalogue.rubric("tool_design@2")
+    first, second = catalogue.get_rubric("tool_design@1"), catalogue.get_rubric("tool_design@2")
     before, after = verdicts(first), verdicts(second)
     rules = list(dict.fromkeys(criterion.cites for criterion in first.criteria))
     rows = [_row(rule, before, after) for rule in rules]
@@ -57,7 +57,7 @@ def verdicts(rubric: Rubric) -> Verdicts:
     """How often each published id was found on each captured tool."""
     found: Verdicts = {}
     for name, evidence in captures().items():
-        assessment = assess(evidence, [rubric])
+        assessment = assess_dossier(evidence, [rubric])
         walk = assessment.walks[rubric.criteria[0].pages]
         found |= {(name, tool.position[0]): Counter() for tool in walk.tools}
         for criterion in rubric.criteria:
@@ -76,7 +76,7 @@ def _row(rule: str, before: Verdicts, after: Verdicts) -> list[int]:
 
 
 def _scores(name: str, evidence: Dossier, first: Rubric, second: Rubric) -> str:
-    assessment = assess(evidence, [first, second])
+    assessment = assess_dossier(evidence, [first, second])
     cards = [rubric.score(assessment) for rubric in (first, second)]
     tools = len(assessment.walks[first.criteria[0].pages].tools)
     return f"| {name} | {tools} | {cards[0].score} | {cards[1].score} |"

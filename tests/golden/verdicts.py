@@ -6,9 +6,9 @@ import argparse
 import json
 from pathlib import Path
 
-from scoring import conformance
-from scoring.assess import assess
-from scoring.conformance import Verdict
+from scoring.engine.assess import assess_dossier
+from scoring.protocol import conformance
+from scoring.protocol.conformance import Verdict
 from tests.dossiers import recorded
 
 GOLDEN = Path(__file__).with_name("verdicts.json")
@@ -25,7 +25,7 @@ def committed() -> dict[str, dict[str, str]]:
 
 
 def _verdicts(name: str) -> dict[str, str]:
-    results = conformance.results(assess(recorded()[name]))
+    results = conformance.evaluate_checks(assess_dossier(recorded()[name]))
     by_verdict = {
         verdict.value: " ".join(one.check.requirement.id for one in results if one.verdict is verdict)
         for verdict in Verdict

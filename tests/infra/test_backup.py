@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -12,18 +12,17 @@ from pathlib import Path
 import pytest
 
 from evidence.store import open_store
-from publish import dataset
+from publish import public_servers
 from tests.publish import samples
 from tests.publish.shelf import fill
-from tests.servers.postgres import PostgresServer, _reachable_binaries, postgres_server
+from tests.servers.postgres import PostgresServer, _reachable_binaries
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
+def postgres(session_postgres: PostgresServer) -> PostgresServer:
+    return session_postgres
 
 
 @dataclass
@@ -71,7 +70,7 @@ def exported(url: str) -> bytes:
     try:
         assert store.verify() == []
         out = BytesIO()
-        dataset.export(store, samples.RUN.id, out, format="jsonl")
+        public_servers.export_run(store, samples.RUN.id, out, format="jsonl")
         return out.getvalue()
     finally:
         store.close()
@@ -82,7 +81,7 @@ def test_sqlite_comes_back_whole_and_is_never_overwritten(tmp_path: Path, backup
     home.mkdir()
     before = filled(f"sqlite:///{home}/hallmark.db")
     writer = open_store(f"sqlite:///{home}/hallmark.db")  # a run that goes on
-    writer.runs()
+    writer.list_runs()
     done = backup(home, "save", saved)
     writer.close()
     assert done.code == 0, done.err

@@ -32,10 +32,10 @@ from tests.infra.deployment import (
     units,
 )
 from workers import schedule
-from workers.cli.app import SUBCOMMANDS, load
+from workers.cli.app import SUBCOMMANDS, load_command
 from workers.log import LIBRARY_EVENT
-from workers.metrics import exposed_names
-from workers.settings import PREFIX, Settings
+from workers.observability.metrics import list_exposed_names
+from workers.settings.environment import VARIABLE_PREFIX, Settings
 
 STARTED = started()
 
@@ -66,6 +66,18 @@ def test_every_command_is_one_that_its_tool_understands(one: Started) -> None:
             raise AssertionError(f"{one} starts something that no test knows")
 
 
+def test_the_cache_of_compose_is_the_only_way_to_the_site() -> None:
+    services, config = compose()["services"], (INFRA / "nginx" / "hallmark.conf").read_text()
+    cache, web = services["cache"], services["web"]
+    assert cache["volumes"] == ["./nginx/hallmark.conf:/etc/nginx/conf.d/default.conf:ro"]
+    assert "ports" not in web
+    assert f"server web:{web['command'][web['command'].index('--port') + 1]};" in config
+    assert [port.rpartition(":")[2] for port in cache["ports"]] == re.findall(r"listen (\d+);", config)
+    stored = re.findall(r"proxy_cache_path (\S+)", config)
+    mounted = [mount.partition(":")[0] for mount in cache["tmpfs"]]
+    assert all(any(path.startswith(f"{folder}/") for folder in mounted) for path in stored)
+
+
 @pytest.mark.parametrize("where", ["compose", "kubernetes", "systemd"])
 def test_every_queue_has_one_kind_of_worker(where: str) -> None:
     queues = [queue for one in STARTED if one.where == where for queue in one.queues]
@@ -74,19 +86,19 @@ def test_every_queue_has_one_kind_of_worker(where: str) -> None:
 
 @pytest.mark.parametrize("where", ["compose", "kubernetes", "systemd"])
 def test_sweeps_never_wait_behind_a_shard(where: str) -> None:
-    alone = [one.queues for one in STARTED if one.where == where and schedule.PUBLISH in one.queues]
-    assert alone == [(schedule.PUBLISH,)]
+    alone = [one.queues for one in STARTED if one.where == where and schedule.PUBLISH_QUEUE in one.queues]
+    assert alone == [(schedule.PUBLISH_QUEUE,)]
 
 
 def test_there_is_one_beat_and_one_health_app_everywhere() -> None:
     for where in ("compose", "kubernetes", "systemd"):
         words = [one.words for one in STARTED if one.where == where]
         assert sum("beat" in line for line in words) == 1
-        assert sum("workers.health:create_app" in line for line in words) == 1
+        assert sum("workers.observability.health:create_app" in line for line in words) == 1
 
 
 def test_every_variable_is_a_setting() -> None:
-    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    known = {f"{VARIABLE_PREFIX}{name}".upper() for name in Settings.model_fields}
     # The Action has a variable of its own, and the tests know HALLMARK_REQUIRE.
     unknown = {
         (name, variable)
@@ -104,7 +116,7 @@ def told() -> list[str]:
     blocks = re.findall(r"```console\n(.*?)```", guide, re.DOTALL)
     lines = [re.split(r" *[#|&]| > ", line[1:])[0] for line in "\n".join(blocks).splitlines() if line[:1] in "$#"]
     spans = re.findall(r"(?<!`)`([a-z][^`\n]*)`(?!`)", re.sub(r"```.*?```", "", guide, flags=re.DOTALL))
-    groups = [name for name, one in SUBCOMMANDS.items() if isinstance(load(one.module), TyperGroup)]
+    groups = [name for name, one in SUBCOMMANDS.items() if isinstance(load_command(one.module), TyperGroup)]
     spans = [f"hallmark {span}" if span.split()[0] in groups and " " in span else span for span in spans]
     return [found[1] for line in (*lines, *spans) if (found := re.search(r"(?:^|\s)(?:--\s)?hallmark ([a-z].*)", line))]
 
@@ -112,7 +124,7 @@ def told() -> list[str]:
 @pytest.mark.parametrize("line", told())
 def test_every_hallmark_command_of_the_guide_exists(line: str) -> None:
     name, *words = shlex.split(line)
-    command = load(SUBCOMMANDS[name].module)
+    command = load_command(SUBCOMMANDS[name].module)
     while isinstance(command, TyperGroup) and words:
         command, words = command.commands[words[0]], words[1:]
     command.make_context(name, words)
@@ -133,7 +145,7 @@ def test_every_event_of_the_guide_is_logged() -> None:
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", guide))
     settings = set(Settings.model_fields)
     reasons = {reason.value for reason in Reason}
-    others = {LIBRARY_EVENT, "pivot_root"} | exposed_names()  # of these the second is a system call
+    others = {LIBRARY_EVENT, "pivot_root"} | list_exposed_names()  # of these the second is a system call
     assert named - logged - settings - reasons <= others
     assert "collector_failed" in named & logged
 

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 
 from tests.infra.deployment import INFRA, ROOT, compose, manifests
 from workers.clock import SystemClock
-from workers.metrics import METRICS, exposed_names
-from workers.web_watch import Watch
+from workers.observability.metrics import METRICS, list_exposed_names
+from workers.web.request_metrics import RequestMetrics
 
 METRIC = re.compile(r"\bhallmark_[a-z_]+\b")
 RULES = yaml.safe_load((INFRA / "prometheus" / "alerts.yml").read_text())["groups"][0]["rules"]
@@ -25,7 +25,7 @@ GUIDE = (ROOT / "docs" / "guide" / "operations.md").read_text()
 
 def of_the_site() -> dict[str, set[str]]:
     """Every name that the site exposes once it was asked for something, with its labels."""
-    watch = Watch(PlainTextResponse("yes"), SystemClock())
+    watch = RequestMetrics(PlainTextResponse("yes"), SystemClock())
     TestClient(watch).get("/")
     found: dict[str, set[str]] = {}
     for family in watch.registry.collect():
@@ -34,7 +34,7 @@ def of_the_site() -> dict[str, set[str]]:
     return found
 
 
-LABELS = {name: set(METRICS[name.removesuffix("_total")].labels) for name in exposed_names()} | of_the_site()
+LABELS = {name: set(METRICS[name.removesuffix("_total")].labels) for name in list_exposed_names()} | of_the_site()
 
 
 def expressions() -> Iterator[tuple[str, str]]:
@@ -57,7 +57,7 @@ def test_every_expression_names_exported_metrics_and_their_labels() -> None:
 
 def test_every_metric_is_looked_at() -> None:
     seen = {name for _, expression in expressions() for name in METRIC.findall(expression)}
-    assert exposed_names() - seen <= {"hallmark_nightly_published_timestamp_seconds"}
+    assert list_exposed_names() - seen <= {"hallmark_nightly_published_timestamp_seconds"}
     assert {"hallmark_web_requests_total", "hallmark_web_seconds_bucket"} <= seen
 
 
@@ -126,7 +126,7 @@ def test_tested_alerts_exist() -> None:
 def test_the_autoscaler_goes_by_a_metric_that_the_adapter_hands_on() -> None:
     adapter = yaml.safe_load((INFRA / "kubernetes" / "base" / "adapter.yaml").read_text())
     [handed] = adapter["rules"]["external"]
-    assert handed["seriesQuery"] in exposed_names()
+    assert handed["seriesQuery"] in list_exposed_names()
     for one in manifests():
         if one["kind"] == "HorizontalPodAutoscaler":
             [metric] = one["spec"]["metrics"]

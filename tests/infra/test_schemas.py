@@ -15,8 +15,8 @@ import yaml
 
 from tests.infra.deployment import INFRA, ROOT, compose, manifests
 from tests.workers import world
-from tests.workers.test_metrics import OVERVIEW
-from workers.metrics import expose
+from tests.workers.observability.test_metrics import OVERVIEW
+from workers.observability.metrics import render_metrics
 
 KUBERNETES = "1.34"
 
@@ -64,7 +64,6 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.live
-@pytest.mark.timeout(600)
 def test_the_schema_of_compose_accepts_the_file(tools: Path) -> None:
     schema = json.loads((tools / "check_jsonschema/builtin_schemas/vendor/compose-spec.json").read_text())
     validator = jsonschema_rs.validator_for(schema)
@@ -88,7 +87,6 @@ def validator_of(tools: Path, document: dict[str, Any]) -> Any:
 
 
 @pytest.mark.live
-@pytest.mark.timeout(600)
 def test_the_schemas_of_kubernetes_accept_the_manifests(tools: Path) -> None:
     extra = yaml.safe_load_all((INFRA / "kubernetes/base/secret.example.yaml").read_text())
     for document in [*manifests(), *extra]:
@@ -115,7 +113,6 @@ def promtool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.live
-@pytest.mark.timeout(600)
 def test_promtool_accepts_the_configuration_and_the_alerts_fire_as_tested(promtool: Path) -> None:
     folder = INFRA / "prometheus"
     assert "SUCCESS" in run(promtool, "check", "config", folder / "prometheus.yml", cwd=folder)
@@ -123,8 +120,7 @@ def test_promtool_accepts_the_configuration_and_the_alerts_fire_as_tested(promto
 
 
 @pytest.mark.live
-@pytest.mark.timeout(600)
 def test_promtool_has_nothing_to_say_about_the_metrics(promtool: Path, tmp_path: Path) -> None:
-    exposed = expose(OVERVIEW, world.settings(tmp_path), took=0.25)
+    exposed = render_metrics(OVERVIEW, world.settings(tmp_path), took=0.25)
     done = subprocess.run([promtool, "check", "metrics"], input=exposed, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

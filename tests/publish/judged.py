@@ -10,19 +10,20 @@ from typing import Any
 
 from evidence.kinds import package, registration, samples, source
 from evidence.model import Absent, Dossier, Observed, Record
-from publish import gate
-from publish.dataset import Published
-from publish.disclosure import Shown, disclose, public_form
-from publish.gate import Judgement
-from scoring import catalogue, receipt
-from scoring.assess import assess
-from scoring.assessment import Assessment
-from scoring.scorecard import Scorecard
+from publish.badges import requirements
+from publish.badges.requirements import Judgement
+from publish.disclosure import PublicRecords, disclose_dossier, redact_receipt
+from publish.public_servers import PublicServer
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Assessment
+from scoring.results.scorecard import Scorecard
 from tests.dossiers import recorded
 from tests.publish.shelf import stored
 from tests.scoring.rich import NAME, entry, well_kept
 
-NEWEST = tuple({rubric.id: rubric for rubric in catalogue.rubrics()}.values())
+NEWEST = tuple({rubric.id: rubric for rubric in catalogue.list_rubrics()}.values())
 STEADY = {"window_days": 30, "samples": 30, "successes": 30, "failures": {}, "days": 28}
 
 
@@ -75,13 +76,13 @@ def registered(registry: str = "official", **members: Any) -> dict[str, Any]:
     return {"refs": [{"registry": registry, "name": NAME, "status": "active", "entry": entry(**members)}]}
 
 
-def published(evidence: Dossier, cards: Sequence[Scorecard] | None = None) -> Published:
+def published(evidence: Dossier, cards: Sequence[Scorecard] | None = None) -> PublicServer:
     """What is public of a dossier and its receipts."""
-    shown = disclose(evidence)
-    assert isinstance(shown, Shown)
-    made = cards if cards is not None else scored(assess(evidence, NEWEST))
-    public = [stored(public_form(card)) for card in made]
-    return Published(replace(evidence, records=shown.records), public)
+    shown = disclose_dossier(evidence)
+    assert isinstance(shown, PublicRecords)
+    made = cards if cards is not None else scored(assess_dossier(evidence, NEWEST))
+    public = [stored(redact_receipt(card)) for card in made]
+    return PublicServer(replace(evidence, records=shown.records), public)
 
 
 def scored(assessment: Assessment) -> tuple[Scorecard, ...]:
@@ -89,9 +90,9 @@ def scored(assessment: Assessment) -> tuple[Scorecard, ...]:
 
 
 def judgement(evidence: Dossier, **options: Any) -> Judgement:
-    return gate.judge(published(evidence), **options)
+    return requirements.judge_server(published(evidence), **options)
 
 
 def receipts(evidence: Dossier) -> list[Scorecard]:
     """The decoded public receipts."""
-    return [receipt.decode(card.body) for card in published(evidence).cards]
+    return [receipt.decode_scorecard(card.body) for card in published(evidence).cards]

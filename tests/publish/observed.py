@@ -11,8 +11,8 @@ from evidence.canonical import Json, canonical_json
 from evidence.kinds import access, exchanges, interop, samples, trials
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from scoring import accessing
-from scoring.conversing import body_of, legacy
+from scoring.example_builders import server_access
+from scoring.example_builders.conversation import build_exchanges_body, legacy_exchange
 from tests.publish.samples import AS_OF, absent_dossier, dossiers, hostile_dossier
 
 SECRET = "hunter2hunter2"
@@ -21,26 +21,28 @@ SECRET = "hunter2hunter2"
 def talkative(word: str = "ordinary") -> Dossier:
     """A server with every kind of evidence; `word` stands wherever a server's own words may."""
     said = (
-        legacy(
+        legacy_exchange(
             "initialize",
             result={"protocolVersion": "2025-11-25", "instructions": word},
             sent={"jsonrpc": "2.0", "id": 1, "method": "initialize"},
             headers={"content-type": "application/json", "mcp-session-id": "session 0"},
         ),
-        legacy("ping", result=word, headers={"mcp-session-id": "k7"}),
-        legacy("list-tools", received=[{"message": {"jsonrpc": "2.0", "id": 2}, "listed": ["tools", 0]}]),
-        legacy("unknown-method", error={"code": -32601, "message": f"{word} password={SECRET}", "token": SECRET}),
-        legacy("cursor-invented", failure=("timeout", word), received=[{"text": word}], status=None),
+        legacy_exchange("ping", result=word, headers={"mcp-session-id": "k7"}),
+        legacy_exchange("list-tools", received=[{"message": {"jsonrpc": "2.0", "id": 2}, "listed": ["tools", 0]}]),
+        legacy_exchange(
+            "unknown-method", error={"code": -32601, "message": f"{word} password={SECRET}", "token": SECRET}
+        ),
+        legacy_exchange("cursor-invented", failure=("timeout", word), received=[{"text": word}], status=None),
     )
-    seen = accessing.looked(
+    seen = server_access.open_access(
         "open",
-        resource_metadata=[{**accessing.attempt(), "url": word, "problem": word}],
+        resource_metadata=[{**server_access.metadata_request(), "url": word, "problem": word}],
         authorization_servers=[],
     )
     return with_kinds(
         dossiers(1)[0],
         {
-            exchanges.KIND: body_of(*said),
+            exchanges.KIND: build_exchanges_body(*said),
             access.KIND: seen.seen.body,
             trials.KIND: {"policy": "read", "trials": _trials(word), "skipped": [_skipped(word)], "unlisted": 2},
             interop.KIND: {
@@ -65,9 +67,9 @@ def hostile(word: str) -> Dossier:
 
 def locked_out(*, bogus: tuple[int, str] | None = (401, "oauth_required"), **parts: Any) -> Dossier:
     """A server that wants credentials, with what an invalid token got."""
-    locked = accessing.locked(
-        accessing.challenge(scope="read", resource_metadata=accessing.HEADER_URL),
-        resource=accessing.document(),
+    locked = server_access.protected_access(
+        server_access.challenge(scope="read", resource_metadata=server_access.HEADER_URL),
+        resource=server_access.document(),
         bogus=bogus,
         **parts,
     )
@@ -90,7 +92,7 @@ def with_kinds(dossier: Dossier, bodies: dict[str, Any]) -> Dossier:
         trials.KIND: {"calls": [{"tool": "t", "kind": "call", "ms": 1234.5}, {"ms": "soon"}]},
         samples.KIND: samples.write_samples(attempts),
     }
-    contents[samples.KIND] = samples.compose(attempts)
+    contents[samples.KIND] = samples.compose_samples(attempts)
     made = {kind: _record(dossier, kind, content, observations.get(kind, {})) for kind, content in contents.items()}
     return replace(dossier, records={**dossier.records, **made})
 

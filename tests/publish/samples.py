@@ -24,8 +24,8 @@ from evidence.model import (
     TargetType,
     Trigger,
 )
-from scoring.outcome import NotMeasured
-from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
 AS_OF = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
 RUN = Run(
@@ -284,7 +284,7 @@ def _with_records(server: Server, content: Observed | Absent, observation: dict[
         repository=server.repository,
     )
     records = {
-        registration.KIND: _record(server, registration.KIND, "registry", registration.compose([ref]), {}),
+        registration.KIND: _record(server, registration.KIND, "registry", registration.compose_registration([ref]), {}),
         listing.KIND: _record(server, listing.KIND, "protocol", content, observation),
     }
     return Dossier(server=server, as_of=AS_OF, records=records)

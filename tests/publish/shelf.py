@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evidence.model import Dossier, Run, ServerRef, Status
-from evidence.store import RunState, Store, StoredCard
+from evidence.store import RunState, Store, StoredScorecard
 from scoring import receipt
-from scoring.scorecard import Scorecard
+from scoring.results.scorecard import Scorecard
 from tests.publish import samples
 
 
-def stored(card: Scorecard) -> StoredCard:
+def stored(card: Scorecard) -> StoredScorecard:
     score = None if hasattr(card.score, "reason") else card.score
-    return StoredCard(
+    return StoredScorecard(
         server=card.server,
         rubric=card.rubric,
         version=card.version,
         score=score,
         grade=card.grade,
-        body=receipt.encode(card),
+        body=receipt.encode_scorecard(card),
     )
 
 
@@ -27,14 +27,14 @@ def fill(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN) -> N
     """Put dossiers and their hand-made receipts into a store, as a finished run would."""
     store.add_run(run)
     refs = [ref for dossier in dossiers if (ref := (dossier.server, _ref(dossier)))]
-    store.put_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
+    store.put_registry_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
     ids = [dossier.server.id for dossier in dossiers]
-    store.plan(run.id, ids, run.as_of)
+    store.plan_run(run.id, ids, run.as_of)
     records = [record for dossier in dossiers for record in dossier.records.values()]
     store.put_records(run.id, records, done=ids, at=run.as_of)
     cards = [stored(card) for dossier in dossiers for card in samples.cards(dossier)]
     store.put_scorecards(run.id, cards, done=ids, at=run.as_of)
-    store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+    store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
 
 
 def _ref(dossier: Dossier) -> ServerRef:

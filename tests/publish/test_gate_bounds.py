@@ -9,12 +9,12 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from publish import gate
-from publish.gate import LAB_TESTED, SECURITY_SCANNED, VENDOR_VERIFIED, Judgement
-from scoring import weighing
-from scoring.dimensions import DIMENSIONS
-from scoring.outcome import NotMeasured
-from scoring.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from publish.badges import requirements
+from publish.badges.requirements import LAB_TESTED, SECURITY_SCANNED, VENDOR_VERIFIED, Judgement
+from scoring.results import weighting
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.rubrics.adaptive_dimensions import DIMENSIONS
 from tests.publish.judged import published, receipts, whole
 
 PARTS = [(dimension.name, part.name) for dimension in DIMENSIONS for part in dimension.components]
@@ -73,12 +73,12 @@ def test_each_badge_is_earned_at_its_number_and_not_below_it() -> None:
 
 
 def judged(found: Results, hidden: set[tuple[str, str]]) -> Judgement:
-    return gate.judge(SHOWN, [card(found, hidden), *CARDS[1:]])
+    return requirements.judge_server(SHOWN, [card(found, hidden), *CARDS[1:]])
 
 
 def card(found: Results, hidden: set[tuple[str, str]]) -> Scorecard:
     """The receipt of these results, added up as the methodology does."""
-    parts = weighing.with_effective_weights(
+    parts = weighting.with_effective_weights(
         [
             dimension(
                 declared.name,
@@ -95,28 +95,28 @@ def card(found: Results, hidden: set[tuple[str, str]]) -> Scorecard:
             for declared in DIMENSIONS
         ]
     )
-    overall = weighing.overall(parts)
-    low, high = weighing.bounds(parts)
-    assert CARDS[0].rubric == gate.RUBRIC
+    overall = weighting.compute_overall(parts)
+    low, high = weighting.compute_bounds(parts)
+    assert CARDS[0].rubric == requirements.GATE_RUBRIC
     return replace(
         CARDS[0],
         score=NotMeasured("nothing_measured") if overall is None else overall,
         dimensions=parts,
         lines=(),
-        coverage=weighing.coverage(parts),
+        coverage=weighting.compute_coverage(parts),
         floor=low,
         ceiling=high,
     )
 
 
 def dimension(name: str, weight: Decimal, made: list[ComponentScore]) -> DimensionScore:
-    components = weighing.with_effective_parts(made)
+    components = weighting.with_effective_parts(made)
     return DimensionScore(
         name=name,
         base_weight=weight,
         effective_weight=Decimal(0),
-        result=weighing.dimension_result(components),
-        status=weighing.status(components),
+        result=weighting.compute_dimension_result(components),
+        status=weighting.derive_status(components),
         components=components,
     )
 

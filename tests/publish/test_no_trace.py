@@ -13,24 +13,34 @@ import pytest
 from evidence.kinds import listing
 from evidence.model import Dossier
 from evidence.store import Store
-from publish import dataset, junit, sarif, snapshot
-from publish.comparison import as_json, compare
-from publish.disclosure import PRIVATE_KINDS, Shown, disclose, private_rules, public_body, public_form
-from publish.findings import spotted
-from publish.forms import Format
-from publish.report import write_report
-from publish.scan_document import document
-from publish.verdicts import verdicts
-from scoring import catalogue, receipt
-from scoring.assess import assess
-from scoring.explain import explain_card
-from scoring.outcome import Severity
+from publish import public_servers
+from publish.disclosure import (
+    PRIVATE_KINDS,
+    PublicRecords,
+    disclose_dossier,
+    private_rule_ids,
+    redact_receipt,
+    redact_receipt_body,
+)
+from publish.findings.identity import find_private_findings
+from publish.formats.run_files import FileFormat
+from publish.publication import manifest
+from publish.scan_reports import junit, sarif
+from publish.scan_reports.document import make_scan_document
+from publish.views.comparisons.receipts import compare_receipts, comparison_as_json
+from publish.views.evidence.check_verdicts import judge_checks
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.rule import discover_rules
+from scoring.explain import explain_scorecard
+from scoring.results.outcome import Severity
+from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.sdk_tier import SDK_TIER_1
-from scoring.rule import discover
-from scoring.scorecard import Line, Scorecard
 from tests.publish import projects, samples
+from tests.publish.reports import report_of
 from tests.publish.shelf import stored
-from workers.cli.saved import load, save
+from workers.cli.measure.scan_file import decode_dossier, encode_dossier
 
 MARKER = "zzmarkerzz"
 TRACES = (
@@ -49,7 +59,7 @@ def marked() -> Dossier:
 
 def marked_cards(dossier: Dossier) -> list[Scorecard]:
     """Receipts with a marked line of every private rule, at every level, and with what repeats such a line."""
-    lines = tuple(_line(dossier, rule) for rule in sorted(private_rules()))
+    lines = tuple(_line(dossier, rule) for rule in sorted(private_rule_ids()))
     return [
         replace(
             card,
@@ -77,7 +87,7 @@ def store(make_store: Make) -> Store:
     made = make_store([dossier])
     cards = [replace(card, version=card.version + 90) for card in marked_cards(dossier)]
     made.put_scorecards(samples.RUN.id, [stored(card) for card in cards], at=samples.AS_OF)
-    made.put_findings(spotted(dossier, cards), samples.AS_OF)
+    made.put_findings(find_private_findings(dossier, cards), samples.AS_OF)
     return made
 
 
@@ -87,15 +97,15 @@ def traces(text: str) -> list[str]:
 
 def test_the_marker_is_where_the_operator_looks(store: Store) -> None:
     """The tests below can fail."""
-    dossier = store.dossiers(samples.RUN.id, [marked().server.id])[0]
+    dossier = store.read_dossiers(samples.RUN.id, [marked().server.id])[0]
     assert all(MARKER.encode() in dossier.records[kind].content.body for kind in PRIVATE_KINDS)  # type: ignore[union-attr]
-    charging = [rule for rule in private_rules() if discover()[rule].severity is not Severity.INFO]
-    assert {row.finding.rule for row in store.findings()} >= set(charging)
-    assert traces(json.dumps(dataset.describe(dossier, store.scorecards(samples.RUN.id))))
+    charging = [rule for rule in private_rule_ids() if discover_rules()[rule].severity is not Severity.INFO]
+    assert {row.finding.rule for row in store.read_findings()} >= set(charging)
+    assert traces(json.dumps(public_servers.server_as_json(dossier, store.read_scorecards(samples.RUN.id))))
 
 
 def test_no_page_has_a_trace(store: Store, tmp_path: Path) -> None:
-    folder = write_report(store, samples.RUN.id, tmp_path / "r").parent
+    folder = report_of(store, tmp_path / "r")
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) > 4
     assert not [(path.name, found) for path in files if (found := traces(path.read_text("utf-8")))]
@@ -105,22 +115,22 @@ def test_no_page_has_a_trace(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("comparable", [False, True])
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_no_dataset_has_a_trace(store: Store, form: Format, comparable: bool) -> None:
+def test_no_dataset_has_a_trace(store: Store, form: FileFormat, comparable: bool) -> None:
     out = io.BytesIO()
-    dataset.export(store, samples.RUN.id, out, format=form, comparable=comparable)
+    public_servers.export_run(store, samples.RUN.id, out, format=form, comparable=comparable)
     assert out.getvalue()
     assert traces(out.getvalue().decode()) == []
 
 
 def test_no_manifest_has_a_trace(store: Store) -> None:
-    assert traces(snapshot.manifest(store, samples.RUN.id).decode()) == []
+    assert traces(manifest.make_manifest(store, samples.RUN.id).decode()) == []
 
 
 def test_no_file_of_the_folder_has_a_trace(store: Store, tmp_path: Path) -> None:
     """All files in one pass."""
-    assert snapshot.write(store, samples.RUN.id, tmp_path / "dataset") == 1
+    assert manifest.write_run_files(store, samples.RUN.id, tmp_path / "dataset") == 1
     files = sorted((tmp_path / "dataset").iterdir())
-    assert {path.name for path in files} >= set(snapshot.FILES)
+    assert {path.name for path in files} >= set(manifest.RUN_FILES)
     assert [(path.name, found) for path in files if (found := traces(path.read_text("utf-8")))] == []
 
 
@@ -129,45 +139,45 @@ def test_no_comparison_has_a_trace() -> None:
     marked_ones = marked_cards(marked())
     plain = samples.cards(marked())
     for before, after in ((marked_ones, plain), (plain, marked_ones), (marked_ones, marked_ones)):
-        told = compare([public_form(card) for card in before], [public_form(card) for card in after])
-        assert traces(json.dumps([as_json(one) for one in told])) == []
-        assert not {rule for one in told for rule in one.rules} & private_rules()
-    raw = compare(marked_ones, plain)
+        told = compare_receipts([redact_receipt(card) for card in before], [redact_receipt(card) for card in after])
+        assert traces(json.dumps([comparison_as_json(one) for one in told])) == []
+        assert not {rule for one in told for rule in one.rules} & private_rule_ids()
+    raw = compare_receipts(marked_ones, plain)
     assert any(MARKER in line.why for one in raw for line in one.gone), "the operator is told"
 
 
 def test_what_is_made_of_the_public_forms_has_no_trace() -> None:
     """SARIF, JUnit, the document of a scan and explanations tell what they are given, and nothing more."""
     dossier = marked()
-    shown = disclose(dossier)
-    assert isinstance(shown, Shown)
+    shown = disclose_dossier(dossier)
+    assert isinstance(shown, PublicRecords)
     public = replace(dossier, records=shown.records)
-    cards = [public_form(card) for card in marked_cards(dossier)]
-    checked = verdicts(assess(public, [SDK_TIER_1]))
+    cards = [redact_receipt(card) for card in marked_cards(dossier)]
+    checked = judge_checks(assess_dossier(public, [SDK_TIER_1]))
     products = [
-        json.dumps(sarif.log(public, cards, code="1")),
-        junit.render(checked, public.server.ref).decode(),
-        json.dumps(document(public, cards, checked)),
-        *(receipt.encode(card).decode() for card in cards),
-        *(repr(explain_card(card)) for card in cards),
+        json.dumps(sarif.render_sarif(public, cards, code="1")),
+        junit.render_junit(checked, public.server.ref).decode(),
+        json.dumps(make_scan_document(public, cards, checked)),
+        *(receipt.encode_scorecard(card).decode() for card in cards),
+        *(repr(explain_scorecard(card)) for card in cards),
     ]
     assert [traces(product) for product in products] == [[]] * len(products)
 
 
 def test_the_real_receipts_over_private_evidence_have_no_trace() -> None:
     dossier = marked()
-    assessment = assess(dossier)
-    cards = [rubric.score(assessment) for rubric in catalogue.rubrics()]
+    assessment = assess_dossier(dossier)
+    cards = [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
     assert any(MARKER in repr(card.dimensions) for card in cards)
     for card in cards:
-        body = public_body(receipt.encode(card)).decode()
+        body = redact_receipt_body(receipt.encode_scorecard(card)).decode()
         assert traces(body) == []
-        assert body == receipt.encode(public_form(card)).decode()
-        assert traces(repr(explain_card(public_form(card)))) == []
+        assert body == receipt.encode_scorecard(redact_receipt(card)).decode()
+        assert traces(repr(explain_scorecard(redact_receipt(card)))) == []
 
 
 def test_a_saved_dossier_has_no_trace_and_can_be_judged_again() -> None:
-    kept = save(marked())
+    kept = encode_dossier(marked())
     assert traces(kept.decode()) == []
-    assert set(load(kept, samples.AS_OF).records) == set(marked().records) - PRIVATE_KINDS
-    assert listing.KIND in load(kept, samples.AS_OF).records
+    assert set(decode_dossier(kept, samples.AS_OF).records) == set(marked().records) - PRIVATE_KINDS
+    assert listing.KIND in decode_dossier(kept, samples.AS_OF).records

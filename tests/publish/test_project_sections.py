@@ -11,15 +11,20 @@ import pytest
 from evidence.kinds import advisories, repository
 from evidence.model import Absent, Dossier, Observed, Reason
 from evidence.store import Store
-from publish.advisories_view import PAGES, advisories_of
-from publish.disclosure import Shown, disclose
-from publish.project_view import dependencies_of, package_of, repository_of, source_of
+from publish.disclosure import PublicRecords, disclose_dossier
+from publish.views.evidence.advisories import ADVISORY_PAGES, view_advisories
+from publish.views.evidence.project import view_dependencies, view_package, view_repository, view_source
 from tests.publish import projects, samples
 from tests.publish.test_server_sections import page_of, words
 
 Make = Callable[..., Store]
 SECTIONS = {"package", "repository", "source", "dependencies", "advisories"}
-VIEWS = {"package": package_of, "repository": repository_of, "source": source_of, "dependencies": dependencies_of}
+VIEWS = {
+    "package": view_package,
+    "repository": view_repository,
+    "source": view_source,
+    "dependencies": view_dependencies,
+}
 
 
 def server(word: str = "ordinary") -> Dossier:
@@ -40,7 +45,7 @@ def without(dossier: Dossier, kind: str, content: Absent | Observed) -> Dossier:
 def test_a_page_has_a_section_for_every_public_kind(make_store: Make, tmp_path: Path) -> None:
     page = page_of(make_store, tmp_path / "r", server())
     assert set(page.ids) >= SECTIONS
-    assert {f"#{section}" for section in SECTIONS} <= set(page.links)
+    assert any(link.endswith("/project.html") for link in page.links)
 
 
 def test_a_page_says_nothing_of_what_nobody_looked_at(make_store: Make, tmp_path: Path) -> None:
@@ -112,11 +117,11 @@ def test_dependencies_are_counted() -> None:
 
 
 def test_advisories_have_a_link_a_version_and_a_fix() -> None:
-    seen = advisories_of(server("<word>"))
+    seen = view_advisories(server("<word>"))
     assert seen is not None
     first, second = seen.found
     assert (first.url, first.severity, first.tone, first.fixed) == (
-        f"{PAGES}/CVE-2026-1234",
+        f"{ADVISORY_PAGES}/CVE-2026-1234",
         "critical 9.8",
         "bad",
         "1.0.1",
@@ -128,13 +133,13 @@ def test_advisories_have_a_link_a_version_and_a_fix() -> None:
 
 
 def test_advisories_of_the_repository_are_told_also_where_nothing_was_compared() -> None:
-    seen = advisories_of(without(server(), advisories.KIND, Absent(Reason.NOT_COLLECTED)))
+    seen = view_advisories(without(server(), advisories.KIND, Absent(Reason.NOT_COLLECTED)))
     assert seen is not None
     assert (len(seen.found), len(seen.own)) == (0, 1)
 
 
 def test_a_visit_does_not_tell_what_else_was_asked_nor_where() -> None:
-    shown = disclose(server())
-    assert isinstance(shown, Shown)
+    shown = disclose_dossier(server())
+    assert isinstance(shown, PublicRecords)
     assert shown.records["package"].observation == {"downloads": 3}
     assert shown.records[repository.KIND].observation == {"looked_at": "2026-03-01T02:00:00Z"}

@@ -16,22 +16,25 @@ from evidence.kinds import listing
 from evidence.kinds.listing import Item
 from evidence.model import Dossier
 from evidence.store import Store
-from publish import dataset, snapshot
-from publish.disclosure import NOT_DISCLOSED, WITHHELD, private_rules, public_body, public_form
-from publish.overview import Overview, all_lines
-from publish.report import write_report
-from scoring import catalogue, receipt
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
-from scoring.rule import discover
-from scoring.scope import Said, Scope, Tool
-from scoring.scorecard import Line, Scorecard
+from publish import public_servers
+from publish.disclosure import NOT_DISCLOSED, WITHHELD, private_rule_ids, redact_receipt, redact_receipt_body
+from publish.publication import manifest as snapshot
+from publish.run_summary import receipt_lines
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.rule import discover_rules
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Line, Scorecard
+from scoring.scopes.base import Said, Scope, Tool
 from tests.publish import samples
+from tests.publish.counted import Overview
+from tests.publish.reports import report_of
 from tests.publish.shelf import stored
-from tests.publish.test_overview import capture
+from tests.publish.test_run_summary import capture
 
 Make = Callable[..., Store]
-NAMES = [rubric.name for rubric in catalogue.rubrics()]
+NAMES = [rubric.name for rubric in catalogue.list_rubrics()]
 
 
 @cache
@@ -45,8 +48,8 @@ def poisoned() -> Dossier:
             **item.raw,
             "name": item.name if rule == "text-commands-other-tools" else f"zz-{rule[5:]}-{number}-{item.name}",
         }
-        for rule in sorted(private_rules())
-        for number, bad in enumerate(discover()[rule].bad)
+        for rule in sorted(private_rule_ids())
+        for number, bad in enumerate(discover_rules()[rule].bad)
         for item in _items(bad)
         if isinstance(item.raw, Mapping)
     ]
@@ -55,12 +58,12 @@ def poisoned() -> Dossier:
 
 @cache
 def card_of(rubric: str) -> Scorecard:
-    chosen = catalogue.rubric(rubric)
-    return chosen.score(assess(poisoned(), [chosen]))
+    chosen = catalogue.get_rubric(rubric)
+    return chosen.score(assess_dossier(poisoned(), [chosen]))
 
 
 def findings(card: Scorecard) -> list[Line]:
-    return [line for line in all_lines(card) if line.rule in private_rules()]
+    return [line for line in receipt_lines(card) if line.rule in private_rule_ids()]
 
 
 @pytest.fixture
@@ -73,29 +76,29 @@ def store(make_store: Make) -> Store:
 
 
 def test_the_server_has_findings_to_withhold() -> None:
-    said = {rule for rule in private_rules() if discover()[rule].reads == listing.KIND}
+    said = {rule for rule in private_rule_ids() if discover_rules()[rule].reads == listing.KIND}
     assert {line.rule for name in NAMES for line in findings(card_of(name))} >= said - {"text-reveals-secret"}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_public_receipt_adds_up_to_the_same_score(name: str) -> None:
     card = card_of(name)
-    public = public_form(card)
-    assert receipt.recompute(public) == card.score == public.score
+    public = redact_receipt(card)
+    assert receipt.recompute_score(public) == card.score == public.score
     assert (public.floor, public.ceiling, public.grade, public.coverage) == (
         card.floor,
         card.ceiling,
         card.grade,
         card.coverage,
     )
-    assert sum(line.points for line in all_lines(public)) == sum(line.points for line in all_lines(card))
-    assert receipt.decode(public_body(receipt.encode(card))) == public
+    assert sum(line.points for line in receipt_lines(public)) == sum(line.points for line in receipt_lines(card))
+    assert receipt.decode_scorecard(redact_receipt_body(receipt.encode_scorecard(card))) == public
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_public_receipt_names_no_finding_of_ours(name: str) -> None:
-    card, body = card_of(name), public_body(receipt.encode(card_of(name))).decode()
-    assert findings(public_form(card)) == []
+    card, body = card_of(name), redact_receipt_body(receipt.encode_scorecard(card_of(name))).decode()
+    assert findings(redact_receipt(card)) == []
     for line in findings(card):
         assert line.why not in body
         assert f'"{line.rule}"' not in body
@@ -104,7 +107,7 @@ def test_a_public_receipt_names_no_finding_of_ours(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_place_has_one_neutral_line(name: str) -> None:
-    public = public_form(card_of(name))
+    public = redact_receipt(card_of(name))
     places = [
         public.lines,
         *(part.lines for part in public.dimensions),
@@ -120,8 +123,8 @@ def test_each_place_has_one_neutral_line(name: str) -> None:
 def test_a_receipt_without_findings_of_ours_is_not_touched() -> None:
     for dossier in samples.dossiers(6):
         for card in samples.cards(dossier):
-            assert public_form(card) is card
-            assert public_body(receipt.encode(card)) == receipt.encode(card)
+            assert redact_receipt(card) is card
+            assert redact_receipt_body(receipt.encode_scorecard(card)) == receipt.encode_scorecard(card)
 
 
 def test_what_repeats_a_finding_goes_with_it() -> None:
@@ -134,7 +137,7 @@ def test_what_repeats_a_finding_goes_with_it() -> None:
         facts={"start": "100", "worst": line.why, "text-injects-instructions": "1"},
         score=NotMeasured("withdrawn", f"because {line.why}"),
     )
-    public = public_form(card)
+    public = redact_receipt(card)
     assert public.caveats == ("harmless", NOT_DISCLOSED)
     assert public.facts == {"start": "100"}
     assert public.score == NotMeasured("withdrawn", NOT_DISCLOSED)
@@ -145,14 +148,14 @@ def test_folded_lines_and_lines_of_rules_that_are_gone_are_withheld_by_what_they
         Line(cites="L3", points=Decimal(0), why="7 more findings"),
         Line(cites="L3", points=Decimal(-5), why="an old finding", rule="text-of-yore"),
     )
-    public = public_form(replace(card_of("enterprise@1"), lines=lines, dimensions=()))
+    public = redact_receipt(replace(card_of("enterprise@1"), lines=lines, dimensions=()))
     assert [(line.cites, line.points) for line in public.lines] == [(WITHHELD, Decimal(-5))]
 
 
 @pytest.mark.parametrize(("form", "comparable"), [("jsonl", False), ("jsonl", True), ("csv", False), ("csv", True)])
-def test_no_dataset_tells_a_finding(store: Store, form: dataset.Format, comparable: bool) -> None:
+def test_no_dataset_tells_a_finding(store: Store, form: public_servers.FileFormat, comparable: bool) -> None:
     out = io.BytesIO()
-    dataset.export(store, samples.RUN.id, out, format=form, comparable=comparable)
+    public_servers.export_run(store, samples.RUN.id, out, format=form, comparable=comparable)
     told = out.getvalue().decode()
     assert not [part for part in _telling() if part in told]
     if form == "jsonl":
@@ -161,14 +164,14 @@ def test_no_dataset_tells_a_finding(store: Store, form: dataset.Format, comparab
 
 def test_the_manifest_has_the_digests_of_the_public_forms(store: Store) -> None:
     out = io.BytesIO()
-    dataset.export(store, samples.RUN.id, out, format="jsonl", comparable=True)
-    manifest = json.loads(snapshot.manifest(store, samples.RUN.id))
+    public_servers.export_run(store, samples.RUN.id, out, format="jsonl", comparable=True)
+    manifest = json.loads(snapshot.make_manifest(store, samples.RUN.id))
     assert manifest["files"]["comparable.jsonl"]["bytes"] == len(out.getvalue())
     assert NOT_DISCLOSED in out.getvalue().decode()
 
 
 def test_no_page_tells_a_finding(store: Store, tmp_path: Path) -> None:
-    folder = write_report(store, samples.RUN.id, tmp_path / "r").parent
+    folder = report_of(store, tmp_path / "r")
     pages = {path.name: path.read_text("utf-8") for path in folder.rglob("*.html")}
     assert not [(name, part) for name, page in pages.items() for part in _telling() if part in page]
     page = pages[f"{poisoned().server.id}.html"]
@@ -179,11 +182,11 @@ def test_no_page_tells_a_finding(store: Store, tmp_path: Path) -> None:
 def test_the_overview_counts_what_is_withheld_under_one_neutral_name() -> None:
     overview = Overview()
     for name in NAMES:
-        overview.add(poisoned(), [public_form(card_of(name))])
+        overview.add(poisoned(), [redact_receipt(card_of(name))])
     for name in ("adaptive@1", "enterprise@1"):
         card = card_of(name)
         failures = overview.failures(card.rubric, card.version, limit=1000)
-        assert {failure.rule for failure in failures}.isdisjoint(private_rules())
+        assert {failure.rule for failure in failures}.isdisjoint(private_rule_ids())
         assert [(part.cites, part.servers, part.example) for part in failures if part.rule == WITHHELD] == [
             (WITHHELD, 1, NOT_DISCLOSED)
         ]

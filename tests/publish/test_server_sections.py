@@ -14,20 +14,19 @@ from evidence.kinds import samples as sampled
 from evidence.kinds.access import ACCEPTED
 from evidence.model import Absent, Dossier, Observed, Reason
 from evidence.store import Store
-from publish import conformance_view, observed_view, transcript_view
-from publish.conformance_view import conformance_of
-from publish.disclosure import NOT_DISCLOSED, WITHHELD, public_form
-from publish.observed_view import access_of, interop_of, samples_of, trials_of
-from publish.overview import all_lines
-from publish.report import write_report
-from publish.transcript_view import transcript_of
-from scoring import conformance
-from scoring.assess import assess
-from scoring.conversing import body_of, legacy
+from publish.disclosure import NOT_DISCLOSED, WITHHELD, redact_receipt
+from publish.run_summary import receipt_lines
+from publish.views.evidence import conformance as conformance_view
+from publish.views.evidence import observations, transcript
+from publish.views.evidence.conformance import view_conformance
+from publish.views.evidence.observations import view_access, view_interop, view_samples, view_trials
+from publish.views.evidence.transcript import view_transcript
+from scoring.engine.assess import assess_dossier
+from scoring.example_builders.conversation import build_exchanges_body, legacy_exchange
+from scoring.protocol import conformance
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from tests.publish import observed, samples
-from tests.publish.shelf import stored
-from tests.publish.test_report import NAMING, Page, faults_of, read
+from tests.publish.reports import Page, faults_of, files_about, pages_about, read, report_of
 
 Make = Callable[..., Store]
 SECTIONS = {"conformance", "trials", "access", "samples", "interop", "transcript"}
@@ -35,9 +34,9 @@ KINDS = (exchanges.KIND, access.KIND, trials.KIND, sampled.KIND, interop.KIND)
 
 
 def page_of(make_store: Make, folder: Path, dossier: Dossier) -> Page:
-    write_report(make_store([dossier]), samples.RUN.id, folder, naming=NAMING)
+    report_of(make_store([dossier]), folder)
     assert faults_of(folder) == []
-    return read(folder / "servers" / f"{dossier.server.id}.html")
+    return pages_about(folder, dossier.server.id)
 
 
 def words(page: Page) -> str:
@@ -47,13 +46,11 @@ def words(page: Page) -> str:
 def test_a_page_has_a_section_for_everything_that_was_observed(make_store: Make, tmp_path: Path) -> None:
     page = page_of(make_store, tmp_path / "r", observed.talkative())
     assert set(page.ids) >= SECTIONS
-    assert {f"#{section}" for section in SECTIONS} <= set(page.links)
 
 
 def test_a_page_says_nothing_of_what_nobody_looked_at(make_store: Make, tmp_path: Path) -> None:
     page = page_of(make_store, tmp_path / "r", samples.dossiers(1)[0])
-    assert not set(page.ids) & SECTIONS
-    assert not {f"#{section}" for section in SECTIONS} & set(page.links)
+    assert set(page.ids) & SECTIONS == {"transcript"}, "a page of its own, which says that there is none"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -70,15 +67,15 @@ def test_a_body_that_is_none_breaks_no_page(kind: str, body: bytes) -> None:
     dossier = observed.talkative()
     broken = replace(dossier.records[kind], content=Observed(body))
     odd = replace(dossier, records={**dossier.records, kind: broken})
-    for view in (transcript_of, access_of, trials_of, samples_of, interop_of):
+    for view in (view_transcript, view_access, view_trials, view_samples, view_interop):
         view(odd)
 
 
 def test_every_check_stands_in_its_section_with_its_verdict() -> None:
-    shown = conformance_of(observed.talkative())
+    shown = view_conformance(observed.talkative())
     assert shown is not None
     listed = [check for section in shown.sections for check in section.checks]
-    assert sorted(check.id for check in listed) == sorted(check.requirement.id for check in conformance.checks())
+    assert sorted(check.id for check in listed) == sorted(check.requirement.id for check in conformance.list_checks())
     assert sum(count.number for count in shown.counts) == len([one for one in listed if one.word != "not shown"])
     assert all(check.why for check in listed if check.word == "inconclusive")
     assert {check.id: check.word for check in listed}["PING-01"] == "fail"
@@ -88,13 +85,13 @@ def test_a_failure_leads_to_the_exchange_and_to_the_specification(make_store: Ma
     dossier = observed.talkative()
     page = page_of(make_store, tmp_path / "r", dossier)
     assert "exchanges/legacy/ping" in words(page)
-    assert "#exchange-2" in page.links
+    assert any(link.endswith("transcript.html#exchange-2") for link in page.links)
     assert any(link.startswith("https://modelcontextprotocol.io/specification/2025-11-25/") for link in page.links)
     assert "full: every question" in words(page)
 
 
 def test_of_a_locked_server_the_checks_of_its_lock_are_shown(make_store: Make, tmp_path: Path) -> None:
-    shown = conformance_of(observed.locked_out())
+    shown = view_conformance(observed.locked_out())
     assert shown is not None
     assert [section.title for section in shown.sections] == ["Authorization"]
     page = page_of(make_store, tmp_path / "r", observed.locked_out(step="initialize"))
@@ -103,15 +100,19 @@ def test_of_a_locked_server_the_checks_of_its_lock_are_shown(make_store: Make, t
     assert "initialize (legacy), HTTP 401" in text
     assert "bearer scope=read" in text
     assert "none: HTTP 401" in text
-    assert not {"trials", "transcript"} & set(page.ids), "the reason is named once, at the top"
+    assert "trials" not in page.ids, "the reason is named once, at the top"
 
 
 def test_nothing_tells_a_lock_that_any_token_opens_from_one_that_holds(make_store: Make, tmp_path: Path) -> None:
-    """Also the digests are equal: those of bodies without the answer."""
+    """Also the digests are equal: those of bodies without the answer. The score counts what is withheld."""
     opened, held = (observed.locked_out(bogus=bogus) for bogus in ((200, ACCEPTED), (401, "oauth_required")))
-    pages = [words(page_of(make_store, tmp_path / str(number), one)) for number, one in enumerate((opened, held))]
+    pages = []
+    for number, one in enumerate((opened, held)):
+        page_of(make_store, tmp_path / str(number), one)
+        shown_of = tmp_path / str(number) / "servers" / one.server.id
+        pages.append([read(shown_of / f"{name}.html").text for name in ("observations", "transcript", "evidence")])
     assert pages[0] == pages[1]
-    shown = conformance_of(opened)
+    shown = view_conformance(opened)
     assert shown is not None
     (check,) = (one for section in shown.sections for one in section.checks if one.id == "AUTH-13")
     assert (check.word, check.why) == ("not shown", NOT_DISCLOSED)
@@ -121,11 +122,11 @@ def test_nothing_tells_a_lock_that_any_token_opens_from_one_that_holds(make_stor
 def test_the_receipt_of_a_lock_that_any_token_opens_does_not_say_so() -> None:
     talk = observed.talkative()
     opened = observed.locked_out(bogus=(200, ACCEPTED)).records[access.KIND]
-    card = SDK_TIER_1.score(assess(replace(talk, records={**talk.records, access.KIND: opened}), [SDK_TIER_1]))
-    assert "AUTH-13" in {line.cites for line in all_lines(card)}
-    public = public_form(card)
-    assert "AUTH-13" not in {line.cites for line in all_lines(public)}
-    assert WITHHELD in {line.cites for line in all_lines(public)}
+    card = SDK_TIER_1.score(assess_dossier(replace(talk, records={**talk.records, access.KIND: opened}), [SDK_TIER_1]))
+    assert "AUTH-13" in {line.cites for line in receipt_lines(card)}
+    public = redact_receipt(card)
+    assert "AUTH-13" not in {line.cites for line in receipt_lines(public)}
+    assert WITHHELD in {line.cites for line in receipt_lines(public)}
 
 
 def test_over_stdio_access_is_no_question(make_store: Make, tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_hostile_words_stay_words_in_every_section(make_store: Make, tmp_path: P
     folder = tmp_path / "r"
     dossier = observed.hostile(samples.HOSTILE + "</details></pre></table>")
     page = page_of(make_store, folder, dossier)
-    raw = (folder / "servers" / f"{dossier.server.id}.html").read_text("utf-8")
+    raw = "".join(path.read_text("utf-8") for path in files_about(folder, dossier.server.id))
     assert set(page.ids) >= SECTIONS
     assert page.text.count(samples.SCRIPT) > 20
     assert samples.SCRIPT not in raw
@@ -188,9 +189,11 @@ def test_hostile_words_stay_words_in_every_section(make_store: Make, tmp_path: P
 def test_a_page_of_endless_answers_stays_small(make_store: Make, tmp_path: Path) -> None:
     """Every bound of ours at once: exchanges, messages, their length, calls, tools not called."""
     loud = "x" * 2_000
-    said = [legacy(f"step-{number}", result={"text": loud}) for number in range(15)]
-    said += [legacy("many", received=[{"message": {"method": "m", "n": n}} for n in range(60)]) for _ in range(150)]
-    dossier = observed.rewritten(observed.talkative(), exchanges.KIND, body_of(*said))
+    said = [legacy_exchange(f"step-{number}", result={"text": loud}) for number in range(15)]
+    said += [
+        legacy_exchange("many", received=[{"message": {"method": "m", "n": n}} for n in range(60)]) for _ in range(150)
+    ]
+    dossier = observed.rewritten(observed.talkative(), exchanges.KIND, build_exchanges_body(*said))
     trial: dict[str, Json] = {
         "tool": loud,
         "kind": "call",
@@ -205,28 +208,13 @@ def test_a_page_of_endless_answers_stays_small(make_store: Make, tmp_path: Path)
         "unlisted": 9,
     }
     folder = tmp_path / "r"
-    page_of(make_store, folder, observed.rewritten(dossier, trials.KIND, tried))
-    page = folder / "servers" / f"{dossier.server.id}.html"
-    assert page.stat().st_size < 1_500_000
-    text = page.read_text("utf-8")
-    assert "45 more exchanges" in text
+    text = page_of(make_store, folder, observed.rewritten(dossier, trials.KIND, tried)).text
+    assert max(path.stat().st_size for path in files_about(folder, dossier.server.id)) < 1_500_000
     assert "200 more calls" in text
     assert "209 more" in text
 
 
-def test_the_newest_version_of_each_rubric_comes_first(make_store: Make, tmp_path: Path) -> None:
-    dossier = samples.dossiers(1)[0]
-    store = make_store([dossier])
-    cards = [replace(card, version=2) for card in samples.cards(dossier) if card.rubric == "lint"]
-    store.put_scorecards(samples.RUN.id, [stored(card) for card in cards], at=samples.AS_OF)
-    write_report(store, samples.RUN.id, tmp_path / "r", naming=NAMING)
-    page = read(tmp_path / "r" / "servers" / f"{dossier.server.id}.html")
-    stamps = [link for link in page.links if link.startswith("#receipt-")]
-    assert stamps[:3] == ["#receipt-adaptive-1", "#receipt-lint-2", "#receipt-lint-1"]
-    assert "earlier version" in page.text
-
-
 def test_bounds_are_bounds() -> None:
-    assert transcript_view.MAX_TURNS * (transcript_view.QUESTION_LIMIT + transcript_view.ANSWER_LIMIT) < 200_000
-    assert observed_view.TEXT_LIMIT * observed_view.MAX_CALLS < 50_000
+    assert transcript.MAX_TURNS * (transcript.QUESTION_LIMIT + transcript.ANSWER_LIMIT) < 200_000
+    assert observations.TEXT_LIMIT * observations.MAX_CALLS < 50_000
     assert conformance_view.MAX_FAULTS <= 200

@@ -8,7 +8,7 @@ from typing import Any
 
 from evidence.kinds import exchanges, listing, registration
 from evidence.model import Absent, Dossier, Observed, Record, Server
-from scoring.conversing import body_of
+from scoring.example_builders.conversation import build_exchanges_body
 from tests.dossiers import AS_OF
 
 GOOD_TOOL = {
@@ -103,6 +103,6 @@ def talked(*said: dict[str, Any], depth: str = "full", over: Dossier | None = No
         collector="t",
         collector_version=1,
         observed_at=AS_OF,
-        content=Observed(json.dumps(body_of(*said, depth=depth)).encode()),
+        content=Observed(json.dumps(build_exchanges_body(*said, depth=depth)).encode()),
     )
     return replace(known, records={**known.records, exchanges.KIND: record})

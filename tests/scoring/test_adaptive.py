@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from evidence.model import Absent, Dossier, Observed, Reason
-from scoring import weighing
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
+from scoring.engine.assess import assess_dossier
+from scoring.results import weighting
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Scorecard
 from scoring.rubrics.adaptive import ADAPTIVE_1, DIMENSIONS, THIN
-from scoring.scorecard import ComponentScore, DimensionScore, Scorecard
 from tests.dossiers import captures
 from tests.golden import adaptive as golden
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
@@ -26,7 +26,7 @@ UNTESTABLE = [Reason.OAUTH_REQUIRED, Reason.SANDBOX_RESTRICTED, Reason.TRANSPORT
 
 
 def adaptive(evidence: Dossier) -> Scorecard:
-    return ADAPTIVE_1.score(assess(evidence, [ADAPTIVE_1]))
+    return ADAPTIVE_1.score(assess_dossier(evidence, [ADAPTIVE_1]))
 
 
 def part(card: Scorecard, name: str) -> DimensionScore:
@@ -39,7 +39,7 @@ def component(card: Scorecard, name: str, inner: str) -> ComponentScore:
 
 @pytest.mark.parametrize("vector", VECTORS["vectors"], ids=lambda vector: "-".join(vector["measured"]) or "nothing")
 def test_weights_and_overall_equal_the_published_formula(vector: dict[str, Any]) -> None:
-    dimensions = weighing.with_effective_weights(
+    dimensions = weighting.with_effective_weights(
         [
             DimensionScore(
                 name=name,
@@ -53,7 +53,7 @@ def test_weights_and_overall_equal_the_published_formula(vector: dict[str, Any])
     )
     weights = {found.name: round(float(found.effective_weight), 6) for found in dimensions if found.effective_weight}
     assert weights == {name: weight for name, weight in vector["effective_weight"].items() if weight}
-    assert weighing.overall(dimensions) == vector["overall_0_100"]
+    assert weighting.compute_overall(dimensions) == vector["overall_0_100"]
 
 
 def test_base_weights_are_the_published_ones() -> None:

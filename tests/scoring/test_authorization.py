@@ -11,19 +11,29 @@ import pytest
 from evidence.canonical import canonical_json
 from evidence.kinds import access as kind
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from scoring import accessing, conformance
-from scoring.access_scope import Access
-from scoring.accessing import HEADER_URL, attempt, challenge, issuing, locked, looked, metadata, missing
-from scoring.assess import ask, assess
-from scoring.conformance import Verdict
-from scoring.outcome import Inapplicable
+from scoring.engine.assess import ask_rule, assess_dossier
+from scoring.engine.rule import discover_rules
+from scoring.example_builders import server_access
+from scoring.example_builders.server_access import (
+    HEADER_URL,
+    challenge,
+    failed_requests,
+    issuer_metadata,
+    issuer_requests,
+    metadata_request,
+    open_access,
+    protected_access,
+)
+from scoring.protocol import conformance
+from scoring.protocol.conformance import Verdict
+from scoring.results.outcome import Inapplicable
 from scoring.rubrics.enterprise import ENTERPRISE_1, POINTS
 from scoring.rubrics.sdk_tier import SDK_TIER_1
-from scoring.rule import discover
+from scoring.scopes.server_access import Access
 from tests.dossiers import AS_OF
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
-RULES = discover("scoring.rules.authorization")
+RULES = discover_rules("scoring.rules.authorization")
 FIFTEEN = {f"AUTH-{number:02}" for number in range(15)}
 
 
@@ -44,7 +54,7 @@ def seen(access: Access | Absent, evidence: Dossier | None = None) -> Dossier:
 
 
 def verdicts(access: Access | Absent) -> dict[str, Verdict]:
-    results = conformance.results(assess(seen(access), [SDK_TIER_1]))
+    results = conformance.evaluate_checks(assess_dossier(seen(access), [SDK_TIER_1]))
     return {one.check.requirement.id: one.verdict for one in results if one.check.prefix == "AUTH"}
 
 
@@ -62,7 +72,7 @@ def test_every_check_of_the_specification_links_to_its_page() -> None:
 
 
 def test_an_open_server_is_asked_for_nothing() -> None:
-    found = verdicts(looked())
+    found = verdicts(open_access())
     assert found.pop("AUTH-00") is Verdict.PASS
     assert found.pop("AUTH-14") is Verdict.PASS
     assert set(found.values()) == {Verdict.NOT_APPLICABLE}
@@ -70,10 +80,10 @@ def test_an_open_server_is_asked_for_nothing() -> None:
 
 def test_a_locked_server_without_a_flaw_passes() -> None:
     found = verdicts(
-        locked(
+        protected_access(
             challenge(resource_metadata=HEADER_URL, scope="notes:read"),
-            resource=accessing.document(),
-            issuer=metadata(),
+            resource=server_access.document(),
+            issuer=issuer_metadata(),
             revision="2026-07-28",
             step="list-tools",
         )
@@ -102,8 +112,12 @@ def test_a_server_that_was_not_reached_is_inconclusive() -> None:
     ],
 )
 def test_a_check_is_made_under_its_revisions_only(revision: str, judged: set[str]) -> None:
-    access = locked(
-        challenge(scope="read"), resource=accessing.document(), issuer=metadata(), revision=revision, step="list-tools"
+    access = protected_access(
+        challenge(scope="read"),
+        resource=server_access.document(),
+        issuer=issuer_metadata(),
+        revision=revision,
+        step="list-tools",
     )
     found = verdicts(access)
     assert {check for check, verdict in found.items() if verdict is not Verdict.NOT_APPLICABLE} == judged
@@ -120,12 +134,12 @@ def test_a_check_is_made_under_its_revisions_only(revision: str, judged: set[str
     ],
 )
 def test_the_newest_revision_counts(versions: dict[str, Any], letter: str) -> None:
-    assert looked(versions=versions).seen.revision == letter
+    assert open_access(versions=versions).seen.revision == letter
 
 
 def test_the_header_is_demanded_by_2025_06_18_only() -> None:
     def verdict(revision: str) -> Verdict:
-        access = locked(resource=accessing.document(), revision=revision, step="list-tools")
+        access = protected_access(resource=server_access.document(), revision=revision, step="list-tools")
         return verdicts(access)["AUTH-02"]
 
     assert [verdict(one) for one in ("2025-06-18", "2025-11-25", "2026-07-28")] == [
@@ -136,10 +150,10 @@ def test_the_header_is_demanded_by_2025_06_18_only() -> None:
 
 
 def test_one_authorization_server_that_is_unclear_does_not_hide_another_without_metadata() -> None:
-    broken = issuing(*missing("rfc8414", "openid"), issuer="https://gone.example")
-    unclear = issuing(attempt(503, by="rfc8414"))
-    access = locked(resource=accessing.document(), authorization_servers=[unclear, broken])
-    [finding] = ask(RULES["issuer-metadata-not-found"], access)
+    broken = issuer_requests(*failed_requests("rfc8414", "openid"), issuer="https://gone.example")
+    unclear = issuer_requests(metadata_request(503, by="rfc8414"))
+    access = protected_access(resource=server_access.document(), authorization_servers=[unclear, broken])
+    [finding] = ask_rule(RULES["issuer-metadata-not-found"], access)
     assert "gone.example" in finding.message
 
 
@@ -148,32 +162,32 @@ def test_one_authorization_server_that_is_unclear_does_not_hide_another_without_
     "junk", [None, 7, "x", [], [None, 7], {"x": 1}, [{}], [{"attempts": 7, "parameters": []}]], ids=str
 )
 def test_a_document_of_any_shape_is_judged_without_an_error(rule: Any, junk: Any) -> None:
-    shapes = dict.fromkeys((*accessing.document(), *metadata(), "scopes_supported", "jwks_uri"), junk)
-    access = locked(
+    shapes = dict.fromkeys((*server_access.document(), *issuer_metadata(), "scopes_supported", "jwks_uri"), junk)
+    access = protected_access(
         resource=shapes, issuer=shapes, versions={"modern": "2026-07-28"}, cut=junk, answers=junk, bogus=None
     )
     try:
-        ask(rule, access)
+        ask_rule(rule, access)
     except Inapplicable:
         return
 
 
 def charge(access: Access | Absent, entry: dict[str, Any] | None = None) -> tuple[set[str], Decimal]:
     evidence = dossier(listed=listed(GOOD_TOOL), registered=entered(entry) if entry else None)
-    card = ENTERPRISE_1.score(assess(seen(access, evidence), [ENTERPRISE_1]))
+    card = ENTERPRISE_1.score(assess_dossier(seen(access, evidence), [ENTERPRISE_1]))
     assert isinstance(card.floor, Decimal | None)
     hidden = card.score - card.floor if isinstance(card.score, Decimal) and card.floor is not None else Decimal(-1)
     return {line.cites for line in card.lines if line.points}, hidden
 
 
 def test_an_open_server_without_oauth_takes_a2() -> None:
-    found, hidden = charge(looked(resource_metadata=missing("path", "root")), GOOD_ENTRY)
+    found, hidden = charge(open_access(resource_metadata=failed_requests("path", "root")), GOOD_ENTRY)
     assert ("A2" in found, hidden) == (True, 0)
 
 
 @pytest.mark.parametrize(
     "access",
-    [locked(), looked(resource_metadata=[attempt(document=accessing.document())])],
+    [protected_access(), open_access(resource_metadata=[metadata_request(document=server_access.document())])],
     ids=["demanded", "published"],
 )
 def test_a_server_with_oauth_takes_no_a2(access: Access) -> None:
@@ -182,10 +196,10 @@ def test_a_server_with_oauth_takes_no_a2(access: Access) -> None:
 
 
 def test_a_server_that_demands_oauth_and_was_opened_with_credentials_takes_no_a3() -> None:
-    assert "A3" in charge(looked(resource_metadata=missing("path")), GOOD_ENTRY)[0]
-    assert "A3" not in charge(locked(), GOOD_ENTRY)[0]
+    assert "A3" in charge(open_access(resource_metadata=failed_requests("path")), GOOD_ENTRY)[0]
+    assert "A3" not in charge(protected_access(), GOOD_ENTRY)[0]
 
 
 def test_an_unclear_look_leaves_a2_open_in_the_floor() -> None:
-    found, hidden = charge(looked(resource_metadata=[attempt(503)]), {**GOOD_ENTRY, "packages": []})
+    found, hidden = charge(open_access(resource_metadata=[metadata_request(503)]), {**GOOD_ENTRY, "packages": []})
     assert ("A2" in found, hidden) == (False, POINTS["A2"])

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring import arithmetic
-from scoring.assess import assess
-from scoring.assessment import Assessment
-from scoring.components import score_component
-from scoring.outcome import Finding, Measured, NotMeasured, Outcome, Severity
-from scoring.rubric import Check, Component, Criterion
-from scoring.scorecard import ComponentScore
+from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Check, Component, Criterion
+from scoring.results import arithmetic
+from scoring.results.outcome import Finding, Measured, NotMeasured, Outcome, Severity
+from scoring.results.scorecard import ComponentScore
+from scoring.rubrics.component_scores import score_component
 from tests.scoring.dossiers import dossier
 
 FIRST, SECOND = "tool-description-missing", "tool-title-missing"
@@ -36,7 +36,7 @@ def scored(*checks: Check, **answers: Outcome) -> ComponentScore:
     outcomes: dict[str, Outcome] = {FIRST: NotMeasured("not_collected"), SECOND: NotMeasured("not_collected")}
     outcomes |= {{"first": FIRST, "second": SECOND}[name]: answer for name, answer in answers.items()}
     questions = {part.question: outcomes[part.rule] for one in checks for part in one.all_criteria}
-    assessment: Assessment = replace(assess(dossier(), []), outcomes=questions)
+    assessment: Assessment = replace(assess_dossier(dossier(), []), outcomes=questions)
     return score_component(Component(name="part", title="Part", checks=checks), assessment, dimension="whole")
 
 
@@ -78,7 +78,7 @@ def test_lines_sum_to_the_loss_and_more_findings_never_cost_less(one: list[objec
 @given(st.decimals("0", "10", places=4), st.lists(st.decimals("0", "1", places=3), min_size=1, max_size=9))
 def test_an_apportioned_total_is_all_given_out(total: Decimal, weights: list[Decimal]) -> None:
     if any(weights):
-        parts = arithmetic.apportion(arithmetic.on_quantum(total), weights)
+        parts = arithmetic.apportion_total(arithmetic.round_to_quantum(total), weights)
         assert sum(parts) == total
         assert all((part == 0) >= (not weight) for part, weight in zip(parts, weights, strict=True))
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from evidence.kinds.exchanges import LEGACY, MODERN, REVISIONS, Exchanges
 from evidence.kinds.listing import Listing
-from scoring import conformance
-from scoring.assess import ask
-from scoring.conformance import Check
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Finding, Inapplicable, Level, Undecided
+from scoring.engine.assess import ask_rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol import conformance
+from scoring.protocol.conformance import ConformanceCheck
+from scoring.results.outcome import Finding, Inapplicable, Level, Undecided
+from scoring.scopes.conversation import Conversation
 
-CHECKS = [check for check in conformance.checks() if check.rule.scope is Conversation]
+CHECKS = [check for check in conformance.list_checks() if check.rule.scope is Conversation]
 MUSTS = [check for check in CHECKS if check.requirement.level is Level.MUST]
 
 LISTS = ["list-tools", "list-resources", "list-resourceTemplates", "list-prompts"]
@@ -207,15 +207,15 @@ def put(value: Any, path: tuple[Any, ...], member: Any) -> Any:
     return value
 
 
-def heard(check: Check, talk: Conversation) -> tuple[Finding, ...] | None:
+def heard(check: ConformanceCheck, talk: Conversation) -> tuple[Finding, ...] | None:
     """What a check says of a conversation, None when it does not judge it."""
     try:
-        return ask(check.rule, talk, "digest", **dict(check.requirement.params))
+        return ask_rule(check.rule, talk, "digest", **dict(check.requirement.params))
     except (Inapplicable, Undecided):
         return None
 
 
-def told(checks: Iterable[Check], talk: Conversation) -> dict[str, Any]:
+def told(checks: Iterable[ConformanceCheck], talk: Conversation) -> dict[str, Any]:
     answers = {check.requirement.id: heard(check, talk) for check in checks}
     return {
         name: None if found is None else sorted((one.at, one.message, one.tolerated) for one in found)
@@ -265,23 +265,25 @@ def test_no_member_of_any_step_breaks_a_rule(place: tuple[str, str, str]) -> Non
 def openings(era: str, transport: str, revision: str) -> list[dict[str, Any]]:
     """How a server that keeps every rule opens."""
     if era == MODERN:
-        made = modern if transport == "streamable-http" else stdio
-        return [made("discover", result=DISCOVERED, **({} if made is modern else {"revision": "E"}))]
+        made = modern_exchange if transport == "streamable-http" else stdio_exchange
+        return [made("discover", result=DISCOVERED, **({} if made is modern_exchange else {"revision": "E"}))]
     answer = {**INITIALIZED, "protocolVersion": REVISIONS[revision]}
     if transport == "stdio":
-        return [stdio("initialize", revision=revision, result=answer)]
+        return [stdio_exchange("initialize", revision=revision, result=answer)]
     rest = {"transport": transport, "revision": revision}
-    accepted = legacy("initialized", status=202, form="none", **rest)
-    return [legacy("initialize", result=answer, **rest), accepted]
+    accepted = legacy_exchange("initialized", status=202, form="none", **rest)
+    return [legacy_exchange("initialize", result=answer, **rest), accepted]
 
 
 def said(era: str, transport: str, revision: str, step: str, **members: Any) -> dict[str, Any]:
     members.setdefault("verb", VERBS.get(step, "POST"))
     if transport == "stdio":
-        return stdio(step, revision="E" if era == MODERN else revision, **{**members, "verb": "", "status": None})
+        return stdio_exchange(
+            step, revision="E" if era == MODERN else revision, **{**members, "verb": "", "status": None}
+        )
     if era == MODERN:
-        return modern(step, **members)
-    return legacy(step, transport=transport, revision=revision, **members)
+        return modern_exchange(step, **members)
+    return legacy_exchange(step, transport=transport, revision=revision, **members)
 
 
 PLACES = st.one_of(
@@ -345,8 +347,8 @@ def test_nothing_unclear_fails_a_must_check(place: Any, looks: Any, answered: An
         return  # what the server asked before it fell silent is clear
     if transport == "stdio" and not looks["session"]:
         exchange["connection"] = before[0]["connection"]
-    failed = told(MUSTS, conversation(*before))
-    for name, found in told(MUSTS, conversation(*before, exchange)).items():
+    failed = told(MUSTS, build_conversation(*before))
+    for name, found in told(MUSTS, build_conversation(*before, exchange)).items():
         new = [finding for finding in found or () if finding not in (failed[name] or ())]
         assert all(tolerated for _, _, tolerated in new), (name, new)
 
@@ -364,7 +366,7 @@ def test_the_order_of_other_questions_does_not_matter(data: st.DataObject) -> No
     said_then = [said(*place, step, **{**looks, **data.draw(ANSWERED)}) for step in chosen if step != "initialize"]
     shuffled = data.draw(st.permutations(said_then))
     before = openings(*place)
-    assert told(CHECKS, conversation(*before, *said_then)) == told(CHECKS, conversation(*before, *shuffled))
+    assert told(CHECKS, build_conversation(*before, *said_then)) == told(CHECKS, build_conversation(*before, *shuffled))
 
 
 BEYOND = {"DEP-01"}
@@ -376,7 +378,7 @@ BEYOND = {"DEP-01"}
 def test_a_legacy_server_is_not_judged_by_the_newest_revision(revision: str, transport: str, data: Any) -> None:
     steps = STDIO_STEPS if transport == "stdio" else LEGACY_STEPS
     chosen = data.draw(st.lists(st.sampled_from([step for step in steps if step != "discover"]), max_size=4))
-    talk = conversation(
+    talk = build_conversation(
         said(MODERN, "stdio" if transport == "stdio" else "streamable-http", "E", "discover", opened=False, status=404),
         *openings(LEGACY, transport, revision),
         *(said(LEGACY, transport, revision, step, **data.draw(ANSWERED)) for step in chosen),
@@ -391,7 +393,7 @@ def test_a_legacy_server_is_not_judged_by_the_newest_revision(revision: str, tra
 def test_a_modern_server_is_not_judged_by_older_revisions(transport: str, data: Any) -> None:
     steps = STDIO_STEPS if transport == "stdio" else MODERN_STEPS
     chosen = data.draw(st.lists(st.sampled_from([step for step in steps if step != "initialize"]), max_size=4))
-    talk = conversation(
+    talk = build_conversation(
         *openings(MODERN, transport, "E"),
         said(LEGACY, transport, "", "initialize", opened=False, status=400, error={"code": -32601}),
         *(said(MODERN, transport, "E", step, **data.draw(ANSWERED)) for step in chosen),
@@ -401,23 +403,25 @@ def test_a_modern_server_is_not_judged_by_older_revisions(transport: str, data: 
 
 
 def test_a_refused_post_is_no_part_of_a_server_of_http_sse() -> None:
-    refused = legacy("initialize", status=405, form="other", opened=False)
+    refused = legacy_exchange("initialize", status=405, form="other", opened=False)
     opened = openings(LEGACY, "sse", "A")
-    alone, both = conversation(*opened), conversation(refused, *opened)
+    alone, both = build_conversation(*opened), build_conversation(refused, *opened)
     assert [one.connection.transport for one in both.exchanges] == ["sse", "sse"]
     assert told(MUSTS, both) == told(MUSTS, alone)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_says_nothing_about_the_question(status: int) -> None:
-    talk = conversation(*openings(MODERN, "streamable-http", "E"), modern("discover-meta-missing", status=status))
+    talk = build_conversation(
+        *openings(MODERN, "streamable-http", "E"), modern_exchange("discover-meta-missing", status=status)
+    )
     with pytest.raises(Undecided):
         talk.clear("discover-meta-missing")
 
 
 @pytest.mark.parametrize("era", [MODERN, LEGACY])
 def test_a_server_that_keeps_every_rule_fails_none(era: str) -> None:
-    found = told(CHECKS, conversation(*openings(era, "streamable-http", "E" if era == MODERN else "D")))
+    found = told(CHECKS, build_conversation(*openings(era, "streamable-http", "E" if era == MODERN else "D")))
     assert not any(found.values())
 
 
@@ -436,7 +440,10 @@ def test_a_server_that_keeps_every_rule_fails_none(era: str) -> None:
     ],
 )
 def test_a_redirect_is_seen_from_the_address_that_was_probed(location: str, complaint: str) -> None:
-    body = body_of(modern("redirected", status=308, headers={"location": location}), modern("discover", result={}))
+    body = body_of(
+        modern_exchange("redirected", status=308, headers={"location": location}),
+        modern_exchange("discover", result={}),
+    )
     talk = Conversation(at="exchanges", talk=Exchanges.parse(json.dumps(body).encode()))
     found = told([check for check in CHECKS if check.requirement.id == "HTTP-12"], talk)["HTTP-12"]
     assert [message for _, message, _ in found] == [f"HTTP 308 {complaint}"] * bool(complaint)

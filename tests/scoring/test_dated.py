@@ -12,9 +12,10 @@ import pytest
 
 import scoring
 from evidence.model import Absent, Dossier, Reason
-from scoring import catalogue, receipt
-from scoring.assess import assess
-from scoring.receipt import NotAReceipt, encode, redate
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import NotAReceipt, encode_scorecard, replace_moment
 from tests.dossiers import AS_OF, captures, cases
 from tests.scoring.dossiers import GOOD_TOOL, dossier, entered, listed
 
@@ -28,20 +29,20 @@ DOSSIERS = {
 YEARS_LATER = AS_OF + timedelta(days=1000, microseconds=7)
 
 # Modules that may read the date of a dossier: a rubric that comes to depend on one of them has to be `dated`.
-DATED_MODULES: set[str] = {"project_scope.py"}
+DATED_MODULES: set[str] = {"scopes/project.py"}
 
 
 def bodies(evidence: Dossier) -> dict[str, bytes]:
-    assessment = assess(evidence)
-    return {rubric.name: encode(rubric.score(assessment)) for rubric in catalogue.rubrics()}
+    assessment = assess_dossier(evidence)
+    return {rubric.name: encode_scorecard(rubric.score(assessment)) for rubric in catalogue.list_rubrics()}
 
 
 @pytest.mark.parametrize("name", DOSSIERS)
 def test_a_card_of_another_date_is_what_scoring_anew_gives(name: str) -> None:
     evidence = DOSSIERS[name]
-    undated = {rubric.name for rubric in catalogue.rubrics() if not rubric.dated}
+    undated = {rubric.name for rubric in catalogue.list_rubrics() if not rubric.dated}
     before, after = bodies(evidence), bodies(replace(evidence, as_of=YEARS_LATER))
-    assert {rubric: redate(before[rubric], YEARS_LATER) for rubric in undated} == {
+    assert {rubric: replace_moment(before[rubric], YEARS_LATER) for rubric in undated} == {
         rubric: after[rubric] for rubric in undated
     }, "a rubric that judges by the date must be declared dated=True"
 
@@ -53,7 +54,7 @@ def test_nothing_but_dated_modules_reads_the_date_of_the_evidence() -> None:
     assert reading - DATED_MODULES == set(), (
         "declare every rubric that depends on these modules dated=True, then name them in DATED_MODULES"
     )
-    assert not DATED_MODULES or any(rubric.dated for rubric in catalogue.rubrics())
+    assert not DATED_MODULES or any(rubric.dated for rubric in catalogue.list_rubrics())
 
 
 def _reads_the_date(path: Path) -> bool:
@@ -74,9 +75,9 @@ def _reads_the_date(path: Path) -> bool:
 )
 def test_other_bytes_have_no_date_to_change(data: bytes) -> None:
     with pytest.raises(NotAReceipt):
-        redate(data, AS_OF)
+        replace_moment(data, AS_OF)
     with pytest.raises(NotAReceipt):
-        receipt.undated(data)
+        receipt.remove_moment(data)
 
 
 @pytest.mark.parametrize("name", ["locked", "nothing", "astral"])
@@ -84,4 +85,4 @@ def test_a_receipt_without_its_date_is_otherwise_the_same(name: str) -> None:
     for body in bodies(DOSSIERS[name]).values():
         values = json.loads(body)
         assert values.pop("as_of")
-        assert json.loads(receipt.undated(body)) == values
+        assert json.loads(receipt.remove_moment(body)) == values

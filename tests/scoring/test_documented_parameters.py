@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from scoring import catalogue
-from scoring.assess import ask
-from scoring.examples import tool
+from scoring.engine import catalogue
+from scoring.engine.assess import ask_rule
+from scoring.example_builders.listing import tool
+from tests.durations import cpu_below
 
-RULE = catalogue.rule("tool-documents-undeclared-parameter")
+RULE = catalogue.get_rule("tool-documents-undeclared-parameter")
 
 STYLES = {
     "google": "Adds.\n\nArgs:\n    sidenote: What to say.",
@@ -39,7 +38,7 @@ OTHERS = {
 
 def findings(description: str) -> int:
     thing = tool(description=description, inputSchema={"type": "object", "properties": {"a": {"type": "integer"}}})
-    return len(ask(RULE, thing))
+    return len(ask_rule(RULE, thing))
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -58,13 +57,12 @@ def test_other_text_documents_no_parameter(other: str) -> None:
     ["\n", " ", "args:\n", "Args:\n    a: b\n", "- ", "*", ":param ", "@param {", "    x", "\t", "Args:\n  - `a`("],
 )
 def test_hostile_text_costs_linear_time(unit: str) -> None:
-    started = time.process_time()
-    findings(unit * (100_000 // len(unit)))
-    assert time.process_time() - started < 1
+    with cpu_below(3):
+        findings(unit * (100_000 // len(unit)))
 
 
 def test_names_in_the_message_are_few_and_short() -> None:
     text = "Args:\n" + "".join(f"    p{number}{'x' * 50}: What.\n" for number in range(300))
-    ((found,),) = [ask(RULE, tool(description=text))]
+    ((found,),) = [ask_rule(RULE, tool(description=text))]
     assert "and 295 more" in found.message
     assert len(found.message) < 500

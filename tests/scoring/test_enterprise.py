@@ -10,21 +10,30 @@ from typing import Any
 import pytest
 
 from evidence.model import Absent, Dossier, Reason
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
-from scoring.receipt import recompute
-from scoring.rubrics.enterprise import BANDS, CRITERIA, ENTERPRISE_1, POINTS, POTS, WORDS, grade, tally
-from scoring.scorecard import Scorecard
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import recompute_score
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
+from scoring.rubrics.enterprise import (
+    BANDS,
+    CATEGORIES,
+    CRITERIA,
+    ENTERPRISE_1,
+    POINTS,
+    WORDS,
+    compute_category_points,
+    find_grade,
+)
 from tests.dossiers import captures
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "enterprise-vectors.json").read_text(encoding="utf-8"))
-LETTERS = dict(zip("ASPLDM", (pot.name for pot in POTS), strict=True))
+LETTERS = dict(zip("ASPLDM", (pot.name for pot in CATEGORIES), strict=True))
 LOCAL_ENTRY = {**GOOD_ENTRY, "remotes": []}
 
 
 def card(evidence: Dossier) -> Scorecard:
-    return ENTERPRISE_1.score(assess(evidence, [ENTERPRISE_1]))
+    return ENTERPRISE_1.score(assess_dossier(evidence, [ENTERPRISE_1]))
 
 
 def charged(found: Scorecard) -> set[str]:
@@ -33,18 +42,18 @@ def charged(found: Scorecard) -> set[str]:
 
 @pytest.mark.parametrize("vector", VECTORS["vectors"], ids=lambda vector: "".join(vector["hits"]) or "none")
 def test_pots_total_and_grade_are_the_worked_out_ones(vector: dict[str, Any]) -> None:
-    left = tally(vector["hits"])
+    left = compute_category_points(vector["hits"])
     assert left == {LETTERS[letter]: points for letter, points in vector["categories"].items()}
     assert sum(left.values()) == vector["total"]
-    assert grade(Decimal(vector["total"])) == vector["grade"]
+    assert find_grade(Decimal(vector["total"])) == vector["grade"]
 
 
 def test_points_pots_and_bands_are_the_published_ones() -> None:
     assert dict(POINTS) == VECTORS["check_points"]
-    assert {letter: pot.points for letter, pot in zip("ASPLDM", POTS, strict=True)} == VECTORS["category_max"]
+    assert {letter: pot.points for letter, pot in zip("ASPLDM", CATEGORIES, strict=True)} == VECTORS["category_max"]
     assert {letter: int(bound) for bound, letter in BANDS} == {k: v for k, v in VECTORS["bands"].items() if v}
     assert list(WORDS) == list("ABCDF")
-    assert sum(tally(POINTS).values()) == VECTORS["min_possible_total"]
+    assert sum(compute_category_points(POINTS).values()) == VECTORS["min_possible_total"]
 
 
 def test_every_check_cites_rules() -> None:
@@ -101,7 +110,7 @@ def test_unknown_publisher_costs_nothing() -> None:
 def test_the_grade_is_withheld_when_an_open_check_could_change_it() -> None:
     found = card(dossier(listed=listed(GOOD_TOOL), registered=entered({**GOOD_ENTRY, "packages": []})))
     assert isinstance(found.score, Decimal)
-    assert (found.grade is None) == (grade(found.score) != grade(found.floor))
+    assert (found.grade is None) == (find_grade(found.score) != find_grade(found.floor))
 
 
 def test_an_imperative_is_for_information_and_concealment_is_a_hit() -> None:
@@ -121,7 +130,7 @@ def test_lines_and_pots_both_give_the_score() -> None:
         found = card(dossier_with(evidence, records))
         assert isinstance(found.score, Decimal)
         assert 100 + sum(line.points for line in found.lines) == found.score
-        assert recompute(found) == found.score
+        assert recompute_score(found) == found.score
 
 
 def dossier_with(evidence: Dossier, records: Any) -> Dossier:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from evidence.model import Absent, Dossier, Reason
-from scoring import domains
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
+from scoring.engine.assess import assess_dossier
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
 from scoring.rubrics.enterprise import ENTERPRISE_1, IN_SOURCE, POINTS
-from scoring.scorecard import Scorecard
+from scoring.text import domains
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 from tests.scoring.rich import REPOSITORY, SOURCE, adding
 
@@ -22,7 +22,7 @@ HTTP_ENTRY = {**GOOD_ENTRY, "packages": []}
 
 
 def card(evidence: Dossier) -> Scorecard:
-    return ENTERPRISE_1.score(assess(evidence, [ENTERPRISE_1]))
+    return ENTERPRISE_1.score(assess_dossier(evidence, [ENTERPRISE_1]))
 
 
 def charged(found: Scorecard) -> set[str]:
@@ -159,7 +159,7 @@ def test_a_publisher_of_whom_too_little_is_known_costs_nothing(evidence: Dossier
     ],
 )
 def test_the_domain_of_an_address_is_what_somebody_registered(url: str | None, domain: str) -> None:
-    assert domains.of_url(url) == domain
+    assert domains.domain_of_url(url) == domain
 
 
 @pytest.mark.parametrize(
@@ -174,4 +174,4 @@ def test_the_domain_of_an_address_is_what_somebody_registered(url: str | None, d
     ],
 )
 def test_the_domain_of_a_name_is_the_one_that_registries_verify(name: str, domain: str) -> None:
-    assert domains.of_namespace(name) == domain
+    assert domains.domain_of_namespace(name) == domain

@@ -11,9 +11,9 @@ import pytest
 
 from evidence.kinds import handouts
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from scoring.assess import assess
-from scoring.assessment import Assessment
-from scoring.outcome import Measured, NotMeasured, Outcome, Skipped
+from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Assessment
+from scoring.results.outcome import Measured, NotMeasured, Outcome, Skipped
 from scoring.rubrics.adaptive import ADAPTIVE_1
 from tests.dossiers import AS_OF
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
@@ -43,7 +43,7 @@ def with_handouts(content: Observed | Absent | None) -> Dossier:
 
 
 def assessed(content: Observed | Absent | None) -> Assessment:
-    return assess(with_handouts(content), [ADAPTIVE_1])
+    return assess_dossier(with_handouts(content), [ADAPTIVE_1])
 
 
 def outcomes(content: Observed | Absent | None) -> dict[str, Outcome]:

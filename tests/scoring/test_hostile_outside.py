@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidence.model import Dossier, Observed
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
-from scoring.receipt import decode, encode, recompute
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import decode_scorecard, encode_scorecard, recompute_score
+from scoring.results.outcome import NotMeasured
 from tests.scoring.rich import KINDS, abandoned, adding, changed, sourced, well_kept
 
 TEXTS = [
@@ -39,7 +39,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=8,
 )
-RUBRICS = [catalogue.rubric("adaptive@1"), catalogue.rubric("enterprise@1")]
+RUBRICS = [catalogue.get_rubric("adaptive@1"), catalogue.get_rubric("enterprise@1")]
 BODIES = {
     kind: dict(json.loads(content.body)) for kind in KINDS if isinstance(content := abandoned().read(kind), Observed)
 }
@@ -47,11 +47,11 @@ MEMBERS = [(kind, member) for kind, body in BODIES.items() for member in body]
 
 
 def judge(evidence: Dossier) -> None:
-    assessment = assess(evidence, RUBRICS)
+    assessment = assess_dossier(evidence, RUBRICS)
     for rubric in RUBRICS:
         card = rubric.score(assessment)
-        assert recompute(card) == card.score
-        assert decode(encode(card)) == card
+        assert recompute_score(card) == card.score
+        assert decode_scorecard(encode_scorecard(card)) == card
         assert isinstance(card.score, NotMeasured) or 0 <= card.score <= 100
         assert card.floor <= card.ceiling
 
@@ -104,4 +104,4 @@ def test_many_findings_share_a_line() -> None:
     leaks = [{**BODIES["secrets"]["findings"][0], "hash": str(index)} for index in range(2000)]
     evidence = changed(changed(abandoned(), "advisories", groups=flaws), "secrets", findings=leaks)
     judge(evidence)
-    assert len(encode(RUBRICS[0].score(assess(evidence, RUBRICS)))) < 200_000
+    assert len(encode_scorecard(RUBRICS[0].score(assess_dossier(evidence, RUBRICS)))) < 200_000

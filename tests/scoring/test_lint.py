@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from scoring import path
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
-from scoring.receipt import recompute
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import recompute_score
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.lint import LINT_1
-from scoring.scorecard import Line, Scorecard
+from scoring.text import evidence_path
 from tests.dossiers import AS_OF, captures, cases
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 
@@ -23,7 +23,7 @@ NOT_FINDINGS = {"bonus", "clamp", "empty"}
 
 
 def lint(dossier: Dossier) -> Scorecard:
-    return LINT_1.score(assess(dossier, [LINT_1]))
+    return LINT_1.score(assess_dossier(dossier, [LINT_1]))
 
 
 def everything() -> Iterator[tuple[str, str]]:
@@ -46,7 +46,7 @@ def test_equals_the_reference(part: str, name: str) -> None:
         assert int(card.facts[fact]) == expected["summary"][f"{fact}Checked"]
     assert int(card.facts["tokens"]) == expected["tokens_total"]
     assert [int(value) for key, value in card.facts.items() if key.startswith("tokens/")] == expected["tokens"]
-    assert recompute(card) == card.score
+    assert recompute_score(card) == card.score
 
 
 def test_all_captures_and_cases_are_compared() -> None:
@@ -112,7 +112,7 @@ def _target(dossier: Dossier, line: Line) -> str:
     """The reference names the server on server rules and the item elsewhere."""
     parts = line.at.split("/")
     if parts[0] in {"tools", "resources", "prompts"} and len(parts) > 1:
-        return path.unescape(parts[1])
+        return evidence_path.unescape_segment(parts[1])
     content = dossier.read("listing")
     assert isinstance(content, Observed)
     info = json.loads(content.body)["opening"].get("serverInfo") or {}
@@ -125,7 +125,7 @@ def _details(card: Scorecard) -> list[str]:
     details = []
     for line in card.lines:
         if line.cites.startswith(("prop-", "prompt-arg-")):
-            details.append(path.unescape(line.at.split("/")[2]))
+            details.append(evidence_path.unescape_segment(line.at.split("/")[2]))
         if line.cites == "required-not-in-properties":
             details.append(line.why.split(" is required")[0])
         if line.cites == "tool-schema-not-object" and "type is null" not in line.why:
@@ -159,4 +159,4 @@ def test_receipt_of_a_hostile_server_is_bounded_and_keeps_its_points() -> None:
     assert len(card.lines) < 2010
     assert card.facts["warnings"] == "10000"
     assert [line.points for line in card.lines if line.why == "4000 more findings"] == [-20000, -20000]
-    assert recompute(card) == card.score == 0
+    assert recompute_score(card) == card.score == 0

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from evidence.model import Dossier
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
-from scoring.receipt import decode, encode, recompute
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import decode_scorecard, encode_scorecard, recompute_score
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
 from scoring.rubrics.lint import LINT_1
 from scoring.rubrics.lint_corrected import LINT_2
-from scoring.scorecard import Scorecard
 from tests.dossiers import captures, cases
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 
@@ -23,14 +23,14 @@ BLANK = {"uri": "a:b", "name": " ", "description": "x", "mimeType": "a/b"}
 
 
 def judged(evidence: Dossier) -> Scorecard:
-    card = LINT_2.score(assess(evidence, [LINT_2]))
-    assert recompute(card) == card.score
-    assert decode(encode(card)) == card
+    card = LINT_2.score(assess_dossier(evidence, [LINT_2]))
+    assert recompute_score(card) == card.score
+    assert decode_scorecard(encode_scorecard(card)) == card
     return card
 
 
 def ids(version: Any, evidence: Dossier) -> list[str]:
-    card = version.score(assess(evidence, [version]))
+    card = version.score(assess_dossier(evidence, [version]))
     return sorted(line.cites for line in card.lines if line.severity)
 
 

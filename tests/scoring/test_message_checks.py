@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from evidence.kinds.listing import Item
 from evidence.model import Observed
-from scoring import conformance
-from scoring.assess import ask, assess
-from scoring.conformance import Check
-from scoring.conversing import conversation, legacy, modern
-from scoring.examples import tool, toolset
-from scoring.outcome import Finding, Inapplicable, Level, Measured, Undecided
-from scoring.scope import Resource, Scope, Tool
+from scoring.engine.assess import ask_rule, assess_dossier
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.example_builders.listing import tool, toolset
+from scoring.protocol import conformance
+from scoring.protocol.conformance import ConformanceCheck
+from scoring.results.outcome import Finding, Inapplicable, Level, Measured, Undecided
+from scoring.scopes.base import Resource, Scope, Tool
 from tests.scoring.dossiers import dossier, listed
 
-CHECKS: dict[str, Check] = {check.requirement.id: check for check in conformance.checks()}
+CHECKS: dict[str, ConformanceCheck] = {check.requirement.id: check for check in conformance.list_checks()}
 SESSION = {"length": 32, "visible": True, "same_as": None}
 TOOL = {"name": "add", "inputSchema": {"type": "object"}}
 MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
@@ -29,7 +29,7 @@ MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 def found(check: str, thing: Scope) -> tuple[Finding, ...] | None:
     """The findings of a check, None when it does not judge the thing."""
     try:
-        return ask(CHECKS[check].rule, thing, "", **dict(CHECKS[check].requirement.params))
+        return ask_rule(CHECKS[check].rule, thing, "", **dict(CHECKS[check].requirement.params))
     except (Inapplicable, Undecided):
         return None
 
@@ -51,48 +51,53 @@ def tolerated(check: str, thing: Scope) -> bool:
     ],
 )
 def test_a_header_check_reads_its_own_question(check: str, step: str) -> None:
-    served = conversation(modern("discover", result={}), modern(step, result={}))
+    served = build_conversation(modern_exchange("discover", result={}), modern_exchange(step, result={}))
     assert found(check, served)
-    assert found(check, conversation(modern(step, status=400, error={"code": -32020}))) == ()
-    assert tolerated(check, conversation(modern(step, status=400, form="other", headers={})))
+    assert found(check, build_conversation(modern_exchange(step, status=400, error={"code": -32020}))) == ()
+    assert tolerated(check, build_conversation(modern_exchange(step, status=400, form="other", headers={})))
     others = {"HDR-01", "HDR-02", "HDR-03", "HDR-04", "HDR-05"} - {check}
     assert [found(other, served) for other in sorted(others)] == [None] * 4
 
 
 def test_a_server_of_both_eras_may_assume_a_version_and_not_a_method() -> None:
-    opened = legacy("initialize", result={})
-    assert found("HDR-04", conversation(opened, modern("discover-version-missing", result={}))) is None
-    assert found("HDR-03", conversation(opened, modern("discover-method-missing", result={})))
+    opened = legacy_exchange("initialize", result={})
+    assert found("HDR-04", build_conversation(opened, modern_exchange("discover-version-missing", result={}))) is None
+    assert found("HDR-03", build_conversation(opened, modern_exchange("discover-method-missing", result={})))
 
 
 @pytest.mark.parametrize(("check", "name"), [("CAP-01", "tools"), ("CAP-02", "prompts"), ("CAP-03", "resources")])
 def test_a_capability_check_reads_its_own_list(check: str, name: str) -> None:
-    missing = conversation(legacy(f"list-{name}", error={"code": -32601}))
+    missing = build_conversation(legacy_exchange(f"list-{name}", error={"code": -32601}))
     assert found(check, missing)
-    assert found(check, conversation(legacy(f"list-{name}-undeclared", result={name: []})))
-    assert found(check, conversation(legacy(f"list-{name}", result={name: []}))) == ()
-    assert found(check, conversation(legacy(f"list-{name}", failure=("response_too_large", "5 MiB")))) is None
+    assert found(check, build_conversation(legacy_exchange(f"list-{name}-undeclared", result={name: []})))
+    assert found(check, build_conversation(legacy_exchange(f"list-{name}", result={name: []}))) == ()
+    assert (
+        found(check, build_conversation(legacy_exchange(f"list-{name}", failure=("response_too_large", "5 MiB"))))
+        is None
+    )
     assert [found(other, missing) for other in sorted({"CAP-01", "CAP-02", "CAP-03"} - {check})] == [None, None]
 
 
 def test_templates_need_no_capability_of_their_own() -> None:
-    assert found("CAP-03", conversation(legacy("list-resourceTemplates", error={"code": -32601}))) is None
+    assert (
+        found("CAP-03", build_conversation(legacy_exchange("list-resourceTemplates", error={"code": -32601}))) is None
+    )
 
 
 @pytest.mark.parametrize("check", ["JSON-04", "TOOL-13", "RES-02", "PROMPT-01"])
 def test_a_lost_session_is_no_answer_to_the_question(check: str) -> None:
     steps = {"JSON-04": "unknown-method", "TOOL-13": "call", "RES-02": "read", "PROMPT-01": "prompt"}
     step = steps[check] if check == "JSON-04" else f"{steps[check]}-nonexistent"
-    lost = legacy(step, session=SESSION, status=404, error={"code": -32001})
-    assert found(check, conversation(lost)) is None
-    assert found(check, conversation(lost, legacy("ping", session=SESSION, result={})))
-    assert found(check, conversation(legacy("ping", session=SESSION, result={}), lost)) is None
+    lost = legacy_exchange(step, session=SESSION, status=404, error={"code": -32001})
+    assert found(check, build_conversation(lost)) is None
+    assert found(check, build_conversation(lost, legacy_exchange("ping", session=SESSION, result={})))
+    assert found(check, build_conversation(legacy_exchange("ping", session=SESSION, result={}), lost)) is None
 
 
 def test_one_bad_tool_is_charged_to_the_check_of_its_entry() -> None:
-    talk = conversation(
-        legacy("list-tools", result={"tools": [TOOL, {**TOOL, "description": 7}, "add"]}),
-        legacy("list-prompts", result={"prompts": [{"name": 7}]}),
+    talk = build_conversation(
+        legacy_exchange("list-tools", result={"tools": [TOOL, {**TOOL, "description": 7}, "add"]}),
+        legacy_exchange("list-prompts", result={"prompts": [{"name": 7}]}),
     )
     assert found("SCHEMA-01", talk) == ()
     assert [finding.at for finding in found("TOOL-01", talk) or ()] == [
@@ -107,22 +112,23 @@ def test_one_bad_tool_is_charged_to_the_check_of_its_entry() -> None:
 def test_every_page_is_judged_under_the_revision_it_was_asked_in() -> None:
     titled = {**TOOL, "title": 7}
     result = {"tools": [titled]}
-    assert found("TOOL-01", conversation(legacy("list-tools", revision="B", result=result))) == ()
-    both = conversation(
-        legacy("list-tools", revision="B", result=result), modern("list-tools", result={**MODERN, **result})
+    assert found("TOOL-01", build_conversation(legacy_exchange("list-tools", revision="B", result=result))) == ()
+    both = build_conversation(
+        legacy_exchange("list-tools", revision="B", result=result),
+        modern_exchange("list-tools", result={**MODERN, **result}),
     )
     assert [finding.at for finding in found("TOOL-01", both) or ()] == ["exchanges/modern/list-tools/add"]
 
 
 def test_a_result_that_was_not_kept_breaks_no_schema() -> None:
-    kept = legacy("list-tools", received=[{"message": {"jsonrpc": "2.0", "id": 1}, "too_large": 70_000}])
+    kept = legacy_exchange("list-tools", received=[{"message": {"jsonrpc": "2.0", "id": 1}, "too_large": 70_000}])
     for check in ("SCHEMA-01", "TOOL-01", "PAGE-03"):
-        assert found(check, conversation(kept)) is None
+        assert found(check, build_conversation(kept)) is None
 
 
 def test_a_missing_resource_costs_only_where_the_code_is_a_must() -> None:
-    assert tolerated("RES-02", conversation(legacy("read-nonexistent", result={"contents": []})))
-    assert not tolerated("RES-02", conversation(modern("read-nonexistent", result={"contents": []})))
+    assert tolerated("RES-02", build_conversation(legacy_exchange("read-nonexistent", result={"contents": []})))
+    assert not tolerated("RES-02", build_conversation(modern_exchange("read-nonexistent", result={"contents": []})))
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("", True), (" ", True), ("a b", True), ("add", False)])
@@ -145,16 +151,22 @@ def test_a_tool_that_is_no_object_is_a_matter_of_its_entry(check: str, raw: Any)
 
 def test_lists_that_change_with_time_do_not_vary_by_connection() -> None:
     first, more = {"tools": [TOOL]}, {"tools": [TOOL, {**TOOL, "name": "greet"}]}
-    varying = [modern("list-tools", result=first), modern("list-tools-elsewhere", result=more)]
-    assert found("TOOL-08", conversation(*varying))
-    assert found("TOOL-08", conversation(*varying, modern("list-tools-again", result=first)))
-    assert found("TOOL-08", conversation(*varying, modern("list-tools-again", result=more))) is None
+    varying = [modern_exchange("list-tools", result=first), modern_exchange("list-tools-elsewhere", result=more)]
+    assert found("TOOL-08", build_conversation(*varying))
+    assert found("TOOL-08", build_conversation(*varying, modern_exchange("list-tools-again", result=first)))
+    assert found("TOOL-08", build_conversation(*varying, modern_exchange("list-tools-again", result=more))) is None
 
 
 def test_codes_of_older_revisions_are_held_against_modern_servers_only() -> None:
-    old = modern("discover-version-missing", status=400, error={"code": -32000})
-    assert found("ERR-02", conversation(modern("discover", result={}), old))
-    assert found("ERR-02", conversation(legacy("initialize", result={}), modern("discover", result={}), old)) is None
+    old = modern_exchange("discover-version-missing", status=400, error={"code": -32000})
+    assert found("ERR-02", build_conversation(modern_exchange("discover", result={}), old))
+    assert (
+        found(
+            "ERR-02",
+            build_conversation(legacy_exchange("initialize", result={}), modern_exchange("discover", result={}), old),
+        )
+        is None
+    )
 
 
 def test_the_checks_that_only_inform_say_so_in_their_level() -> None:
@@ -174,16 +186,16 @@ def test_the_checks_that_only_inform_say_so_in_their_level() -> None:
 def test_a_listing_is_judged_under_the_revision_it_was_read_in(version: str, era: str, judged: list[str]) -> None:
     bad = {"name": "add", "inputSchema": {"type": "array"}, "outputSchema": {"$ref": "https://a.test/", "type": 7}}
     body = json.loads(listed(bad).body) | {"protocolVersion": version, "era": era}
-    assessment = assess(dossier(listed=Observed(json.dumps(body).encode())))
+    assessment = assess_dossier(dossier(listed=Observed(json.dumps(body).encode())))
     wanted = ("TOOL-02", "TOOL-03", "TOOL-04", "TOOL-09")
     outcomes = {check: assessment.outcome(CHECKS[check].question) for check in wanted}
     assert [check for check, found in outcomes.items() if isinstance(found, Measured) and found.findings] == judged
-    assert [one.check.requirement.id for one in conformance.results(assessment) if one.findings] == judged
+    assert [one.check.requirement.id for one in conformance.evaluate_checks(assessment) if one.findings] == judged
 
 
 def test_a_question_that_is_no_check_is_asked_under_every_revision() -> None:
     body = json.loads(listed({"name": "add"}, {"name": "add"}).body) | {"protocolVersion": "2024-11-05"}
-    assessment = assess(dossier(listed=Observed(json.dumps(body).encode())))
+    assessment = assess_dossier(dossier(listed=Observed(json.dumps(body).encode())))
     asked = [outcome for question, outcome in assessment.outcomes.items() if question.rule == "tool-names-duplicated"]
     assert {outcome.checked for outcome in asked if isinstance(outcome, Measured)} == {0, 1}
 

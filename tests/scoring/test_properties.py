@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidence.model import Dossier, Observed
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.assessment import Assessment
-from scoring.outcome import Finding, Measured, NotMeasured
-from scoring.receipt import decode, encode, recompute
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Assessment
+from scoring.receipt import decode_scorecard, encode_scorecard, recompute_score
+from scoring.results.outcome import Finding, Measured, NotMeasured
 from tests.dossiers import captures
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
 CAPTURES = sorted(captures())
-QUESTIONS = catalogue.questions()
+QUESTIONS = catalogue.list_questions()
 
 SCALARS = st.one_of(
     st.none(),
@@ -69,11 +69,11 @@ JSON = st.recursive(
 
 
 def scores(evidence: Dossier) -> list[Decimal | NotMeasured]:
-    assessment = assess(evidence)
-    cards = [rubric.score(assessment) for rubric in catalogue.rubrics()]
+    assessment = assess_dossier(evidence)
+    cards = [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
     for card in cards:
-        assert recompute(card) == card.score
-        assert decode(encode(card)) == card
+        assert recompute_score(card) == card.score
+        assert decode_scorecard(encode_scorecard(card)) == card
         assert isinstance(card.score, NotMeasured) or 0 <= card.score <= 100
     return [card.score for card in cards]
 
@@ -98,11 +98,11 @@ def test_order_of_tools_does_not_matter(name: str, random: Any) -> None:
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(st.sampled_from(CAPTURES), st.sampled_from(QUESTIONS), st.integers(0, 10**6))
 def test_another_finding_never_raises_a_score(name: str, question: Any, seed: int) -> None:
-    assessment = assess(replace_registration(captures()[name]))
+    assessment = assess_dossier(replace_registration(captures()[name]))
     outcome = assessment.outcome(question)
     if not isinstance(outcome, Measured) or not outcome.checked:
         return
-    things = assessment.walks[question.pages].of(catalogue.rule(question.rule).scope)
+    things = assessment.walks[question.pages].of(catalogue.get_rule(question.rule).scope)
     thing = things[seed % len(things)]
     finding = Finding(question.rule, thing.at, "made up", "", thing.position)
     worse = replace(outcome, findings=(*outcome.findings, finding))
@@ -117,7 +117,7 @@ def replace_registration(evidence: Dossier) -> Dossier:
 
 
 def all_scores(assessment: Assessment) -> list[Decimal]:
-    found = [rubric.score(assessment).score for rubric in catalogue.rubrics()]
+    found = [rubric.score(assessment).score for rubric in catalogue.list_rubrics()]
     return [score for score in found if isinstance(score, Decimal)]
 
 

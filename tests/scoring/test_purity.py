@@ -10,21 +10,22 @@ ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import sys
-from scoring import catalogue, explain, receipt
-from scoring.assess import assess
+from scoring import explain, receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
 from tests.dossiers import captures, cases, recorded
 
 dossiers = [*captures().values(), *cases().values(), *recorded().values()]
-catalogue.questions(); catalogue.versions()
+catalogue.list_questions(); catalogue.pinned_versions()
 FORBIDDEN = ("open", "socket.", "subprocess.", "sqlite3.", "os.", "shutil.", "urllib.", "import", "exec", "compile")
 touched = []
 sys.addaudithook(lambda event, args: touched.append((event, str(args)[:80])) if event.startswith(FORBIDDEN) else None)
 for dossier in dossiers[{part}]:
-    assessment = assess(dossier)
-    for rubric in catalogue.rubrics():
+    assessment = assess_dossier(dossier)
+    for rubric in catalogue.list_rubrics():
         card = rubric.score(assessment)
-        receipt.recompute(receipt.decode(receipt.encode(card)))
-        str(explain.explain_card(card))
+        receipt.recompute_score(receipt.decode_scorecard(receipt.encode_scorecard(card)))
+        str(explain.explain_scorecard(card))
 {sabotage}
 print(len(dossiers), touched)
 sys.exit(bool(touched))
@@ -34,7 +35,7 @@ sys.exit(bool(touched))
 def scored(sabotage: str = "") -> subprocess.CompletedProcess[str]:
     script = SCRIPT.replace("{sabotage}", sabotage).replace("{part}", ":1" if sabotage else ":")
     return subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=100
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
     )
 
 

@@ -9,29 +9,30 @@ from typing import Any
 
 import pytest
 
-from evidence.kinds.capture import dossier_from_capture
 from evidence.model import Reason
-from publish.overview import all_lines
-from scoring import catalogue, remedy
-from scoring.assess import assess
-from scoring.explain import explain_citation, explain_prospect, explain_rule, published_ids
-from scoring.remedy import Prospect, prospect
+from evidence.recorded_capture import dossier_from_capture
+from publish.run_summary import receipt_lines
+from scoring import remedy
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.explain import explain_citation, explain_fix_plan, explain_rule, list_published_ids
+from scoring.remedy import FixPlan, plan_fixes
 from tests.publish import samples
 
 CAPTURES = sorted((Path(__file__).parents[1] / "dossiers" / "captures").glob("*.json"))
 WELL = "Searches the catalogue by words in the title."
 
 
-def judged(tools: list[dict[str, Any]], rubric: str = "lint@1") -> Prospect:
+def judged(tools: list[dict[str, Any]], rubric: str = "lint@1") -> FixPlan:
     capture = {
         "package": "made-up",
         "version": "1.0.0",
         "initialize": {"capabilities": {"tools": {}}, "serverInfo": {"name": "made-up", "version": "1.0.0"}},
         "tools": tools,
     }
-    found = catalogue.rubric(rubric)
+    found = catalogue.get_rubric(rubric)
     dossier = dossier_from_capture(json.dumps(capture).encode(), samples.AS_OF)
-    return prospect(assess(dossier, [found]), found)
+    return plan_fixes(assess_dossier(dossier, [found]), found)
 
 
 def tool(name: str, **members: Any) -> dict[str, Any]:
@@ -57,11 +58,11 @@ def test_the_bonus_counts_with_the_last_description() -> None:
 @pytest.mark.parametrize("rubric", ["lint@1", "adaptive@1"])
 @pytest.mark.parametrize("path", CAPTURES[:6], ids=lambda path: path.stem)
 def test_fixing_everything_leaves_nothing_to_fix(path: Path, rubric: str) -> None:
-    found = catalogue.rubric(rubric)
-    outlook = prospect(assess(dossier_from_capture(path.read_bytes(), samples.AS_OF), [found]), found)
+    found = catalogue.get_rubric(rubric)
+    outlook = plan_fixes(assess_dossier(dossier_from_capture(path.read_bytes(), samples.AS_OF), [found]), found)
     assert outlook.everything is not None
     assert outlook.everything.score == 100
-    assert remedy.exact(outlook.card) + outlook.everything.points == 100
+    assert remedy.exact_score(outlook.card) + outlook.everything.points == 100
     gains = [part.gain.points for part in outlook.remedies]
     assert gains == sorted(gains, reverse=True)
     assert all(gain >= 0 for gain in gains)
@@ -81,22 +82,22 @@ def test_many_places_are_weighed_up_to_a_bound() -> None:
 
 
 def test_a_server_without_a_score_has_nothing_to_gain() -> None:
-    lint = catalogue.rubric("lint@1")
+    lint = catalogue.get_rubric("lint@1")
     locked = samples.absent_dossier(Reason.OAUTH_REQUIRED)
-    outlook = prospect(assess(locked, [lint]), lint)
+    outlook = plan_fixes(assess_dossier(locked, [lint]), lint)
     assert (outlook.remedies, outlook.everything) == ((), None)
-    assert "no score" in explain_prospect(outlook).summary
+    assert "no score" in explain_fix_plan(outlook).summary
 
 
 def test_words_name_place_change_and_points() -> None:
-    told = str(explain_prospect(judged([tool("search", description="")])))
+    told = str(explain_fix_plan(judged([tool("search", description="")])))
     assert "+15 points (to 100, grade A) for one place: Tool has no description" in told
     assert "(+15) tools/search" in told
     assert "good: {" in told
 
 
 def test_every_rule_is_explained_with_an_example_of_each_kind() -> None:
-    for rule in catalogue.rules():
+    for rule in catalogue.list_rules():
         headings = {section.heading: section.lines for section in explain_rule(rule.id).sections}
         assert headings["Good"]
         assert headings["Bad"]
@@ -113,11 +114,11 @@ def test_a_published_id_leads_to_its_rule_and_price() -> None:
 
 def test_every_id_on_a_receipt_is_explained() -> None:
     (path,) = [path for path in CAPTURES if path.stem == "arxiv-mcp-server"]
-    assessment = assess(dossier_from_capture(path.read_bytes(), samples.AS_OF))
+    assessment = assess_dossier(dossier_from_capture(path.read_bytes(), samples.AS_OF))
     own = {"rounding", "clamp", "empty", "floor", "server-grade-f"}
-    for rubric in catalogue.rubrics():
-        for line in all_lines(rubric.score(assessment)):
-            assert line.cites in published_ids() | own, f"{rubric.name} cites {line.cites}"
+    for rubric in catalogue.list_rubrics():
+        for line in receipt_lines(rubric.score(assessment)):
+            assert line.cites in list_published_ids() | own, f"{rubric.name} cites {line.cites}"
             assert line.cites in own or explain_citation(line.cites)
     (told,) = explain_citation("documentation.descriptions")
     assert "tool-description-missing" in str(told)

@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.model import Absent, Dossier, Reason
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.assessment import Question
-from scoring.outcome import Finding, Measured, NotMeasured
-from scoring.receipt import START, encode, recompute
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Question
+from scoring.receipt import START_FACT, encode_scorecard, recompute_score
+from scoring.results.outcome import Finding, Measured, NotMeasured
+from scoring.results.scorecard import ComponentScore, Scorecard
 from scoring.rubrics.enterprise import POINTS
-from scoring.scorecard import ComponentScore, Scorecard
 from tests.dossiers import AS_OF
 from tests.golden import rich as golden
 from tests.scoring.dossiers import dossier, listed
 from tests.scoring.rich import KINDS, PACKAGE, RICH, SOURCE, abandoned, adding, changed, sourced, well_kept, without
 
-ADAPTIVE, ENTERPRISE = catalogue.rubric("adaptive@1"), catalogue.rubric("enterprise@1")
-ASSESSED = {name: assess(make()) for name, make in RICH.items()}
+ADAPTIVE, ENTERPRISE = catalogue.get_rubric("adaptive@1"), catalogue.get_rubric("enterprise@1")
+ASSESSED = {name: assess_dossier(make()) for name, make in RICH.items()}
 OUTSIDE = [
-    question for question in catalogue.questions() if catalogue.rule(question.rule).reads in KINDS
+    question for question in catalogue.list_questions() if catalogue.get_rule(question.rule).reads in KINDS
 ]  # what only the new kinds answer
 REASONS = [Reason.NO_REPOSITORY, Reason.NO_PACKAGE, Reason.RATE_LIMITED, Reason.UNREACHABLE, Reason.TOO_LARGE]
 
@@ -45,7 +45,7 @@ NEEDS = {
 
 
 def adaptive(evidence: Dossier) -> Scorecard:
-    return ADAPTIVE.score(assess(evidence, [ADAPTIVE]))
+    return ADAPTIVE.score(assess_dossier(evidence, [ADAPTIVE]))
 
 
 def component(card: Scorecard, name: str) -> ComponentScore:
@@ -71,11 +71,11 @@ def test_the_files_for_impact_are_these_servers() -> None:
 
 @pytest.mark.parametrize("name", RICH)
 def test_lines_and_recomputation_give_the_score(name: str) -> None:
-    for rubric in catalogue.rubrics():
+    for rubric in catalogue.list_rubrics():
         card = rubric.score(ASSESSED[name])
-        assert recompute(card) == card.score
+        assert recompute_score(card) == card.score
         if not isinstance(card.score, NotMeasured):
-            assert int(card.facts.get(START, 0)) + sum(line.points for line in card.lines) == card.score
+            assert int(card.facts.get(START_FACT, 0)) + sum(line.points for line in card.lines) == card.score
             assert card.floor <= card.score <= card.ceiling
 
 
@@ -83,7 +83,7 @@ def test_lines_and_recomputation_give_the_score(name: str) -> None:
 def test_the_order_of_records_does_not_matter(name: str) -> None:
     evidence = RICH[name]()
     backwards = replace(evidence, records=dict(reversed(list(evidence.records.items()))))
-    assert encode(adaptive(evidence)) == encode(adaptive(backwards))
+    assert encode_scorecard(adaptive(evidence)) == encode_scorecard(adaptive(backwards))
 
 
 def test_a_project_that_is_kept_well_loses_nothing_and_one_that_was_given_up_much() -> None:
@@ -122,7 +122,7 @@ def test_hiding_a_kind_never_raises_the_floor(kind: str) -> None:
     for evidence in (well_kept(), abandoned(), sourced()):
         hidden = adding(evidence, {kind: Absent(Reason.FORBIDDEN)})
         assert adaptive(hidden).floor <= adaptive(evidence).floor
-        unseen, seen = ENTERPRISE.score(assess(hidden)).floor, ENTERPRISE.score(assess(evidence)).floor
+        unseen, seen = ENTERPRISE.score(assess_dossier(hidden)).floor, ENTERPRISE.score(assess_dossier(evidence)).floor
         assert unseen <= seen + POINTS["M1"], "an unknown publisher costs nothing, docs/decisions/0026"
 
 
@@ -159,14 +159,14 @@ def test_time_alone_costs_a_resting_project_points_in_the_adaptive_score_only() 
     evidence = well_kept()
     later = replace(evidence, as_of=AS_OF + timedelta(days=900))
     assert number(adaptive(later)) < number(adaptive(evidence))
-    for rubric in catalogue.rubrics():
+    for rubric in catalogue.list_rubrics():
         if not rubric.dated:
-            before, after = (rubric.score(assess(each)) for each in (evidence, later))
+            before, after = (rubric.score(assess_dossier(each)) for each in (evidence, later))
             assert replace(before, as_of=AS_OF) == replace(after, as_of=AS_OF)
 
 
 def test_only_the_adaptive_score_is_dated() -> None:
-    assert [rubric.name for rubric in catalogue.rubrics() if rubric.dated] == ["adaptive@1"]
+    assert [rubric.name for rubric in catalogue.list_rubrics() if rubric.dated] == ["adaptive@1"]
 
 
 def test_what_changed_since_the_approval_is_told_and_costs_nothing() -> None:
@@ -226,13 +226,13 @@ def test_another_finding_never_raises_a_score(name: str, question: Question, sha
     outcome = assessment.outcome(question)
     if not isinstance(outcome, Measured) or not outcome.checked:
         return
-    thing = assessment.walks[question.pages].of(catalogue.rule(question.rule).scope)[0]
+    thing = assessment.walks[question.pages].of(catalogue.get_rule(question.rule).scope)[0]
     finding = Finding(question.rule, thing.at, "made up", "", thing.position, share=share)
     worse = replace(outcome, findings=(*outcome.findings, finding))
     after = replace(assessment, outcomes={**assessment.outcomes, question: worse})
     for rubric in (ADAPTIVE, ENTERPRISE):
         before_card, after_card = rubric.score(assessment), rubric.score(after)
-        assert recompute(after_card) == after_card.score
+        assert recompute_score(after_card) == after_card.score
         if isinstance(before_card.score, Decimal) and isinstance(after_card.score, Decimal):
             assert after_card.score <= before_card.score
             assert after_card.floor <= before_card.floor
@@ -243,4 +243,4 @@ def test_a_server_that_lists_no_tools_is_not_judged_by_those_in_its_source() -> 
     card = adaptive(empty)
     assert isinstance(component(card, "documentation.schemas").result, NotMeasured)
     assert not any("read in the source" in caveat for caveat in card.caveats)
-    assert isinstance(ENTERPRISE.score(assess(empty)).score, NotMeasured)
+    assert isinstance(ENTERPRISE.score(assess_dossier(empty)).score, NotMeasured)

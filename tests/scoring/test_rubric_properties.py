@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
-from scoring.receipt import START, encode
-from scoring.rubric import Rubric
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.rubric import Rubric
+from scoring.receipt import START_FACT, encode_scorecard
+from scoring.results.outcome import NotMeasured
 from tests.dossiers import captures
 from tests.scoring.dossiers import GOOD_ENTRY, dossier, entered
 
-EVERY = pytest.mark.parametrize("rubric", catalogue.rubrics(), ids=lambda rubric: rubric.name)
+EVERY = pytest.mark.parametrize("rubric", catalogue.list_rubrics(), ids=lambda rubric: rubric.name)
 SOME = sorted(captures())[::4]
 
 
@@ -27,14 +27,14 @@ def whole(name: str, *, backwards: bool = False) -> object:
 @EVERY
 def test_order_of_records_does_not_matter(rubric: Rubric) -> None:
     for name in SOME:
-        one, other = (rubric.score(assess(whole(name, backwards=way), [rubric])) for way in (False, True))  # type: ignore[arg-type]
-        assert encode(one) == encode(other)
+        one, other = (rubric.score(assess_dossier(whole(name, backwards=way), [rubric])) for way in (False, True))  # type: ignore[arg-type]
+        assert encode_scorecard(one) == encode_scorecard(other)
 
 
 @EVERY
 def test_lines_sum_to_the_score(rubric: Rubric) -> None:
     for name in SOME:
-        card = rubric.score(assess(whole(name), [rubric]))  # type: ignore[arg-type]
+        card = rubric.score(assess_dossier(whole(name), [rubric]))  # type: ignore[arg-type]
         if not isinstance(card.score, NotMeasured):
-            start = int(card.facts.get(START, 0))
+            start = int(card.facts.get(START_FACT, 0))
             assert start + sum(line.points for line in card.lines) == card.score

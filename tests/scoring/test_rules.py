@@ -8,41 +8,42 @@ from typing import Any
 
 import pytest
 
-from scoring import catalogue, conformance
-from scoring.assess import ask
-from scoring.examples import param, tool
-from scoring.outcome import Inapplicable, Severity, Undecided
-from scoring.rule import InvalidRule, Rule, discover, rule
-from scoring.scope import Tool
+from scoring.engine import catalogue
+from scoring.engine.assess import ask_rule
+from scoring.engine.rule import InvalidRule, Rule, discover_rules, rule
+from scoring.example_builders.listing import param, tool
+from scoring.protocol import conformance
+from scoring.results.outcome import Inapplicable, Severity, Undecided
+from scoring.scopes.base import Tool
 
 
-@pytest.mark.parametrize("declared", catalogue.rules(), ids=lambda declared: declared.id)
+@pytest.mark.parametrize("declared", catalogue.list_rules(), ids=lambda declared: declared.id)
 def test_bad_examples_have_findings_good_ones_none_and_unjudged_ones_no_verdict(declared: Rule) -> None:
-    assert [index for index, example in enumerate(declared.good) if ask(declared, example, "digest")] == []
+    assert [index for index, example in enumerate(declared.good) if ask_rule(declared, example, "digest")] == []
     for index, example in enumerate(declared.bad):
-        findings = ask(declared, example, "digest")
+        findings = ask_rule(declared, example, "digest")
         assert findings, f"bad example {index}"
         assert all(finding.rule == declared.id and finding.message for finding in findings), f"bad example {index}"
     for example in declared.unjudged:
         with pytest.raises((Inapplicable, Undecided)):
-            ask(declared, example, "digest")
+            ask_rule(declared, example, "digest")
 
 
 def test_the_checks_of_the_protocol_have_ids_of_their_own() -> None:
-    ids = [check.requirement.id for check in conformance.checks()]
+    ids = [check.requirement.id for check in conformance.list_checks()]
     assert len(ids) == len(set(ids))
 
 
 def test_a_rule_lives_in_a_file_of_its_name_in_a_described_family() -> None:
-    rules = catalogue.rules()
+    rules = catalogue.list_rules()
     assert [one.id for one in rules if one.module.rpartition(".")[2] != one.id.replace("-", "_")] == []
     families = {one.family for one in rules}
     assert {name for name in families if not importlib.import_module(f"scoring.rules.{name}").__doc__} == set()
 
 
 def test_every_rule_is_cited() -> None:
-    cited = {criterion.rule for rubric in catalogue.rubrics() for criterion in rubric.criteria}
-    assert {declared.id for declared in catalogue.rules()} == cited
+    cited = {criterion.rule for rubric in catalogue.list_rubrics() for criterion in rubric.criteria}
+    assert {declared.id for declared in catalogue.list_rules()} == cited
 
 
 def declare(**changes: Any) -> Rule:
@@ -93,9 +94,9 @@ def test_an_incomplete_declaration_raises_at_once(changes: dict[str, Any], compl
 
 def test_a_rubric_cannot_cite_a_parameter_that_a_rule_does_not_have() -> None:
     with pytest.raises(InvalidRule, match="has no parameter maximum"):
-        discover()["tool-description-short"].with_defaults({"maximum": 3})
+        discover_rules()["tool-description-short"].with_defaults({"maximum": 3})
 
 
 def test_defaults_are_part_of_the_question() -> None:
-    short = discover()["tool-description-short"]
+    short = discover_rules()["tool-description-short"]
     assert short.with_defaults({}) == short.with_defaults({"minimum": 20})

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.model import Absent, Observed, Reason, Record
-from scoring.assess import assess
+from scoring.engine.assess import assess_dossier
 from scoring.explain import explain_rubric
-from scoring.outcome import NotMeasured
+from scoring.results.outcome import NotMeasured
 from scoring.rubrics.sdk_tier import KIND, SDK_TIER_1, Tier, TierInput, score_tier
 from tests.dossiers import AS_OF, captures
 from tests.scoring.dossiers import dossier
@@ -62,7 +62,7 @@ def test_the_percentage_is_rounded_down() -> None:
 
 def test_nothing_exchanged_is_no_tier() -> None:
     for evidence in (dossier(), captures()["mcp-server-git"]):
-        card = SDK_TIER_1.score(assess(evidence, [SDK_TIER_1]))
+        card = SDK_TIER_1.score(assess_dossier(evidence, [SDK_TIER_1]))
         assert isinstance(card.score, NotMeasured)
         assert (card.grade, card.coverage) == (None, 0)
     record = Record(
@@ -71,7 +71,7 @@ def test_nothing_exchanged_is_no_tier() -> None:
     )  # fmt: skip
     locked = dossier()
     card = SDK_TIER_1.score(
-        assess(type(locked)(server=locked.server, as_of=AS_OF, records={KIND: record}), [SDK_TIER_1])
+        assess_dossier(type(locked)(server=locked.server, as_of=AS_OF, records={KIND: record}), [SDK_TIER_1])
     )
     assert card.score == NotMeasured("oauth_required", "401")
 
@@ -81,7 +81,9 @@ def test_exchanges_without_a_must_check_never_publish_a_tier() -> None:
         server="s", kind=KIND, schema=1, collector="t", collector_version=1, observed_at=AS_OF, content=Observed(b"{}")
     )
     plain = dossier()
-    card = SDK_TIER_1.score(assess(type(plain)(server=plain.server, as_of=AS_OF, records={KIND: record}), [SDK_TIER_1]))
+    card = SDK_TIER_1.score(
+        assess_dossier(type(plain)(server=plain.server, as_of=AS_OF, records={KIND: record}), [SDK_TIER_1])
+    )
     assert isinstance(card.score, NotMeasured) or SDK_TIER_1.criteria
     assert card.grade is None
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scoring import catalogue
-from scoring.explain import explain_citation, published_ids
+from scoring.engine import catalogue
+from scoring.explain import explain_citation, list_published_ids
 
 
 @pytest.mark.parametrize("number", range(1, 10))
 def test_a_check_of_the_security_lane_is_explained_beside_others_of_that_id(number: int) -> None:
     name = f"SEC-00{number}"
-    assert name in published_ids()
+    assert name in list_published_ids()
     told = [each for each in explain_citation(name.lower()) if f"check {name} of the security lane" in each.summary]
     assert told
     for each in told:
@@ -20,7 +20,7 @@ def test_a_check_of_the_security_lane_is_explained_beside_others_of_that_id(numb
 
 
 def test_poisoning_is_judged_by_the_whole_lane() -> None:
-    security = next(part for part in catalogue.rubric("adaptive").dimensions if part.name == "security")
+    security = next(part for part in catalogue.get_rubric("adaptive").dimensions if part.name == "security")
     poisoning = next(part for part in security.components if part.name == "poisoning")
     asked = [criterion.declared.rationale for check in poisoning.checks for criterion in check.criteria]
     assert all(sum(f"check SEC-00{number} of" in rationale for rationale in asked) == 1 for number in range(1, 10))

@@ -9,12 +9,12 @@ from decimal import Decimal
 import pytest
 
 from evidence.kinds import samples
-from evidence.kinds.samples import Sample, compose
+from evidence.kinds.samples import Sample, compose_samples
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
+from scoring.engine.assess import assess_dossier
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Scorecard
 from scoring.rubrics.adaptive import ADAPTIVE_1
-from scoring.scorecard import ComponentScore, DimensionScore, Scorecard
 from tests.dossiers import AS_OF
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
@@ -26,7 +26,7 @@ def scored(*failures: str, listing: Observed | Absent | None = None) -> Scorecar
     """The card of a server that was connected to once an hour, and how each attempt ended."""
     taken = [Sample(at=AS_OF - timedelta(hours=at), failure=failure) for at, failure in enumerate(failures)]
     known = dossier(listed=listing or listed(GOOD_TOOL), registered=entered(GOOD_ENTRY))
-    return ADAPTIVE_1.score(assess(with_samples(known, compose(taken)), [ADAPTIVE_1]))
+    return ADAPTIVE_1.score(assess_dossier(with_samples(known, compose_samples(taken)), [ADAPTIVE_1]))
 
 
 def with_samples(known: Dossier, content: Observed | Absent) -> Dossier:
@@ -77,7 +77,7 @@ def test_fewer_than_three_attempts_say_nothing(ends: tuple[str, ...]) -> None:
 
 def scored_without() -> Scorecard:
     known = dossier(listed=listed(GOOD_TOOL), registered=entered(GOOD_ENTRY))
-    return ADAPTIVE_1.score(assess(known, [ADAPTIVE_1]))
+    return ADAPTIVE_1.score(assess_dossier(known, [ADAPTIVE_1]))
 
 
 def test_a_card_states_its_number_of_attempts() -> None:

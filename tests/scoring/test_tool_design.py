@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from evidence.model import Absent, Dossier, Reason
-from scoring.assess import assess
-from scoring.outcome import Measured, NotMeasured
-from scoring.receipt import decode, encode, recompute
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import decode_scorecard, encode_scorecard, recompute_score
+from scoring.results.outcome import Measured, NotMeasured
+from scoring.results.scorecard import Scorecard
 from scoring.rubrics.tool_design import POINTS, TOOL_DESIGN_1, TOOLS
-from scoring.scorecard import Scorecard
 from tests.dossiers import captures, cases
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 
@@ -26,12 +26,12 @@ THROWN = {"prop-null": 91}
 
 
 def judged(evidence: Dossier) -> Scorecard:
-    return TOOL_DESIGN_1.score(assess(evidence, [TOOL_DESIGN_1]))
+    return TOOL_DESIGN_1.score(assess_dossier(evidence, [TOOL_DESIGN_1]))
 
 
 def counts(evidence: Dossier) -> list[dict[str, int]]:
     """How often each published id was found on each tool."""
-    assessment = assess(evidence, [TOOL_DESIGN_1])
+    assessment = assess_dossier(evidence, [TOOL_DESIGN_1])
     pages = TOOL_DESIGN_1.criteria[0].pages
     found: dict[tuple[int, ...], Counter[str]] = {tool.position: Counter() for tool in assessment.walks[pages].tools}
     for criterion in TOOL_DESIGN_1.criteria:
@@ -57,8 +57,8 @@ def test_equals_the_reference(part: str, name: str) -> None:
     assert (card.score, card.grade) == (expected["score"], expected["level"])
     assert [tool["score"] for tool in json.loads(card.facts[TOOLS])] == [score for score, _ in expected["tools"]]
     assert counts(evidence) == [rules for _, rules in expected["tools"]]
-    assert recompute(card) == card.score
-    assert decode(encode(card)) == card
+    assert recompute_score(card) == card.score
+    assert decode_scorecard(encode_scorecard(card)) == card
 
 
 def test_all_captures_and_cases_are_compared() -> None:
@@ -110,7 +110,7 @@ def test_a_tool_is_at_least_zero_and_the_receipt_says_so() -> None:
     card = judged(dossier(listed=listed(bad, GOOD_TOOL, GOOD_TOOL)))
     assert json.loads(card.facts[TOOLS])[0]["score"] == 0
     assert [line.at for line in card.lines if line.cites == "floor"] == ["tools/get-record@0"]
-    assert sum((line.points for line in card.lines), Decimal(100)) == card.score == recompute(card)
+    assert sum((line.points for line in card.lines), Decimal(100)) == card.score == recompute_score(card)
 
 
 def test_halves_are_rounded_up() -> None:
@@ -122,7 +122,7 @@ def test_receipt_of_a_hostile_server_is_bounded_and_keeps_its_points() -> None:
     card = judged(dossier(listed=listed({**GOOD_TOOL, "inputSchema": {"type": "object", "properties": properties}})))
     assert len(card.lines) < 1000
     assert card.facts["errors"] == "10000"
-    assert recompute(card) == card.score == 0
+    assert recompute_score(card) == card.score == 0
 
 
 def test_points_are_the_published_ones() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from evidence.kinds import trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record
-from scoring.assess import assess
-from scoring.outcome import NotMeasured
+from scoring.engine.assess import assess_dossier
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore
 from scoring.rubrics.adaptive import ADAPTIVE_1
-from scoring.scorecard import ComponentScore
 from tests.dossiers import AS_OF
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 
@@ -42,7 +42,7 @@ def with_trials(content: Observed | Absent) -> Dossier:
 
 
 def error_handling(content: Observed | Absent) -> ComponentScore:
-    card = ADAPTIVE_1.score(assess(with_trials(content), [ADAPTIVE_1]))
+    card = ADAPTIVE_1.score(assess_dossier(with_trials(content), [ADAPTIVE_1]))
     [reliability] = [part for part in card.dimensions if part.name == "reliability"]
     return next(part for part in reliability.components if part.name == "error_handling")
 
@@ -100,5 +100,5 @@ def test_no_call_at_all_is_nothing_to_check_and_not_a_zero() -> None:
 
 
 def test_a_partial_card_says_that_no_tool_was_called_and_why() -> None:
-    card = ADAPTIVE_1.score(assess(with_trials(Absent(Reason.WRITE_ONLY, "why")), [ADAPTIVE_1]))
+    card = ADAPTIVE_1.score(assess_dossier(with_trials(Absent(Reason.WRITE_ONLY, "why")), [ADAPTIVE_1]))
     assert any("none of its tools was called (write_only)" in caveat for caveat in card.caveats)

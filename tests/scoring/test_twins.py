@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from evidence.model import Dossier, Observed
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.scorecard import Scorecard
-from scoring.standing import rank_key
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.ranking import rank_key
+from scoring.results.scorecard import Scorecard
 from tests.dossiers import captures
 from tests.scoring.dossiers import GOOD_ENTRY, dossier, entered
 
@@ -63,8 +63,8 @@ def registered(evidence: Dossier) -> Dossier:
 
 
 def card(evidence: Dossier) -> Scorecard:
-    rubric = catalogue.rubric("adaptive")
-    return rubric.score(assess(evidence, [rubric]))
+    rubric = catalogue.get_rubric("adaptive")
+    return rubric.score(assess_dossier(evidence, [rubric]))
 
 
 @pytest.mark.parametrize("twin", TWINS)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import IO
 
-START_SECONDS = 60.0
-STOP_SECONDS = 30.0
+# One file for each port that a test process has reserved.
+_PORTS = Path(tempfile.gettempdir()) / f"hallmark-test-ports-{os.getuid()}"
+_RESERVED: dict[int, IO[str]] = {}
+
+START_SECONDS = 300.0
+STOP_SECONDS = 100.0
 
 # Reads until its standard input closes, which happens when the test process ends in any way, then ends the server.
 _WATCH = 'read -r _; kill -"$1" "$2" 2>/dev/null'
@@ -112,8 +121,33 @@ class Daemon:
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on now."""
+    """A loopback port on which no process listens, and which no other test process gets while this one lives.
+
+    The port is outside of the range that the kernel takes ports of connections from.
+    """
+    for port in chain(range(20_000 + os.getpid() % 8_000, 30_000), range(20_000, 30_000)):
+        if port not in _RESERVED and _reserve(port) and _is_free(port):
+            return port
+    raise RuntimeError("no port is free")
+
+
+def _reserve(port: int) -> bool:
+    """Lock the file of a port. The kernel removes the lock when this process ends."""
+    _PORTS.mkdir(exist_ok=True)
+    file = (_PORTS / str(port)).open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return False
+    _RESERVED[port] = file
+    return True
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

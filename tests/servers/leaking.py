@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from evidence.patterns.secrets.samples import write
+from evidence.patterns.secrets.samples import write_sample
 
 SEED: Final = "leaking"
 TEMPLATES: Final = {
@@ -36,8 +36,8 @@ TEMPLATES: Final = {
     "key": "<b64>",
     "resource": "rk_live_<w24>",
 }
-LEAKS: Final = {name: write(template, SEED) for name, template in TEMPLATES.items()}
-LISTED: Final = write("dckr_pat_<s27>", SEED)
+LEAKS: Final = {name: write_sample(template, SEED) for name, template in TEMPLATES.items()}
+LISTED: Final = write_sample("dckr_pat_<s27>", SEED)
 """Stands in the listing, which is kept as it was received."""
 
 TOOL: Final = {

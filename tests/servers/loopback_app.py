@@ -22,8 +22,8 @@ def on_loopback(make: Callable[[str], ASGIApp]) -> Iterator[str]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
-        if not server.is_up.wait(30):
-            raise RuntimeError("the app did not start within 30 s")
+        if not server.is_up.wait(300):
+            raise RuntimeError("the app did not start within 300 s")
         yield address
     finally:
         server.should_exit = True

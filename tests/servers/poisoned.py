@@ -90,8 +90,8 @@ def running() -> Iterator[str]:
     thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
     thread.start()
     try:
-        if not started.wait(30):
-            raise RuntimeError("the poisoned server did not start within 30 s")
+        if not started.wait(300):
+            raise RuntimeError("the poisoned server did not start within 300 s")
         yield urls[0]
     finally:
         loop.call_soon_threadsafe(stop.set)

@@ -128,4 +128,4 @@ def _answers(port: int) -> bool:
 
 
 def _conninfo(port: int) -> str:
-    return f"host=127.0.0.1 port={port} user=postgres dbname=postgres connect_timeout=5"
+    return f"host=127.0.0.1 port={port} user=postgres dbname=postgres connect_timeout=30"

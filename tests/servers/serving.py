@@ -11,7 +11,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def in_thread(listen: Callable[[], Awaitable[asyncio.Server]], name: str) -> Iterator[int]:
-    """Serve until the block ends; yields the port. Raise RuntimeError when nothing listens within 30 s."""
+    """Serve until the block ends; yields the port. Raise RuntimeError when nothing listens within 300 s."""
     started, stop = threading.Event(), asyncio.Event()
     state: dict[str, Any] = {}
 
@@ -24,8 +24,8 @@ def in_thread(listen: Callable[[], Awaitable[asyncio.Server]], name: str) -> Ite
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()
-    if not started.wait(30):
-        raise RuntimeError(f"{name} did not start within 30 s")
+    if not started.wait(300):
+        raise RuntimeError(f"{name} did not start within 300 s")
     try:
         yield state["port"]
     finally:

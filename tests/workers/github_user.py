@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from redis.asyncio import Redis
 
 from crawler.collectors.repository import CallLimits, GitHub, GitHubLimits
-from crawler.collectors.repository.answers import Prevented
-from workers.shared_quota import SharedBudgets
+from crawler.collectors.repository.api.responses import CollectionPrevented
+from workers.coordination.shared_github_quota import SharedGitHubBudgets
 
 
 async def read(api: str, redis_url: str, names: list[str]) -> int:
@@ -23,15 +23,15 @@ async def read(api: str, redis_url: str, names: list[str]) -> int:
             ("shared-token",),
             now=lambda: datetime.now(UTC),
             user_agent="hallmark-tests",
-            limits=GitHubLimits(calls=CallLimits(timeout=10), linger=0.01, pace=0.0, patience=20, batch=4),
-            budgets=SharedBudgets(redis),
+            limits=GitHubLimits(calls=CallLimits(timeout=60), linger=0.01, pace=0.0, patience=20, batch=4),
+            budgets=SharedGitHubBudgets(redis),
         )
         try:
             looks = [github.look(name, None) for name in names]
             found = await asyncio.gather(*looks, return_exceptions=True)
         finally:
             github.close()
-    other = [one for one in found if isinstance(one, BaseException) and not isinstance(one, Prevented)]
+    other = [one for one in found if isinstance(one, BaseException) and not isinstance(one, CollectionPrevented)]
     if other:
         raise other[0]
     return sum(not isinstance(one, BaseException) for one in found)

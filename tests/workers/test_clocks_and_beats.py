@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,12 +13,12 @@ import pytest
 
 from evidence.model import Absent, Observed, Reason, Server
 from evidence.store import RunState, Stage
-from tests.servers.postgres import PostgresServer, postgres_server
+from tests.servers.postgres import PostgresServer
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers import closing, nightly, shards
 from workers.clock import FixedClock, SystemClock
 from workers.context import Context
-from workers.leases import Leases
+from workers.coordination.leases import Leases
+from workers.nightly import closing, shards, steps
 
 RUN = "20261121T030000Z-nightly"
 HOUR = timedelta(hours=1)
@@ -36,9 +36,8 @@ class Skewed(FixedClock):
 
 
 @pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
+def postgres(session_postgres: PostgresServer) -> PostgresServer:
+    return session_postgres
 
 
 @pytest.fixture
@@ -80,12 +79,14 @@ class Counting:
 def test_two_beats_that_plan_at_the_same_time_make_one_plan(tmp_path: Path, url: str) -> None:
     async def main() -> None:
         async with _worker(tmp_path, url) as one, _worker(tmp_path, url) as other:
-            await asyncio.gather(*(nightly.plan_due(ctx, _everybodys_turn) for ctx in (one, other) for _ in range(3)))
-            assert [row.run.id for row in one.store.runs()] == [RUN]
-            assert len(one.store.planned(RUN)) == 30
-            progress = one.store.progress(RUN)
+            await asyncio.gather(
+                *(steps.plan_due_runs(ctx, _everybodys_turn) for ctx in (one, other) for _ in range(3))
+            )
+            assert [row.run.id for row in one.store.list_runs()] == [RUN]
+            assert len(one.store.list_planned_servers(RUN)) == 30
+            progress = one.store.read_progress(RUN)
             assert (progress.planned, progress.done[Stage.COLLECT]) == (30, 0)
-            assert one.store.due(RUN, one.clock.wall()) == {Stage.PROBE: 30}
+            assert one.store.count_due_servers(RUN, one.clock.wall()) == {Stage.PROBE: 30}
 
     asyncio.run(main())
 
@@ -94,12 +95,12 @@ def test_two_beats_that_sweep_at_the_same_time_have_everything_done_once(tmp_pat
     async def main() -> None:
         collector = ScriptedCollector(delay=0.001)
         async with _worker(tmp_path, url, collector) as one, _worker(tmp_path, url, collector) as other:
-            await nightly.plan_due(one, _everybodys_turn)
+            await steps.plan_due_runs(one, _everybodys_turn)
             await asyncio.gather(*(shards.collect_shard(ctx, RUN, Stage.PROBE) for ctx in (one, other)))
             await asyncio.gather(*(shards.score_shard(ctx, RUN) for ctx in (one, other)))
             await asyncio.gather(*(closing.publish_run(ctx, RUN) for ctx in (one, other)))
-            assert sorted(collector.looked_at) == one.store.planned(RUN)
-            row = one.store.run(RUN)
+            assert sorted(collector.looked_at) == one.store.list_planned_servers(RUN)
+            row = one.store.find_run(RUN)
             assert row is not None
             assert row.state is RunState.PUBLISHED
             assert one.store.verify() == []
@@ -112,11 +113,11 @@ def test_a_worker_whose_clock_is_wrong_takes_nothing_from_others(tmp_path: Path,
     async def main() -> None:
         async with _worker(tmp_path, url) as right, _worker(tmp_path, url) as wrong:
             _skew(wrong, by)
-            await nightly.plan_due(wrong, _everybodys_turn)
+            await steps.plan_due_runs(wrong, _everybodys_turn)
             mine = await Leases(right, RUN, Stage.PROBE).pull()
             assert len(mine) == 30, "its plan is due for everybody"
             assert await Leases(wrong, RUN, Stage.PROBE).pull() == []
-            await asyncio.to_thread(wrong.store.reap, RUN, wrong.clock.wall())
+            await asyncio.to_thread(wrong.store.release_expired_leases, RUN, wrong.clock.wall())
             assert await Leases(wrong, RUN, Stage.PROBE).pull() == []
 
     asyncio.run(main())
@@ -127,7 +128,7 @@ def test_what_a_worker_with_a_wrong_clock_holds_is_taken_over_in_time(tmp_path: 
     async def main() -> None:
         async with _worker(tmp_path, url) as right, _worker(tmp_path, url, lease_ttl=timedelta(0)) as wrong:
             _skew(wrong, by)
-            await nightly.plan_due(right, _everybodys_turn)
+            await steps.plan_due_runs(right, _everybodys_turn)
             assert len(await Leases(wrong, RUN, Stage.PROBE).pull()) == 30
             assert len(await Leases(right, RUN, Stage.PROBE).pull_suspects()) > 0
 
@@ -137,16 +138,16 @@ def test_what_a_worker_with_a_wrong_clock_holds_is_taken_over_in_time(tmp_path: 
 def test_a_worker_whose_clock_is_ahead_publishes_nothing_early(tmp_path: Path, url: str) -> None:
     async def main() -> None:
         async with _worker(tmp_path, url) as right, _worker(tmp_path, url) as wrong:
-            await nightly.plan_due(right, _everybodys_turn)
+            await steps.plan_due_runs(right, _everybodys_turn)
             leases = Leases(right, RUN, Stage.PROBE)
             assert await leases.pull()
             _skew(wrong, wrong.settings.run_deadline + HOUR)
             queues = Counting()
-            await nightly.sweep(wrong, queues)
+            await steps.issue_due_tasks(wrong, queues)
             assert queues.issued == {}
-            row = wrong.store.run(RUN)
+            row = wrong.store.find_run(RUN)
             assert row is not None
-            assert not closing.is_late(wrong, row)
+            assert not closing.is_past_deadline(wrong, row)
 
     asyncio.run(main())
 
@@ -159,11 +160,11 @@ def test_a_worker_whose_clock_is_ahead_looks_at_nobody_again_too_early(tmp_path:
         collector = ScriptedCollector(answer)
         async with _worker(tmp_path, url, collector, retries=2) as wrong:
             _skew(wrong, HOUR)
-            await nightly.plan_due(wrong, _everybodys_turn)
+            await steps.plan_due_runs(wrong, _everybodys_turn)
             for _ in range(2):
                 await shards.collect_shard(wrong, RUN, Stage.PROBE)
             assert len(collector.looked_at) == 30
-            assert wrong.store.progress(RUN).done[Stage.COLLECT] == 29
-            assert wrong.store.due(RUN, wrong.clock.wall()) == {Stage.SCORE: 29}
+            assert wrong.store.read_progress(RUN).done[Stage.COLLECT] == 29
+            assert wrong.store.count_due_servers(RUN, wrong.clock.wall()) == {Stage.SCORE: 29}
 
     asyncio.run(main())

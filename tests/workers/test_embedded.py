@@ -14,9 +14,10 @@ import pytest
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
 from evidence.store import RunState
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers import embedded, receipts
-from workers.options import RunOptions
-from workers.progress import Status
+from workers import embedded
+from workers.progress import StageStatus
+from workers.runs.options import RunOptions
+from workers.stages import scorecards
 
 FIRST = RunOptions(registries=("first",))
 
@@ -24,11 +25,11 @@ FIRST = RunOptions(registries=("first",))
 class Watching:
     """Keeps every status; `react` may do something about one."""
 
-    def __init__(self, react: Callable[[Status], None] = lambda _: None) -> None:
-        self.seen: list[Status] = []
+    def __init__(self, react: Callable[[StageStatus], None] = lambda _: None) -> None:
+        self.seen: list[StageStatus] = []
         self.react = react
 
-    def show(self, status: Status) -> None:
+    def show(self, status: StageStatus) -> None:
         self.seen.append(status)
         self.react(status)
 
@@ -38,7 +39,7 @@ def _world(count: int, collector: ScriptedCollector | None = None) -> World:
     return World([registry], [collector or ScriptedCollector()])
 
 
-def _interrupt(status: Status) -> None:
+def _interrupt(status: StageStatus) -> None:
     if status.stage == "collect" and status.done == 2 and not status.resumed:
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -50,7 +51,7 @@ def test_a_run_ends_published_and_every_stage_was_shown(tmp_path: Path) -> None:
     async def main() -> None:
         watching = Watching()
         async with context(tmp_path, _world(4, ScriptedCollector(answer)), write_batch=1) as ctx:
-            result = await embedded.run(ctx, FIRST, watching)
+            result = await embedded.run_embedded(ctx, FIRST, watching)
             assert result.ok
             assert (result.planned, result.collected, result.scored, result.failed) == (4, 4, 4, 0)
             assert dict(result.absent) == {"timeout": 1}
@@ -67,12 +68,12 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_call_resumes(tmp_path: Path) -> 
         collector = ScriptedCollector(delay=0.01)
         world = _world(12, collector)
         async with context(tmp_path, world, write_batch=1, in_flight=1) as ctx:
-            stopped = await embedded.run(ctx, FIRST, Watching(_interrupt))
+            stopped = await embedded.run_embedded(ctx, FIRST, Watching(_interrupt))
             assert stopped.interrupted
             assert not stopped.published
             assert 2 <= stopped.collected < 12
             assert "resumes" in stopped.hint
-            resumed = await embedded.run(ctx, FIRST)
+            resumed = await embedded.run_embedded(ctx, FIRST)
             assert resumed.resumed
             assert resumed.ok
             assert resumed.run == stopped.run
@@ -92,7 +93,7 @@ def test_ctrl_c_does_not_wait_for_a_slow_server(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with context(tmp_path, _world(3, Endless()), in_flight=1, stop_grace=0.1) as ctx:
-            result = await asyncio.wait_for(embedded.run(ctx, FIRST), timeout=60)
+            result = await asyncio.wait_for(embedded.run_embedded(ctx, FIRST), timeout=60)
             assert (result.interrupted, result.collected) == (True, 0)
 
     asyncio.run(main())
@@ -101,11 +102,11 @@ def test_ctrl_c_does_not_wait_for_a_slow_server(tmp_path: Path) -> None:
 def test_fresh_abandons_the_unfinished_run(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, _world(6), write_batch=1, in_flight=1) as ctx:
-            stopped = await embedded.run(ctx, FIRST, Watching(_interrupt))
-            fresh = await embedded.run(ctx, RunOptions(registries=("first",), fresh=True))
+            stopped = await embedded.run_embedded(ctx, FIRST, Watching(_interrupt))
+            fresh = await embedded.run_embedded(ctx, RunOptions(registries=("first",), fresh=True))
             assert fresh.run.id != stopped.run.id
             assert fresh.ok
-            abandoned = ctx.store.run(stopped.run.id)
+            abandoned = ctx.store.find_run(stopped.run.id)
             assert abandoned is not None
             assert abandoned.state is RunState.ABANDONED
 
@@ -115,10 +116,10 @@ def test_fresh_abandons_the_unfinished_run(tmp_path: Path) -> None:
 def test_other_options_do_not_touch_an_unfinished_run(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, _world(6), write_batch=1, in_flight=1) as ctx:
-            stopped = await embedded.run(ctx, FIRST, Watching(_interrupt))
-            other = await embedded.run(ctx, RunOptions(registries=("first",), limit=2))
+            stopped = await embedded.run_embedded(ctx, FIRST, Watching(_interrupt))
+            other = await embedded.run_embedded(ctx, RunOptions(registries=("first",), limit=2))
             assert (other.planned, other.ok) == (2, True)
-            resumed = await embedded.run(ctx, FIRST)
+            resumed = await embedded.run_embedded(ctx, FIRST)
             assert resumed.run == stopped.run
 
     asyncio.run(main())
@@ -127,8 +128,8 @@ def test_other_options_do_not_touch_an_unfinished_run(tmp_path: Path) -> None:
 def test_a_finished_run_is_not_resumed(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, _world(2)) as ctx:
-            first = await embedded.run(ctx, FIRST)
-            second = await embedded.run(ctx, FIRST)
+            first = await embedded.run_embedded(ctx, FIRST)
+            second = await embedded.run_embedded(ctx, FIRST)
             assert second.run.id != first.run.id
             assert second.ok
 
@@ -140,9 +141,9 @@ def test_two_runs_in_one_home_are_refused(tmp_path: Path) -> None:
         async with context(tmp_path, _world(1)) as ctx:
             with (tmp_path / "run.lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                with pytest.raises(embedded.AnotherRun, match="HALLMARK_HOME"):
-                    await embedded.run(ctx, FIRST)
-            assert (await embedded.run(ctx, FIRST)).ok
+                with pytest.raises(embedded.RunAlreadyActive, match="HALLMARK_HOME"):
+                    await embedded.run_embedded(ctx, FIRST)
+            assert (await embedded.run_embedded(ctx, FIRST)).ok
 
     asyncio.run(main())
 
@@ -151,11 +152,11 @@ def test_a_run_with_an_unscorable_server_is_not_ok(tmp_path: Path, monkeypatch: 
     def raising(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(receipts, "score_one", raising)
+    monkeypatch.setattr(scorecards, "score_dossier", raising)
 
     async def main() -> None:
         async with context(tmp_path, _world(3)) as ctx:
-            result = await embedded.run(ctx, FIRST)
+            result = await embedded.run_embedded(ctx, FIRST)
             assert (result.ok, result.published, result.failed) == (False, False, 3)
             assert "bug" in result.hint
 
@@ -165,7 +166,7 @@ def test_a_run_with_an_unscorable_server_is_not_ok(tmp_path: Path, monkeypatch: 
 def test_a_run_without_servers_says_what_to_check(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, _world(2)) as ctx:
-            result = await embedded.run(ctx, RunOptions(registries=("first",), only=("nothing-like-it",)))
+            result = await embedded.run_embedded(ctx, RunOptions(registries=("first",), only=("nothing-like-it",)))
             assert (result.ok, result.planned) == (False, 0)
             assert "--only" in result.hint
 
@@ -179,8 +180,8 @@ def test_a_run_that_found_nothing_is_not_resumed(tmp_path: Path) -> None:
         assert isinstance(registry, ScriptedRegistry)
         registry.broken = {0}
         async with context(tmp_path, world) as ctx:
-            assert (await embedded.run(ctx, FIRST)).planned == 0
-            again = await embedded.run(ctx, FIRST)
+            assert (await embedded.run_embedded(ctx, FIRST)).planned == 0
+            again = await embedded.run_embedded(ctx, FIRST)
             assert (again.resumed, again.ok, again.planned) == (False, True, 2)
 
     asyncio.run(main())
@@ -192,7 +193,7 @@ def test_a_registry_that_failed_makes_the_run_not_ok_but_publishes_the_rest(tmp_
         registry = ScriptedRegistry("second", [[ref(7, registry="second")]], broken={0})
         world.known = [*world.known, registry]
         async with context(tmp_path, world) as ctx:
-            result = await embedded.run(ctx, RunOptions(registries=("first", "second")))
+            result = await embedded.run_embedded(ctx, RunOptions(registries=("first", "second")))
             assert (result.published, result.ok, result.scored) == (True, False, 3)
 
     asyncio.run(main())

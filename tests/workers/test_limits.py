@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from tests.workers.world import settings
 from workers import celery_app, schedule
-from workers.settings import Settings
-from workers.stopping import soft_limit_heard
+from workers.settings.environment import Settings
+from workers.shutdown import watch_soft_limit
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_a_task_that_could_outlive_its_message_is_refused_at_the_start(
 
 def test_every_task_has_limits_below_the_visibility_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = Settings()
-    monkeypatch.setattr(celery_app, "settings", lambda: mine)
-    conf = celery_app.configuration()
+    monkeypatch.setattr(celery_app, "worker_settings", lambda: mine)
+    conf = celery_app.celery_configuration()
     visible = conf["broker_transport_options"]["visibility_timeout"]
     limits = {"default": {"soft_time_limit": conf["task_soft_time_limit"], "time_limit": conf["task_time_limit"]}}
     limits |= conf["task_annotations"]
-    assert set(schedule.LONG) < set(limits)
+    assert set(schedule.LONG_TASKS) < set(limits)
     for limit in limits.values():
         assert limit["soft_time_limit"] < limit["time_limit"] < visible
     assert mine.shard_time + mine.collector_timeout <= timedelta(seconds=conf["task_soft_time_limit"])
@@ -53,7 +53,7 @@ def test_the_soft_limit_is_a_flag_inside_of_a_loop_and_what_it_was_outside() -> 
     try:
 
         async def main() -> bool:
-            with soft_limit_heard() as is_over:
+            with watch_soft_limit() as is_over:
                 assert not is_over()
                 os.kill(os.getpid(), signal.SIGUSR1)
                 while not is_over():

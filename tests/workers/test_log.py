@@ -13,12 +13,12 @@ import pytest
 import structlog
 from pydantic import SecretStr
 
-from crawler.patience import for_several
+from crawler.http.deadlines import isolate_shared_work
 from evidence.model import Observed, Server, Trigger
 from evidence.store import Stage
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import log, pipeline, schedule
-from workers.options import RunOptions
+from workers.runs.options import RunOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,7 +31,7 @@ def as_before() -> Iterator[None]:
 
 @pytest.mark.parametrize("form", ["json", "console"])
 def test_credentials_are_blanked_whatever_they_are_called(capsys: pytest.CaptureFixture[str], form: str) -> None:
-    log.configure("info", form)  # type: ignore[arg-type]
+    log.configure_logging("info", form)  # type: ignore[arg-type]
     log.get_log(github_token="hunter2").info(
         "asked", Authorization="hunter2", password="hunter2", url=SecretStr("hunter2")
     )
@@ -42,7 +42,7 @@ def test_credentials_are_blanked_whatever_they_are_called(capsys: pytest.Capture
 
 
 def test_json_lines_hold_the_event_and_its_ids(capsys: pytest.CaptureFixture[str]) -> None:
-    log.configure("info", "json")
+    log.configure_logging("info", "json")
     log.get_log(run="r1").warning("registry_unavailable", registry="official")
     line = json.loads(capsys.readouterr().err)
     assert (line["event"], line["run"], line["registry"], line["level"]) == (
@@ -54,7 +54,7 @@ def test_json_lines_hold_the_event_and_its_ids(capsys: pytest.CaptureFixture[str
 
 
 def test_less_severe_events_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    log.configure("error", "json")
+    log.configure_logging("error", "json")
     log.get_log().info("run_planned")
     assert capsys.readouterr().err == ""
 
@@ -63,7 +63,7 @@ def test_frames_say_where_and_not_what() -> None:
     try:
         raise ValueError("what a server said")
     except ValueError as error:
-        found = log.frames(error)
+        found = log.list_frames(error)
     assert found[-1].endswith("in test_frames_say_where_and_not_what")
     assert "what a server said" not in str(found)
 
@@ -71,19 +71,19 @@ def test_frames_say_where_and_not_what() -> None:
 def test_what_is_about_a_run_and_a_server_carries_both_also_in_what_it_starts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    log.configure("info", "json")
+    log.configure_logging("info", "json")
 
     async def collect() -> None:
-        with log.about(server="s1"):
+        with log.bind_log_context(server="s1"):
             log.get_log().info("asked")
             await asyncio.to_thread(log.get_log().info, "asked_in_a_thread")
-            await asyncio.get_running_loop().create_task(for_all(), context=for_several())
+            await asyncio.get_running_loop().create_task(for_all(), context=isolate_shared_work())
         log.get_log().info("over")
 
     async def for_all() -> None:
         log.get_log().info("asked_for_several")
 
-    with log.about(run="r1", stage="probe"):
+    with log.bind_log_context(run="r1", stage="probe"):
         asyncio.run(collect())
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert {(line["run"], line["stage"]) for line in lines} == {("r1", "probe")}
@@ -105,10 +105,10 @@ def test_what_a_collector_logs_carries_its_server(tmp_path: Path, capsys: pytest
         async with context(tmp_path, World([registry], [ScriptedCollector(answer)])) as ctx:
             run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)), run_id="r1")
             await pipeline.discover(ctx, run)
-            with log.about(run="r1", stage="collect"):
-                await pipeline.collect(ctx, run, ctx.store.pending("r1", Stage.COLLECT))
+            with log.bind_log_context(run="r1", stage="collect"):
+                await pipeline.collect(ctx, run, ctx.store.list_pending_servers("r1", Stage.COLLECT))
 
-    log.configure("info", "json")
+    log.configure_logging("info", "json")
     asyncio.run(main())
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     asked = [line for line in lines if line["event"] == "asked"]
@@ -124,23 +124,23 @@ def test_what_a_collector_logs_carries_its_server(tmp_path: Path, capsys: pytest
         (schedule.PUBLISH_RUN, ["r1"], {"task": "publish_run", "run": "r1"}),
         (schedule.PLAN_RUN, [], {"task": "plan_run"}),
         (schedule.SWEEP, [], {"task": "sweep"}),
-        (schedule.RETEST_ONE, ["a-request"], {"task": "retest"}),
+        (schedule.RUN_RETEST, ["a-request"], {"task": "retest"}),
     ],
 )
 def test_a_task_says_which_run_and_stage_it_is_about(task: str, arguments: list[str], expected: dict[str, str]) -> None:
-    assert schedule.subject(task, arguments) == expected
+    assert schedule.describe_task(task, arguments) == expected
 
 
 def test_every_stage_of_a_fleet_is_named_by_its_task() -> None:
-    assert {schedule.subject(task, ["r1"])["stage"] for task in schedule.SHARDS.values()} == {
-        stage.value for stage in schedule.SHARDS
+    assert {schedule.describe_task(task, ["r1"])["stage"] for task in schedule.SHARD_TASKS.values()} == {
+        stage.value for stage in schedule.SHARD_TASKS
     }
 
 
 LIBRARY = """
 import logging, warnings
 from workers import log
-log.configure("info", "json")
+log.configure_logging("info", "json")
 logging.getLogger("kombu").warning("no connection to redis://:s3cret@127.0.0.1:1/0\\nagain")
 try:
     raise ValueError("what a server said")

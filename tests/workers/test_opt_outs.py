@@ -12,7 +12,7 @@ import pytest
 from evidence.model import Absent, Observed, Reason, Target, TargetType, Trigger
 from evidence.store import OptOut, OptOutScope, Stage
 from scoring import receipt
-from scoring.outcome import NotMeasured
+from scoring.results.outcome import NotMeasured
 from tests.workers.world import (
     NIGHT,
     ScriptedCollector,
@@ -23,11 +23,13 @@ from tests.workers.world import (
     context,
     ref,
 )
-from workers import embedded, light_checks, pipeline, retesting
-from workers.opt_outs import opt_outs
-from workers.options import RunOptions
-from workers.retesting import Refused, WhyRefused
-from workers.settings import SettingUnfit
+from workers import embedded, pipeline
+from workers.opt_outs import load_opt_outs
+from workers.retests import retest_requests
+from workers.retests.retest_requests import RetestRefusal, RetestRefused
+from workers.runs.options import RunOptions
+from workers.settings.environment import InvalidSetting
+from workers.stages import availability_samples
 
 FIRST = RunOptions(registries=("first",), fresh=True)
 OUT = OptOut(scope=OptOutScope.HOST, value="server-1.example", at=NIGHT, who="ann", note="by mail")
@@ -43,26 +45,28 @@ def test_nobody_looks_at_who_opted_out_and_every_record_says_why(tmp_path: Path)
     async def main() -> None:
         around = world()
         async with context(tmp_path, around) as ctx:
-            ctx.store.opt_outs.add(OUT)
-            result = await embedded.run(ctx, FIRST)
+            ctx.store.opt_outs.add_opt_out(OUT)
+            result = await embedded.run_embedded(ctx, FIRST)
             assert result.ok
-            servers = {one.name[-1]: one for one in ctx.store.servers(ctx.store.planned(result.run.id))}
+            servers = {
+                one.name[-1]: one for one in ctx.store.find_servers(ctx.store.list_planned_servers(result.run.id))
+            }
             (collector,), (follower,) = around.looking, around.following
             assert isinstance(collector, ScriptedCollector)
             assert isinstance(follower, ScriptedFollower)
             assert sorted(collector.looked_at) == sorted([servers["0"].id, servers["2"].id])
             assert len(follower.earlier) == 2
 
-            (dossier,) = ctx.store.dossiers(result.run.id, [servers["1"].id])
+            (dossier,) = ctx.store.read_dossiers(result.run.id, [servers["1"].id])
             assert {"registration", "listing", "source", "drift"} <= dossier.records.keys()
             reasons = {
                 record.content.reason for record in dossier.records.values() if isinstance(record.content, Absent)
             }
             assert reasons == {Reason.OPTED_OUT}
             assert all(isinstance(record.content, Absent) for record in dossier.records.values())
-            cards = ctx.store.scorecards(result.run.id, servers=[servers["1"].id])
+            cards = ctx.store.read_scorecards(result.run.id, servers=[servers["1"].id])
             assert cards
-            assert all(isinstance(receipt.decode(card.body).score, NotMeasured) for card in cards)
+            assert all(isinstance(receipt.decode_scorecard(card.body).score, NotMeasured) for card in cards)
             assert all(card.score is None and card.grade is None for card in cards)
 
     asyncio.run(main())
@@ -72,11 +76,11 @@ def test_who_comes_back_is_looked_at_again(tmp_path: Path) -> None:
     async def main() -> None:
         around = world()
         async with context(tmp_path, around) as ctx:
-            ctx.store.opt_outs.add(OUT)
-            await embedded.run(ctx, FIRST)
-            ctx.store.opt_outs.revoke(OUT.scope, OUT.value, at=NIGHT, who="ann")
-            result = await embedded.run(ctx, FIRST)
-            assert ctx.store.absences(result.run.id, "listing") == {}
+            ctx.store.opt_outs.add_opt_out(OUT)
+            await embedded.run_embedded(ctx, FIRST)
+            ctx.store.opt_outs.revoke_opt_out(OUT.scope, OUT.value, at=NIGHT, who="ann")
+            result = await embedded.run_embedded(ctx, FIRST)
+            assert ctx.store.read_absences(result.run.id, "listing") == {}
 
     asyncio.run(main())
 
@@ -86,13 +90,13 @@ def test_the_file_of_the_settings_counts_and_a_broken_one_stops_the_run(tmp_path
         (tmp_path / "opt-outs.txt").write_text(text)
         around = world()
         async with context(tmp_path, around, opt_outs=tmp_path / "opt-outs.txt") as ctx:
-            await embedded.run(ctx, FIRST)
+            await embedded.run_embedded(ctx, FIRST)
             (collector,) = around.looking
             assert isinstance(collector, ScriptedCollector)
             assert collector.looked_at == []
 
     asyncio.run(main("server-0.example\nhost: server-1.example\nserver: io.example/server-2  # by its name"))
-    with pytest.raises(SettingUnfit, match="line 1"):
+    with pytest.raises(InvalidSetting, match="line 1"):
         asyncio.run(main("what is this?"))
 
 
@@ -102,17 +106,17 @@ def test_no_sample_is_taken_and_no_retest_accepted(tmp_path: Path) -> None:
         async with context(tmp_path, around, registries=("first",)) as ctx:
             run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST)
             await pipeline.discover(ctx, run)
-            servers = {one.name[-1]: one for one in ctx.store.servers(ctx.store.planned(run.id))}
-            ctx.store.opt_outs.add(OUT)
-            await light_checks.check(ctx)
+            servers = {one.name[-1]: one for one in ctx.store.find_servers(ctx.store.list_planned_servers(run.id))}
+            ctx.store.opt_outs.add_opt_out(OUT)
+            await availability_samples.sample_due_servers(ctx)
             assert isinstance(around.sampling, ScriptedSampler)
             assert len(around.sampling.visited) == 2
             assert "https://server-1.example/mcp" not in around.sampling.visited
-            who = retesting.asker(ctx.settings, "ann")
-            refused = retesting.request(ctx.store, ctx.settings, NIGHT, servers["1"].id, who)
-            assert isinstance(refused, Refused)
-            assert refused.why is WhyRefused.OPTED_OUT
-            assert opt_outs(ctx.settings, ctx.store).why(servers["0"]) is None
+            who = retest_requests.identify_asker(ctx.settings, "ann")
+            refused = retest_requests.request_retest(ctx.store, ctx.settings, NIGHT, servers["1"].id, who)
+            assert isinstance(refused, RetestRefused)
+            assert refused.why is RetestRefusal.OPTED_OUT
+            assert load_opt_outs(ctx.settings, ctx.store).why(servers["0"]) is None
 
     asyncio.run(main())
 
@@ -124,14 +128,14 @@ def test_a_night_that_cannot_look_at_everybody_keeps_no_evidence_of_who_opted_ou
         # The host takes three visits in its window; the others would keep what a night saw before.
         night = {"host_gap": 1.0, "visit_requests": 1.0, "host_window": timedelta(seconds=3)}
         async with context(tmp_path, around, **night) as ctx:
-            await embedded.run(ctx, FIRST)
-            for one in ctx.store.active_servers():
+            await embedded.run_embedded(ctx, FIRST)
+            for one in ctx.store.list_active_servers():
                 entry = OptOut(scope=OptOutScope.SERVER, value=one.id, at=NIGHT, who="ann", note="by mail")
-                ctx.store.opt_outs.add(entry)
+                ctx.store.opt_outs.add_opt_out(entry)
             run = pipeline.start_run(ctx, Trigger.NIGHTLY, FIRST, run_id="20991121T030000Z-nightly")
             await pipeline.discover(ctx, run)
-            assert ctx.store.progress(run.id).carried == 0
-            assert len(ctx.store.pending(run.id, Stage.COLLECT)) == 6
+            assert ctx.store.read_progress(run.id).carried == 0
+            assert len(ctx.store.list_pending_servers(run.id, Stage.COLLECT)) == 6
 
     asyncio.run(main())
 

@@ -12,9 +12,10 @@ from starlette.testclient import TestClient
 
 from evidence.model import Observed, Server
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref, settings
-from workers import attending, embedded
-from workers.options import RunOptions
-from workers.web import create_app
+from workers import embedded
+from workers.community import request_worker
+from workers.runs.options import RunOptions
+from workers.web.app import create_app
 
 V1 = "/api/v1"
 
@@ -37,15 +38,15 @@ def test_a_repair_is_re_tested_over_http_and_shown_beside_what_was(tmp_path: Pat
 
     async def work(client: TestClient) -> None:
         async with context(tmp_path, world, **changes) as ctx:
-            await embedded.run(ctx, RunOptions(registries=("first",)))
-            server = (await asyncio.to_thread(ctx.store.active_servers))[0].id
+            await embedded.run_embedded(ctx, RunOptions(registries=("first",)))
+            server = (await asyncio.to_thread(ctx.store.list_active_servers))[0].id
             await asyncio.to_thread(_loses_a_point, client, server)
             weather.description = "Searches the catalogue of the library for a title and tells its shelf."
             where = await asyncio.to_thread(_asks, client, server)
-            assert (await attending.attend(ctx)).retests == 1
+            assert (await request_worker.process_requests(ctx)).retests == 1
             await asyncio.to_thread(_reads, client, server, where)
             await asyncio.to_thread(_has_to_wait, client, server)
-            assert (await attending.attend(ctx)).retests == 0
+            assert (await request_worker.process_requests(ctx)).retests == 0
 
     app = create_app(settings(tmp_path, **changes))
     with TestClient(app, follow_redirects=False) as client:

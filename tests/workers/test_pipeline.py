@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.courtesy import Courtesy
+from crawler.http.rate_limiting import HostRateLimiter
 from evidence.kinds import listing, registration
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, Status, Trigger
 from evidence.store import RunState, Stage, StoreUnavailable
-from scoring import catalogue
+from scoring.engine import catalogue
 from tests.workers.world import (
     LISTING,
     NIGHT,
@@ -24,10 +24,12 @@ from tests.workers.world import (
     context,
     ref,
 )
-from workers import pins, pipeline, receipts
+from workers import pipeline
+from workers.concurrency import Halt
 from workers.context import Context
-from workers.flow import Halt
-from workers.options import RunOptions
+from workers.runs import pins
+from workers.runs.options import RunOptions
+from workers.stages import scorecards
 
 FIRST = RunOptions(registries=("first",))
 
@@ -47,17 +49,17 @@ def test_a_run_goes_from_registry_to_snapshot(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, World([_registry(7)])) as ctx:
             run = await _planned(ctx)
-            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            servers = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, servers)
             await pipeline.score(ctx, run, servers)
             await pipeline.publish(ctx, run)
-            progress = ctx.store.progress(run.id)
+            progress = ctx.store.read_progress(run.id)
             assert (progress.planned, dict(progress.done)) == (7, {Stage.COLLECT: 7, Stage.SCORE: 7})
-            assert len(ctx.store.scorecards(run.id)) == 7 * len(catalogue.rubrics())
-            stored = ctx.store.run(run.id)
+            assert len(ctx.store.read_scorecards(run.id)) == 7 * len(catalogue.list_rubrics())
+            stored = ctx.store.find_run(run.id)
             assert stored is not None
             assert stored.state is RunState.PUBLISHED
-            assert ctx.store.snapshot(run.id)
+            assert ctx.store.find_snapshot(run.id)
             assert ctx.store.verify() == []
 
     asyncio.run(main())
@@ -74,8 +76,8 @@ def test_a_failing_registry_does_not_stop_the_others(tmp_path: Path) -> None:
             assert walked["first"].error == "page 1 answered 503"
             assert walked["second"].done
             # The second registry names servers that are in the first one too.
-            assert len(ctx.store.pending(run.id, Stage.COLLECT)) == 3
-            assert [server.seen_in for server in ctx.store.active_servers()][:1] != []
+            assert len(ctx.store.list_pending_servers(run.id, Stage.COLLECT)) == 3
+            assert [server.seen_in for server in ctx.store.list_active_servers()][:1] != []
 
     asyncio.run(main())
 
@@ -88,7 +90,7 @@ def test_a_database_that_fails_during_a_walk_is_named_and_not_wrapped(
 
     async def main() -> None:
         async with context(tmp_path, World([_registry(2)])) as ctx:
-            monkeypatch.setattr(ctx.store, "put_page", full)
+            monkeypatch.setattr(ctx.store, "put_registry_page", full)
             with pytest.raises(StoreUnavailable, match="full"):
                 await _planned(ctx)
 
@@ -103,10 +105,10 @@ def test_a_walk_resumes_after_the_last_stored_page(tmp_path: Path) -> None:
         async with context(tmp_path, World([registry])) as ctx:
             run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST)
             await pipeline.discover(ctx, run, halt=halt)
-            assert ctx.store.progress(run.id).planned == 0
+            assert ctx.store.read_progress(run.id).planned == 0
             await pipeline.discover(ctx, run)
             assert [cursor for cursor, _ in registry.asked] == [None, "1"]
-            assert ctx.store.progress(run.id).planned == 9
+            assert ctx.store.read_progress(run.id).planned == 9
 
     asyncio.run(main())
 
@@ -130,8 +132,8 @@ def test_an_entry_that_a_whole_walk_no_longer_sees_is_not_planned_again(tmp_path
             first = await _planned(ctx)
             registry.pages = [[ref(0)], [ref(2)]]
             second = await _planned(ctx)
-            assert ctx.store.progress(first.id).planned == 3
-            left = ctx.store.servers(ctx.store.pending(second.id, Stage.COLLECT))
+            assert ctx.store.read_progress(first.id).planned == 3
+            left = ctx.store.find_servers(ctx.store.list_pending_servers(second.id, Stage.COLLECT))
             assert sorted(server.name for server in left) == [ref(0).name, ref(2).name]
 
     asyncio.run(main())
@@ -144,7 +146,7 @@ def test_an_incremental_walk_retires_nothing(tmp_path: Path) -> None:
             await _planned(ctx)
             registry.pages = [[ref(0)]]
             second = await _planned(ctx)
-            assert ctx.store.progress(second.id).planned == 3
+            assert ctx.store.read_progress(second.id).planned == 3
 
     asyncio.run(main())
 
@@ -154,7 +156,7 @@ def test_a_server_in_two_registries_is_one_server(tmp_path: Path) -> None:
         world = World([_registry(2), _registry(2, name="second")])
         async with context(tmp_path, world) as ctx:
             run = await _planned(ctx, RunOptions(registries=("first", "second")))
-            servers = ctx.store.servers(ctx.store.pending(run.id, Stage.COLLECT))
+            servers = ctx.store.find_servers(ctx.store.list_pending_servers(run.id, Stage.COLLECT))
             assert [server.seen_in for server in servers] == [("first", "second")] * 2
 
     asyncio.run(main())
@@ -166,9 +168,9 @@ def test_an_invalid_registration_is_recorded_and_not_contacted(tmp_path: Path) -
         pages = [[ref(1), ref(2, status=Status.INVALID), ref(3, status=Status.DELETED)]]
         async with context(tmp_path, World([ScriptedRegistry("first", pages)], [collector])) as ctx:
             run = await _planned(ctx)
-            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            servers = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, servers)
-            dossiers = {dossier.server.name: dossier for dossier in ctx.store.dossiers(run.id, servers)}
+            dossiers = {dossier.server.name: dossier for dossier in ctx.store.read_dossiers(run.id, servers)}
             assert sorted(dossiers) == ["io.example/server-1", "io.example/server-2"]
             expected = Absent(Reason.INVALID_REGISTRATION, "first: name expected")
             assert dossiers["io.example/server-2"].read(registration.KIND) == expected
@@ -189,11 +191,11 @@ def test_a_flood_of_registrations_of_one_server_neither_breaks_its_score_nor_hid
         world = World([ScriptedRegistry("a", [flood]), ScriptedRegistry("official", [[own]])])
         async with context(tmp_path, world) as ctx:
             run = await _planned(ctx, RunOptions(registries=("a", "official")))
-            [server] = ctx.store.pending(run.id, Stage.COLLECT)
+            [server] = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, [server])
             await pipeline.score(ctx, run, [server])
-            assert ctx.store.failures(run.id) == []
-            [dossier] = ctx.store.dossiers(run.id, [server])
+            assert ctx.store.list_failures(run.id) == []
+            [dossier] = ctx.store.read_dossiers(run.id, [server])
             content = dossier.read(registration.KIND)
             assert isinstance(content, Observed)
             assert own.entry in content.body
@@ -210,9 +212,9 @@ def test_a_bug_in_a_collector_is_recorded_and_stops_nothing(tmp_path: Path, caps
     async def main() -> None:
         async with context(tmp_path, World([_registry(3)], [ScriptedCollector(answer)])) as ctx:
             run = await _planned(ctx)
-            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
-            assert ctx.store.progress(run.id).done[Stage.COLLECT] == 3
-            assert ctx.store.progress(run.id).absent == dict.fromkeys(
+            await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
+            assert ctx.store.read_progress(run.id).done[Stage.COLLECT] == 3
+            assert ctx.store.read_progress(run.id).absent == dict.fromkeys(
                 [("drift", "collector_error"), ("listing", "collector_error")], 1
             )
 
@@ -236,8 +238,8 @@ def test_a_collector_that_answers_for_other_kinds_is_a_bug(tmp_path: Path) -> No
                 return []
 
             collector.collect = none_at_all  # type: ignore[method-assign]
-            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
-            assert ctx.store.progress(run.id).absent == dict.fromkeys(
+            await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
+            assert ctx.store.read_progress(run.id).absent == dict.fromkeys(
                 [("drift", "collector_error"), ("listing", "collector_error")], 1
             )
 
@@ -249,8 +251,8 @@ def test_a_collector_that_never_returns_does_not_hold_up_the_run(tmp_path: Path)
         world = World([_registry(1)], [ScriptedCollector(delay=3600.0)])
         async with context(tmp_path, world, collector_timeout=timedelta(seconds=0.05)) as ctx:
             run = await _planned(ctx)
-            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
-            assert ctx.store.progress(run.id).absent == dict.fromkeys(
+            await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
+            assert ctx.store.read_progress(run.id).absent == dict.fromkeys(
                 [("drift", "collector_error"), ("listing", "collector_error")], 1
             )
 
@@ -258,7 +260,7 @@ def test_a_collector_that_never_returns_does_not_hold_up_the_run(tmp_path: Path)
 
 
 def test_waiting_for_a_host_that_many_servers_share_is_not_held_against_a_server(tmp_path: Path) -> None:
-    courtesy = Courtesy()
+    courtesy = HostRateLimiter()
 
     class Polite(ScriptedCollector):
         async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
@@ -269,8 +271,8 @@ def test_waiting_for_a_host_that_many_servers_share_is_not_held_against_a_server
         world = World([_registry(5)], [Polite(delay=0.3)])
         async with context(tmp_path, world, collector_timeout=timedelta(seconds=1)) as ctx:
             run = await _planned(ctx)
-            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
-            assert ctx.store.progress(run.id).absent == {}
+            await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
+            assert ctx.store.read_progress(run.id).absent == {}
 
     asyncio.run(main())
 
@@ -293,9 +295,9 @@ def test_nothing_is_planned_while_no_registry_answers(tmp_path: Path) -> None:
         broken.broken = {0}
         async with context(tmp_path, World([broken])) as ctx:
             run = await _planned(ctx)
-            assert ctx.store.progress(run.id).planned == 0
+            assert ctx.store.read_progress(run.id).planned == 0
             await pipeline.discover(ctx, run)
-            assert ctx.store.progress(run.id).planned == 4
+            assert ctx.store.read_progress(run.id).planned == 4
 
     asyncio.run(main())
 
@@ -305,7 +307,7 @@ def test_what_is_collected_is_not_looked_at_again(tmp_path: Path) -> None:
         collector = ScriptedCollector()
         async with context(tmp_path, World([_registry(4)], [collector])) as ctx:
             run = await _planned(ctx)
-            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            servers = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, servers[:3])
             await pipeline.collect(ctx, run, servers)
             assert sorted(collector.looked_at) == servers
@@ -320,7 +322,7 @@ def test_the_earlier_dossier_reaches_the_collector(tmp_path: Path) -> None:
             for _ in range(2):
                 run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST, run_id=f"2026-{len(collector.looked_at)}")
                 await pipeline.discover(ctx, run)
-                await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
+                await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
             (earlier,) = collector.earlier.values()
             assert earlier.read("listing") == Observed(LISTING)
 
@@ -336,9 +338,9 @@ def test_a_follower_is_told_what_was_found_before_it(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, World([_registry(1)], following=[told_of("interop"), told_of("trials")])) as ctx:
             run = await _planned(ctx)
-            (server,) = ctx.store.pending(run.id, Stage.COLLECT)
+            (server,) = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, [server])
-            (dossier,) = ctx.store.dossiers(run.id, [server])
+            (dossier,) = ctx.store.read_dossiers(run.id, [server])
             assert told == [["listing", "registration"], ["interop", "listing", "registration"]]
             assert sorted(dossier.records) == ["drift", "interop", "listing", "registration", "trials"]
 
@@ -356,8 +358,8 @@ def test_a_bug_in_a_follower_is_recorded_and_the_next_one_is_told_so(tmp_path: P
             tmp_path, World([_registry(1)], following=[ScriptedFollower("interop", broken), after])
         ) as ctx:
             run = await _planned(ctx)
-            await pipeline.collect(ctx, run, ctx.store.pending(run.id, Stage.COLLECT))
-            assert ctx.store.progress(run.id).absent == {("interop", "collector_error"): 1}
+            await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
+            assert ctx.store.read_progress(run.id).absent == {("interop", "collector_error"): 1}
             assert told == [Absent(Reason.COLLECTOR_ERROR, "LookupError")]
 
     asyncio.run(main())
@@ -379,9 +381,9 @@ def test_what_was_seen_before_a_bug_of_ours_stands_when_it_says_when(tmp_path: P
             for night in ("1", "2"):
                 run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST, run_id=night)
                 await pipeline.discover(ctx, run)
-                (server,) = ctx.store.planned(run.id)
+                (server,) = ctx.store.list_planned_servers(run.id)
                 await pipeline.collect(ctx, run, [server])
-            (dossier,) = ctx.store.dossiers("2", [server])
+            (dossier,) = ctx.store.read_dossiers("2", [server])
             record = dossier.records["repository"]
             assert record.content == (
                 Observed(b'{"seen":1}') if kept else Absent(Reason.COLLECTOR_ERROR, "RuntimeError")
@@ -398,9 +400,9 @@ def test_a_server_whose_entry_is_invalid_is_not_followed(tmp_path: Path) -> None
         invalid = ScriptedRegistry("first", [[ref(0, status=Status.INVALID)]])
         async with context(tmp_path, World([invalid], following=[follower])) as ctx:
             run = await _planned(ctx)
-            (server,) = ctx.store.pending(run.id, Stage.COLLECT)
+            (server,) = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, [server])
-            (dossier,) = ctx.store.dossiers(run.id, [server])
+            (dossier,) = ctx.store.read_dossiers(run.id, [server])
             assert dossier.read("interop") == Absent(Reason.INVALID_REGISTRATION, "first: name expected")
             assert follower.earlier == []
 
@@ -410,28 +412,28 @@ def test_a_server_whose_entry_is_invalid_is_not_followed(tmp_path: Path) -> None
 def test_a_rule_that_raises_leaves_its_server_without_any_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score_one = receipts.score_one
+    score_one = scorecards.score_dossier
 
     def raising(dossier, *rubrics):  # type: ignore[no-untyped-def]
         if dossier.server.name.endswith("-2"):
             raise ZeroDivisionError("a rule's bug")
         return score_one(dossier, *rubrics)
 
-    monkeypatch.setattr(receipts, "score_one", raising)
+    monkeypatch.setattr(scorecards, "score_dossier", raising)
 
     async def main() -> None:
         async with context(tmp_path, World([_registry(5)])) as ctx:
             run = await _planned(ctx)
-            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            servers = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, servers)
             await pipeline.score(ctx, run, servers)
-            (failed,) = ctx.store.pending(run.id, Stage.SCORE)
-            assert ctx.store.scorecards(run.id, servers=[failed]) == []
-            assert ctx.store.fail(run.id, failed, Stage.SCORE, "again") == 2
+            (failed,) = ctx.store.list_pending_servers(run.id, Stage.SCORE)
+            assert ctx.store.read_scorecards(run.id, servers=[failed]) == []
+            assert ctx.store.record_failure(run.id, failed, Stage.SCORE, "again") == 2
             with pytest.raises(pipeline.NotPublishable, match="4 of 5"):
                 await pipeline.publish(ctx, run)
             await pipeline.publish(ctx, run, late=True)
-            assert ctx.store.snapshot(run.id)
+            assert ctx.store.find_snapshot(run.id)
 
     asyncio.run(main())
 
@@ -440,10 +442,10 @@ def test_a_server_without_evidence_is_not_scored(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, World([_registry(2)])) as ctx:
             run = await _planned(ctx)
-            servers = ctx.store.pending(run.id, Stage.COLLECT)
+            servers = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, servers[:1])
             await pipeline.score(ctx, run, servers)
-            assert ctx.store.pending(run.id, Stage.SCORE) == servers[1:]
+            assert ctx.store.list_pending_servers(run.id, Stage.SCORE) == servers[1:]
 
     asyncio.run(main())
 
@@ -464,11 +466,11 @@ def test_a_run_of_other_code_is_refused(tmp_path: Path, step: str) -> None:
 def test_only_and_limit_choose_the_same_servers_every_time(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, World([_registry(9)])) as ctx:
-            whole = ctx.store.pending((await _planned(ctx)).id, Stage.COLLECT)
+            whole = ctx.store.list_pending_servers((await _planned(ctx)).id, Stage.COLLECT)
             limited = await _planned(ctx, RunOptions(registries=("first",), limit=4))
-            assert ctx.store.pending(limited.id, Stage.COLLECT) == whole[:4]
+            assert ctx.store.list_pending_servers(limited.id, Stage.COLLECT) == whole[:4]
             named = await _planned(ctx, RunOptions(registries=("first",), only=("*-3", whole[0])))
-            chosen = ctx.store.servers(ctx.store.pending(named.id, Stage.COLLECT))
+            chosen = ctx.store.find_servers(ctx.store.list_pending_servers(named.id, Stage.COLLECT))
             assert {"io.example/server-3"} <= {server.name for server in chosen}
             assert whole[0] in {server.id for server in chosen}
             assert len(chosen) <= 2

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from evidence.derive.drift import derive
+from evidence.derive.drift import derive_drift
 from evidence.kinds import drift, listing
 from evidence.kinds.drift import Drift
 from evidence.model import Dossier, Observed, Record, Run
 from evidence.store import RunRow, RunState, Stage, Store, open_store
-from scoring import catalogue
-from scoring.assessment import Assessment
-from scoring.rubric import Rubric
-from scoring.scorecard import Scorecard
+from scoring.engine import catalogue
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Rubric
+from scoring.results.scorecard import Scorecard
 from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
     postgres,
     postgres_template,
@@ -26,14 +26,14 @@ from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on 
 )
 from tests.publish import samples
 from tests.publish.shelf import fill
-from workers import receipts
 from workers.cli.session import find_run
-from workers.lineage import origin
-from workers.pins import current
-from workers.rescoring import Rescored, compare, rescore
+from workers.rescoring import RescoreResult, compare_runs, score_run_again
+from workers.runs.pins import read_current_pins
+from workers.runs.rescore_origin import find_origin_run
+from workers.stages import scorecards
 
 DOSSIERS = [*samples.dossiers(5), samples.hostile_dossier(), samples.absent_dossier(samples.Reason.TIMEOUT)]
-LINT = catalogue.rubric("lint@1")
+LINT = catalogue.get_rubric("lint@1")
 
 
 def shelved(store: Store, run: Run = samples.RUN) -> RunRow:  # noqa: F811
@@ -41,18 +41,18 @@ def shelved(store: Store, run: Run = samples.RUN) -> RunRow:  # noqa: F811
     return find_run(store, run.id)
 
 
-def again(store: Store, source: RunRow, *rubrics: Rubric) -> Rescored:  # noqa: F811
-    return rescore(store, source, rubrics=rubrics, wall=lambda: samples.AS_OF + timedelta(days=1))
+def again(store: Store, source: RunRow, *rubrics: Rubric) -> RescoreResult:  # noqa: F811
+    return score_run_again(store, source, rubrics=rubrics, wall=lambda: samples.AS_OF + timedelta(days=1))
 
 
 def test_the_first_run_stays_as_it_was_and_the_new_one_has_its_evidence(store: Store) -> None:  # noqa: F811
     source = shelved(store)
-    before = (store.run(source.run.id), store.scorecards(source.run.id))
+    before = (store.find_run(source.run.id), store.read_scorecards(source.run.id))
     result = again(store, source)
-    assert (store.run(source.run.id), store.scorecards(source.run.id)) == before
+    assert (store.find_run(source.run.id), store.read_scorecards(source.run.id)) == before
     assert (result.servers, result.failed, result.published) == (len(DOSSIERS), {}, True)
     ids = [dossier.server.id for dossier in DOSSIERS]
-    old, new = store.dossiers(source.run.id, ids), store.dossiers(result.run.id, ids)
+    old, new = store.read_dossiers(source.run.id, ids), store.read_dossiers(result.run.id, ids)
     assert [_collected(dossier) for dossier in new] == [_collected(dossier) for dossier in old]
     assert [dossier.as_of for dossier in new] == [dossier.as_of for dossier in old]
     assert store.verify() == []
@@ -73,7 +73,7 @@ def _derived(dossier: Dossier) -> Dossier:
         collector="drift",
         collector_version=1,
         observed_at=dossier.as_of,
-        content=derive(dossier, before),
+        content=derive_drift(dossier, before),
     )
     return replace(dossier, records={**dossier.records, drift.KIND: record})
 
@@ -92,7 +92,7 @@ def test_what_changed_since_the_night_before_is_derived_again(store: Store) -> N
 
     result = again(store, find_run(store, later.id))
 
-    (dossier,) = store.dossiers(result.run.id, [served.server.id])
+    (dossier,) = store.read_dossiers(result.run.id, [served.server.id])
     told = dossier.read(drift.KIND)
     assert isinstance(told, Observed)
     assert Drift.parse(told.body).alarm
@@ -102,8 +102,8 @@ def test_what_changed_since_the_night_before_is_derived_again(store: Store) -> N
 def test_scorecards_are_those_of_this_code(store: Store) -> None:  # noqa: F811
     source = shelved(store)
     result = again(store, source, LINT)
-    expected = [card for dossier in DOSSIERS for card in receipts.score_one(_derived(dossier), [LINT])]
-    assert store.scorecards(result.run.id) == sorted(expected, key=lambda card: card.server)
+    expected = [card for dossier in DOSSIERS for card in scorecards.score_dossier(_derived(dossier), [LINT])]
+    assert store.read_scorecards(result.run.id) == sorted(expected, key=lambda card: card.server)
 
 
 def test_the_same_request_is_the_same_run_and_another_is_another(store: Store) -> None:  # noqa: F811
@@ -112,18 +112,18 @@ def test_the_same_request_is_the_same_run_and_another_is_another(store: Store) -
     assert again(store, source, LINT) == first
     everything = again(store, source)
     assert everything.run.id != first.run.id
-    assert len(store.runs()) == 3
-    rows = {row.run.id: row for row in store.runs()}
+    assert len(store.list_runs()) == 3
+    rows = {row.run.id: row for row in store.list_runs()}
     assert [rows[run].is_partial for run in (source.run.id, first.run.id, everything.run.id)] == [False, True, False]
     assert again(store, rows[everything.run.id]).run.id == everything.run.id, "evidence of the same origin"
-    assert origin(rows[everything.run.id]) == source.run.id
+    assert find_origin_run(rows[everything.run.id]) == source.run.id
 
 
 def test_pins_keep_who_collected_and_say_who_judged(store: Store) -> None:  # noqa: F811
     old = {"collector.protocol": "7", "evidence.listing": "1", "ruleset": "old", "rubric.gone@1": "x", "code": "0.0.1"}
     source = shelved(store, replace(samples.RUN, pins=old))
     found = again(store, source, LINT).run.pins
-    here = current([])
+    here = read_current_pins([])
     assert found["collector.protocol"] == "7"
     assert (found["ruleset"], found["engine"]) == (here["ruleset"], here["engine"])
     assert [name for name in found if name.startswith("rubric.")] == ["rubric.lint@1"]
@@ -132,7 +132,7 @@ def test_pins_keep_who_collected_and_say_who_judged(store: Store) -> None:  # no
 
 def test_a_crash_between_batches_costs_a_repeat(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     source = shelved(store)
-    monkeypatch.setattr("workers.rescoring.CHUNK", 2)
+    monkeypatch.setattr("workers.rescoring.SERVERS_PER_CHUNK", 2)
     heard: list[int] = []
 
     def stop(count: int) -> None:
@@ -140,10 +140,10 @@ def test_a_crash_between_batches_costs_a_repeat(store: Store, monkeypatch: pytes
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rescore(store, source, wall=lambda: samples.AS_OF, told=stop)
-    (unfinished,) = [row for row in store.runs() if row.run.id != source.run.id]
+        score_run_again(store, source, wall=lambda: samples.AS_OF, told=stop)
+    (unfinished,) = [row for row in store.list_runs() if row.run.id != source.run.id]
     assert unfinished.state is RunState.PLANNED
-    assert len(store.pending(unfinished.run.id, Stage.SCORE)) == len(DOSSIERS) - 2
+    assert len(store.list_pending_servers(unfinished.run.id, Stage.SCORE)) == len(DOSSIERS) - 2
     result = again(store, source)
     assert (result.run.id, result.published) == (unfinished.run.id, True)
 
@@ -164,7 +164,7 @@ def test_who_moved_and_by_which_lines(tmp_path: Path, monkeypatch: pytest.Monkey
     opened.migrate()
     source = shelved(opened)
     first = again(opened, source, LINT)
-    assert list(compare(opened, first.run.id, first.run.id)) == []
+    assert list(compare_runs(opened, first.run.id, first.run.id)) == []
 
     def stricter(assessment: Assessment) -> Scorecard:
         card = LINT.judge(assessment)
@@ -172,10 +172,12 @@ def test_who_moved_and_by_which_lines(tmp_path: Path, monkeypatch: pytest.Monkey
         return replace(card, version=2, score=Decimal(1), grade="F", lines=lines)
 
     second = replace(LINT, version=2, judge=stricter)
-    monkeypatch.setattr(catalogue, "rubrics", lambda: (LINT, second))
-    monkeypatch.setattr("workers.rescoring.pins.current", lambda *_: {**current([]), "rubric.lint@2": "2"})
-    result = again(opened, opened.run(first.run.id) or source, second)
-    found = list(compare(opened, first.run.id, result.run.id))
+    monkeypatch.setattr(catalogue, "list_rubrics", lambda: (LINT, second))
+    monkeypatch.setattr(
+        "workers.runs.pins.read_current_pins", lambda *_: {**read_current_pins([]), "rubric.lint@2": "2"}
+    )
+    result = again(opened, opened.find_run(first.run.id) or source, second)
+    found = list(compare_runs(opened, first.run.id, result.run.id))
     assert found
     assert {(move.before, move.after) for move in found} == {("lint@1", "lint@2")}
     assert all(move.new_grade == "F" for move in found if move.new_score is not None)
@@ -198,5 +200,5 @@ def test_a_failing_rule_fails_its_server_and_nothing_is_published(
     result = again(store, source, replace(LINT, judge=judge))
     assert result.failed == {broken: "ZeroDivisionError: a bug of ours"}
     assert not result.published
-    assert [failure.server for failure in store.failures(result.run.id)] == [broken]
-    assert len(store.scorecards(result.run.id)) == len(DOSSIERS) - 1
+    assert [failure.server for failure in store.list_failures(result.run.id)] == [broken]
+    assert len(store.read_scorecards(result.run.id)) == len(DOSSIERS) - 1

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from evidence.derive.scrubbing import scrubbed
+from evidence.derive.secret_scrubbing import scrub_record
 from evidence.model import Observed, Record, Trigger
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers import looking, pipeline
-from workers.options import RunOptions
+from workers import pipeline
+from workers.runs.options import RunOptions
+from workers.stages import server_collection
 
 
-@pytest.mark.parametrize("length", [10, looking.LONG])
+@pytest.mark.parametrize("length", [10, server_collection.LONG_BODIES])
 def test_long_bodies_are_searched_beside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int
 ) -> None:
@@ -23,9 +24,9 @@ def test_long_bodies_are_searched_beside_the_event_loop(
 
     def watched(record: Record) -> Record:
         searched[record.kind] = threading.current_thread() is threading.main_thread()
-        return scrubbed(record)
+        return scrub_record(record)
 
-    monkeypatch.setattr(looking, "scrubbed", watched)
+    monkeypatch.setattr(server_collection, "scrub_record", watched)
     body = LISTING.replace(b"catalogue", b"x" * length)
 
     async def main() -> None:
@@ -33,7 +34,7 @@ def test_long_bodies_are_searched_beside_the_event_loop(
         async with context(tmp_path, world, registries=("first",)) as ctx:
             run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)))
             await pipeline.discover(ctx, run)
-            await pipeline.collect(ctx, run, ctx.store.planned(run.id))
+            await pipeline.collect(ctx, run, ctx.store.list_planned_servers(run.id))
 
     asyncio.run(main())
-    assert searched["listing"] is (length < looking.LONG)
+    assert searched["listing"] is (length < server_collection.LONG_BODIES)

@@ -9,11 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from evidence.model import Trigger
-from evidence.store import RunAct, RunEvent, Stage
+from evidence.store import RunAction, RunEvent, Stage
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers import closing, nightly, pipeline, schedule, shards
+from workers import pipeline, schedule
 from workers.context import Context
-from workers.options import RunOptions
+from workers.nightly import closing, shards, steps
+from workers.runs.options import RunOptions
 
 RUN = "20261121T030000Z-nightly"
 SERVERS = 60
@@ -41,24 +42,26 @@ def _world(collector: ScriptedCollector) -> World:
     return World([ScriptedRegistry("first", [[ref(number) for number in range(SERVERS)]])], [collector])
 
 
-def _act(ctx: Context, what: RunAct) -> None:
-    ctx.store.act(RUN, RunEvent(at=NIGHT, who="operator", what=what))
+def _act(ctx: Context, what: RunAction) -> None:
+    ctx.store.apply_run_action(RUN, RunEvent(at=NIGHT, who="operator", what=what))
 
 
-async def _stopped_midway(ctx: Context, collector: ScriptedCollector, what: RunAct) -> int:
+async def _stopped_midway(ctx: Context, collector: ScriptedCollector, what: RunAction) -> int:
     """Collect until some servers were looked at, and let an operator act; how many are collected when all is quiet."""
-    await nightly.plan_due(ctx, _my_turn)
+    await steps.plan_due_runs(ctx, _my_turn)
     working = asyncio.create_task(shards.collect_shard(ctx, RUN, Stage.PROBE))
     while len(collector.looked_at) < 10:
         await asyncio.wait([working], timeout=0.01)
+    collector.delay = 1.0  # the run is not over before the task sees the decision
     await asyncio.to_thread(_act, ctx, what)
     await working
-    return ctx.store.progress(RUN).done[Stage.COLLECT]
+    collector.delay = 0.0
+    return ctx.store.read_progress(RUN).done[Stage.COLLECT]
 
 
 async def _swept(ctx: Context) -> list[str]:
     queues = Queues()
-    await nightly.sweep(ctx, queues)
+    await steps.issue_due_tasks(ctx, queues)
     return queues.issued
 
 
@@ -71,17 +74,17 @@ def test_a_pause_ends_a_shard_in_the_middle_of_its_chunk_and_resuming_does_the_r
     async def main() -> None:
         collector = ScriptedCollector(delay=0.02)
         async with _context(tmp_path, collector) as ctx:
-            done = await _stopped_midway(ctx, collector, RunAct.PAUSED)
+            done = await _stopped_midway(ctx, collector, RunAction.PAUSED)
             assert 10 <= done < SERVERS
-            assert ctx.store.held(RUN) == 0
+            assert ctx.store.count_held_items(RUN) == 0
             assert await _swept(ctx) == []
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
             await closing.publish_run(ctx, RUN)
             assert len(collector.looked_at) == done
-            _act(ctx, RunAct.RESUMED)
+            _act(ctx, RunAction.RESUMED)
             assert schedule.PROBE_SHARD in await _swept(ctx)
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
-            assert sorted(collector.looked_at) == ctx.store.planned(RUN), "nobody twice, nobody forgotten"
+            assert sorted(collector.looked_at) == ctx.store.list_planned_servers(RUN), "nobody twice, nobody forgotten"
 
     asyncio.run(main())
 
@@ -90,15 +93,15 @@ def test_a_cancelled_night_is_left_alone_and_keeps_what_it_saw(tmp_path: Path) -
     async def main() -> None:
         collector = ScriptedCollector(delay=0.02)
         async with _context(tmp_path, collector) as ctx:
-            done = await _stopped_midway(ctx, collector, RunAct.CANCELLED)
+            done = await _stopped_midway(ctx, collector, RunAction.CANCELLED)
             assert await _swept(ctx) == []
-            await nightly.plan_due(ctx, _my_turn)
+            await steps.plan_due_runs(ctx, _my_turn)
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
             await shards.score_shard(ctx, RUN)
             await closing.publish_run(ctx, RUN)
-            assert ctx.store.snapshot(RUN) is None
-            assert ctx.store.held(RUN) == 0
-            known = ctx.store.dossiers(RUN, ctx.store.planned(RUN))
+            assert ctx.store.find_snapshot(RUN) is None
+            assert ctx.store.count_held_items(RUN) == 0
+            known = ctx.store.read_dossiers(RUN, ctx.store.list_planned_servers(RUN))
             assert sum("listing" in dossier.records for dossier in known) == done
             assert len(collector.looked_at) == done
 
@@ -108,16 +111,16 @@ def test_a_cancelled_night_is_left_alone_and_keeps_what_it_saw(tmp_path: Path) -
 def test_a_night_started_by_hand_is_planned_by_the_next_sweep(tmp_path: Path) -> None:
     async def main() -> None:
         async with _context(tmp_path, ScriptedCollector()) as ctx:
-            await nightly.plan_due(ctx, _my_turn)
-            _act(ctx, RunAct.CANCELLED)
+            await steps.plan_due_runs(ctx, _my_turn)
+            _act(ctx, RunAction.CANCELLED)
             run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)))
             assert await _swept(ctx) == [], "one that beat made is planned when beat asks again"
             at = ctx.clock.wall()
-            ctx.store.act(run.id, RunEvent(at=at, who="operator", what=RunAct.STARTED))
+            ctx.store.apply_run_action(run.id, RunEvent(at=at, who="operator", what=RunAction.STARTED))
             assert await _swept(ctx) == [schedule.PLAN_RUN]
-            await nightly.plan_due(ctx, _my_turn)
-            assert len(ctx.store.planned(run.id)) == SERVERS
-            assert [row.run.id for row in ctx.store.runs()] == sorted([RUN, run.id], reverse=True)
+            await steps.plan_due_runs(ctx, _my_turn)
+            assert len(ctx.store.list_planned_servers(run.id)) == SERVERS
+            assert [row.run.id for row in ctx.store.list_runs()] == sorted([RUN, run.id], reverse=True)
 
     asyncio.run(main())
 
@@ -127,11 +130,11 @@ def test_a_night_that_is_paused_before_it_is_planned_is_planned_when_it_goes_on(
         async with _context(tmp_path, ScriptedCollector()) as ctx:
             options = RunOptions(registries=("first",))
             pipeline.start_run(ctx, Trigger.NIGHTLY, options, run_id=RUN)
-            _act(ctx, RunAct.PAUSED)
-            await nightly.plan_due(ctx, _my_turn)
-            assert ctx.store.planned(RUN) == []
-            _act(ctx, RunAct.RESUMED)
-            await nightly.plan_due(ctx, _my_turn)
-            assert len(ctx.store.planned(RUN)) == SERVERS
+            _act(ctx, RunAction.PAUSED)
+            await steps.plan_due_runs(ctx, _my_turn)
+            assert ctx.store.list_planned_servers(RUN) == []
+            _act(ctx, RunAction.RESUMED)
+            await steps.plan_due_runs(ctx, _my_turn)
+            assert len(ctx.store.list_planned_servers(RUN)) == SERVERS
 
     asyncio.run(main())

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.identity import by_trust, merge
+from crawler.identity import merge_references, order_by_trust
 from evidence.kinds import registration
 from evidence.model import Observed, ServerRef, Status, Target, TargetType, Trigger
 from evidence.store import Stage
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.receipt import encode
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import encode_scorecard
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, listed
 from tests.workers.world import ScriptedRegistry, World, context, ref
 from workers import pipeline
-from workers.options import RunOptions
+from workers.runs.options import RunOptions
 
 PACKAGE = Target(type=TargetType.NPM, identifier="@notes/notes-mcp")
 SECRETS = [{"name": f"SECRET_TOKEN_{number}"} for number in range(30)]
@@ -41,10 +41,10 @@ OWN = entered("official", "io.github.notes/notes", GOOD_ENTRY)
 
 def judged(refs: Sequence[ServerRef]) -> list[str]:
     """The receipts of the server, without the digests of what they rest on."""
-    content = registration.compose(by_trust(refs, merge(refs).ref))
-    assessment = assess(dossier(listed=listed(GOOD_TOOL), registered=content))
-    cards = [replace(rubric.score(assessment), evidence={}) for rubric in catalogue.rubrics()]
-    return [re.sub(r"\b[0-9a-f]{64}\b", "", encode(card).decode()) for card in cards]
+    content = registration.compose_registration(order_by_trust(refs, merge_references(refs).ref))
+    assessment = assess_dossier(dossier(listed=listed(GOOD_TOOL), registered=content))
+    cards = [replace(rubric.score(assessment), evidence={}) for rubric in catalogue.list_rubrics()]
+    return [re.sub(r"\b[0-9a-f]{64}\b", "", encode_scorecard(card).decode()) for card in cards]
 
 
 VALUES = st.recursive(
@@ -102,9 +102,9 @@ def test_the_order_of_discovery_does_not_decide_whose_entry_counts(tmp_path: Pat
                 run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=(name,)))
                 await pipeline.discover(ctx, run)
             assert run is not None
-            [server] = ctx.store.pending(run.id, Stage.COLLECT)
+            [server] = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, [server])
-            [found] = ctx.store.dossiers(run.id, [server])
+            [found] = ctx.store.read_dossiers(run.id, [server])
             content = found.read(registration.KIND)
             assert isinstance(content, Observed)
             view = registration.Registration.parse(content.body)

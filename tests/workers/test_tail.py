@@ -13,8 +13,8 @@ import pytest
 from evidence.model import Dossier, Record, Server, ServerRef
 from evidence.store import Stage
 from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers import nightly, shards
 from workers.context import Context
+from workers.nightly import shards, steps
 
 RUN = "20261121T030000Z-nightly"
 QUICK = 40
@@ -38,7 +38,7 @@ class Slow(ScriptedCollector):
         return await super().collect(target, earlier)
 
     def _done(self) -> int:
-        return self.ctx.store.progress(RUN).done[Stage.COLLECT]
+        return self.ctx.store.read_progress(RUN).done[Stage.COLLECT]
 
 
 def _slow(number: int, host: str) -> ServerRef:
@@ -60,8 +60,8 @@ def test_others_do_not_wait_for_those_who_are_slow(tmp_path: Path, slow: int, ho
         changes = {"in_flight": LANES, "host_gap": 0.0, "write_batch": 2, "lease_chunk": 100}
         async with context(tmp_path, world, registries=("first",), **changes) as ctx:
             collector.ctx = ctx
-            await nightly.plan_due(ctx, _my_turn)
+            await steps.plan_due_runs(ctx, _my_turn)
             await asyncio.wait_for(shards.collect_shard(ctx, RUN, Stage.PROBE), 60)
-            assert ctx.store.progress(RUN).done[Stage.COLLECT] == QUICK + slow
+            assert ctx.store.read_progress(RUN).done[Stage.COLLECT] == QUICK + slow
 
     asyncio.run(main())

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crawler.collector import Collector, Follower, Scarce
-from crawler.collectors.protocol.chosen import Chosen
+from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
 from evidence.canonical import Json
 from evidence.kinds import listing
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Observed, Record, Server, ServerRef, Status, Target, TargetType
-from workers.context import Context, Sampling, open_context
-from workers.pins import Versioned
-from workers.settings import Settings
+from workers.context import AvailabilitySampler, Context, open_context
+from workers.runs.pins import VersionedCollector
+from workers.settings.environment import Settings
 
 NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
 
@@ -156,13 +156,13 @@ class World:
 
     known: Sequence[Registry]
     looking: Sequence[Collector] = field(default_factory=lambda: [ScriptedCollector()])
-    sampling: Sampling = field(default_factory=ScriptedSampler)
+    sampling: AvailabilitySampler = field(default_factory=ScriptedSampler)
     following: Sequence[Follower] = ()
     closed: bool = False
-    chosen: list[Chosen] = field(default_factory=list)
+    chosen: list[QuestionSelection] = field(default_factory=list)
 
     @property
-    def versions(self) -> Sequence[Versioned]:
+    def versions(self) -> Sequence[VersionedCollector]:
         return (*self.looking, *self.following)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
@@ -171,14 +171,14 @@ class World:
     async def collectors(self) -> Sequence[Collector]:
         return self.looking
 
-    async def inquirer(self, chosen: Chosen) -> Collector:
+    async def retest_collector(self, chosen: QuestionSelection) -> Collector:
         self.chosen.append(chosen)
         return self.looking[0]
 
     async def followers(self) -> Sequence[Follower]:
         return self.following
 
-    async def sampler(self) -> Sampling:
+    async def sampler(self) -> AvailabilitySampler:
         return self.sampling
 
     async def close(self) -> None:

@@ -12,10 +12,10 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
-DOCUMENTS: Final = ("scan", "retest", "samples", "compact", "show", "sandbox", "version", "verify")
+JSON_DOCUMENT_COMMANDS: Final = ("scan", "retest", "samples", "compact", "show", "sandbox", "version", "verify")
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
-JSON_LINES: Final = (
+JSON_LINES_COMMANDS: Final = (
     "run",
     "list",
     "runs",
@@ -42,7 +42,8 @@ EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
     "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, "
     "4 a score is below what was asked for, 130 interrupted. "
-    f"--json is one document for {', '.join(DOCUMENTS)}; JSON Lines, one object per line, for {', '.join(JSON_LINES)}. "
+    f"--json is one document for {', '.join(JSON_DOCUMENT_COMMANDS)}; JSON Lines, one object per line, for "
+    f"{', '.join(JSON_LINES_COMMANDS)}. "
     "A shell that is not recognised can be named: --show-completion bash."
 )
 SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
@@ -57,45 +58,63 @@ class Subcommand:
     panel: str
 
 
-_WORK, _READ, _CARE = "Measure", "Read what was measured", "Look after the installation"
+_WORK, _READ, _CARE = "Measure", "Read results", "Administer"
 
 SUBCOMMANDS: Final = {
-    "run": Subcommand("run", "Discover, collect, score and publish every server of the registries.", _WORK),
-    "scan": Subcommand("scan", "Measure one server now and print its receipt.", _WORK),
-    "retest": Subcommand("retest", "Look at one server again and show what changed.", _WORK),
-    "attend": Subcommand("attend", "Do what people asked for on the site, where there are no workers.", _WORK),
-    "night": Subcommand("night", "Steer the nights of a fleet: start, pause, resume, cancel or publish one.", _WORK),
-    "samples": Subcommand("samples", "Connect once to every remote that is due.", _WORK),
-    "list": Subcommand("servers", "List the servers of a run with their scores.", _READ),
-    "show": Subcommand("show", "Show one server's receipts, line by line.", _READ),
-    "explain": Subcommand("explain", "Explain a rule, a rubric or a server's score.", _READ),
-    "status": Subcommand("status", "Show the night live: runs, stages, outcomes, queues and workers.", _READ),
-    "runs": Subcommand("runs", "List the runs.", _READ),
-    "retests": Subcommand("retests", "List requests for re-tests, newest first.", _READ),
-    "findings": Subcommand("findings", "Look after what our own scans found: who was told, what is public.", _READ),
-    "rescore": Subcommand("rescore", "Score a stored run again without the network, and print who moved.", _READ),
-    "export": Subcommand(
-        "export", "Export a run: as a dataset that anybody can check, as JSON Lines or as CSV.", _READ
+    "run": Subcommand("measure.run", "Discover, collect, score and publish every server of the registries.", _WORK),
+    "scan": Subcommand("measure.scan", "Measure one server now and print its receipt.", _WORK),
+    "retest": Subcommand("measure.retest", "Measure one server again and show what changed.", _WORK),
+    "attend": Subcommand(
+        "measure.request_worker", "Process requests of the site's visitors where there are no workers.", _WORK
     ),
-    "verify": Subcommand("verify", "Check a dataset: its files, its signature, and every score recomputed.", _READ),
-    "diff": Subcommand("diff", "Show who moved between two snapshots or runs, and because of what.", _READ),
-    "report": Subcommand("report", "Write a run as a static HTML report.", _READ),
-    "web": Subcommand("web", "Serve the site, the API and the badges of what was published.", _READ),
-    "mcp": Subcommand("mcp", "Answer questions about what was published, as an MCP server on stdio.", _READ),
-    "registry": Subcommand("registry", "List registries, or check server.json documents.", _CARE),
-    "sandbox": Subcommand("sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE),
-    "opt-out": Subcommand("opt_out", "Keep the list of domains, hosts and servers that nobody looks at.", _CARE),
-    "disputes": Subcommand("disputes", "Look after disputed lines: accept false alarms, answer the others.", _CARE),
-    "control": Subcommand("control", "Look after proofs of control, and the webhooks of those who gave them.", _CARE),
-    "tokens": Subcommand("tokens", "Make and revoke tokens for decisions over the API.", _CARE),
-    "audit": Subcommand("audit", "List who decided what.", _CARE),
-    "advisories": Subcommand("advisories", "Keep the local mirror of published advisories.", _CARE),
-    "lab": Subcommand("lab", "Judge files of your own with the readers and patterns that runs use.", _CARE),
-    "key": Subcommand("key", "Make the key that signs datasets, or show the public one.", _CARE),
-    "compact": Subcommand("compact", "Keep less of old nights: one whole night a week, and all receipts.", _CARE),
-    "doctor": Subcommand("doctor", "Check what is available here and say what to do about what is not.", _CARE),
-    "settings": Subcommand("settings", "Show every setting with its value and meaning.", _CARE),
-    "version": Subcommand("version", "Show the versions of the code, rules, rubrics and formats.", _CARE),
+    "night": Subcommand("measure.nightly", "Control nightly runs: start, pause, resume, cancel or publish one.", _WORK),
+    "samples": Subcommand("measure.samples", "Connect once to every remote that is due.", _WORK),
+    "list": Subcommand("results.servers", "List the servers of a run with their scores.", _READ),
+    "show": Subcommand("results.show", "Show one server's receipts, line by line.", _READ),
+    "explain": Subcommand("results.explain", "Explain a rule, a rubric or a server's score.", _READ),
+    "status": Subcommand(
+        "results.status", "Show the status of runs live: stages, outcomes, queues and workers.", _READ
+    ),
+    "runs": Subcommand("results.runs", "List the runs.", _READ),
+    "retests": Subcommand("measure.retests", "List requests for re-tests, newest first.", _READ),
+    "findings": Subcommand(
+        "results.findings", "Manage findings of our own scans: notification of vendors, disclosure.", _READ
+    ),
+    "rescore": Subcommand(
+        "results.rescore", "Score a stored run again without the network, and print changed scores.", _READ
+    ),
+    "export": Subcommand("results.export", "Export a run: as a verifiable dataset, as JSON Lines or as CSV.", _READ),
+    "verify": Subcommand(
+        "results.verify", "Check a dataset: its files, its signature, and every score recomputed.", _READ
+    ),
+    "diff": Subcommand("results.diff", "Show changed scores between two snapshots or runs, with their causes.", _READ),
+    "report": Subcommand("results.report", "Write the newest published run as a static HTML report.", _READ),
+    "web": Subcommand("results.web", "Serve the site, the API and the badges of what was published.", _READ),
+    "mcp": Subcommand("results.mcp", "Serve published results as an MCP server on stdio.", _READ),
+    "registry": Subcommand("administration.registry", "List registries, or check server.json documents.", _CARE),
+    "sandbox": Subcommand(
+        "administration.sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE
+    ),
+    "opt-out": Subcommand(
+        "administration.opt_outs", "Manage opt-outs: domains, hosts and servers that are never contacted.", _CARE
+    ),
+    "disputes": Subcommand("administration.disputes", "Manage disputed lines: accept or answer them.", _CARE),
+    "control": Subcommand("administration.control", "Manage claims of control, and the webhooks of owners.", _CARE),
+    "tokens": Subcommand("administration.tokens", "Make and revoke tokens for decisions over the API.", _CARE),
+    "audit": Subcommand("administration.audit", "List decisions with their actors.", _CARE),
+    "advisories": Subcommand("administration.advisories", "Maintain the local mirror of published advisories.", _CARE),
+    "lab": Subcommand("lab.command", "Run the readers and patterns of the product on your own files.", _CARE),
+    "key": Subcommand("administration.signing_key", "Make the key that signs datasets, or show the public one.", _CARE),
+    "compact": Subcommand(
+        "administration.compact", "Compact old runs: keep one whole run a week, and all receipts.", _CARE
+    ),
+    "doctor": Subcommand(
+        "administration.doctor", "Check what is available here and say what to do about what is not.", _CARE
+    ),
+    "settings": Subcommand("administration.settings", "Show every setting with its value and meaning.", _CARE),
+    "version": Subcommand(
+        "administration.version", "Show the versions of the code, rules, rubrics and formats.", _CARE
+    ),
 }
 
 
@@ -107,7 +126,7 @@ class _Lazy(TyperCommand):
         self._module = subcommand.module
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        return load(self._module).make_context(info_name, args, parent=parent, **extra)
+        return load_command(self._module).make_context(info_name, args, parent=parent, **extra)
 
 
 class _Root(TyperGroup):
@@ -125,7 +144,7 @@ class _Root(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def load(module: str) -> Any:
+def load_command(module: str) -> Any:
     """The real command of a subcommand's module."""
     command = typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
     if not gc.isenabled():
@@ -166,9 +185,9 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from workers.settings import code_version  # noqa: PLC0415  the overview imports nothing heavy
+        from workers.settings.environment import read_code_version  # noqa: PLC0415  the overview imports nothing heavy
 
-        typer.echo(f"hallmark {code_version()}")
+        typer.echo(f"hallmark {read_code_version()}")
         raise typer.Exit
 
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from evidence.model import Server, Trigger
 from evidence.store import RunRow, RunState, Store, open_store
-from workers.cli.boundary import explained
-from workers.cli.console import Exit, fail, note
-from workers.lineage import is_rescored
-from workers.settings import Settings
+from workers.cli.display.console import ExitCode, exit_with_error, print_note
+from workers.cli.error_boundary import explain_failures
+from workers.runs.rescore_origin import is_rescored
+from workers.settings.environment import Settings
 
 LATEST = "latest"
 _LOOK_BACK = 100
@@ -18,17 +18,19 @@ _WHOLE = (Trigger.NIGHTLY, Trigger.LOCAL)  # a re-test is of one server
 
 
 @contextmanager
-def reading(*, make: bool = False) -> Iterator[Store]:
+def open_read_store(*, make: bool = False) -> Iterator[Store]:
     """The store of the settings, for commands that measure nothing; fails with what to do when there is none yet.
 
     `make`: it is made then, for what may be said before the first run.
     """
-    with explained():
+    with explain_failures():
         settings = Settings()
         if settings.database_url is None and make:
             settings.home.mkdir(parents=True, exist_ok=True)
         elif settings.database_url is None and not (settings.home / "hallmark.db").exists():
-            fail(f"no run yet: there is no database in {settings.home}. `hallmark run` makes one", Exit.NOTHING)
+            exit_with_error(
+                f"no run yet: there is no database in {settings.home}. `hallmark run` makes one", ExitCode.NOTHING
+            )
         store = open_store(settings.store_url)
         try:
             store.migrate()
@@ -42,17 +44,17 @@ def find_run(store: Store, name: str | None) -> RunRow:
 
     A run that was scored again under all rubrics replaces the one whose evidence it shares.
     """
-    if name and name != LATEST and (exact := store.run(name)):
+    if name and name != LATEST and (exact := store.find_run(name)):
         return exact
     if not name or name == LATEST:
-        return _latest(store.runs(_LOOK_BACK, triggers=_WHOLE))
-    beginning = [row for row in store.runs(_LOOK_BACK) if row.run.id.startswith(name)]
+        return _latest(store.list_runs(_LOOK_BACK, triggers=_WHOLE))
+    beginning = [row for row in store.list_runs(_LOOK_BACK) if row.run.id.startswith(name)]
     matching = [row for row in beginning if not is_rescored(row)] or beginning
     if len(matching) != 1:
         found = "none" if not matching else ", ".join(row.run.id for row in matching[:5])
-        fail(
+        exit_with_error(
             f"expected the id of one run or `latest`, found {found} for {name!r}. `hallmark runs` lists them",
-            Exit.USAGE,
+            ExitCode.USAGE,
         )
     return matching[0]
 
@@ -62,21 +64,21 @@ def find_server(store: Store, text: str, *, otherwise: str = "") -> Server:
 
     `otherwise`: what to say beside it when there is none, where the text may name something else.
     """
-    found = store.find(text)
+    found = store.search_servers(text)
     if not found:
         known = "`hallmark list` shows them; give an id, reference, name or part of one"
-        fail(f"no server matches {text!r}. {known}{otherwise}", Exit.NOTHING)
+        exit_with_error(f"no server matches {text!r}. {known}{otherwise}", ExitCode.NOTHING)
     if len(found) > 1:
         names = "\n".join(f"  {server.id}  {server.ref}" for server in found[:10])
-        fail(f"{text!r} matches {len(found)} servers, expected one:\n{names}", Exit.USAGE)
+        exit_with_error(f"{text!r} matches {len(found)} servers, expected one:\n{names}", ExitCode.USAGE)
     return found[0]
 
 
 def _latest(runs: list[RunRow]) -> RunRow:
     if not runs:
-        fail("no run yet. `hallmark run` makes one", Exit.NOTHING)
+        exit_with_error("no run yet. `hallmark run` makes one", ExitCode.NOTHING)
     published = [row for row in runs if row.state is RunState.PUBLISHED and not row.is_partial]
     if not published:
-        note(f"no run is published yet; this is the unfinished {runs[0].run.id}")
+        print_note(f"no run is published yet; this is the unfinished {runs[0].run.id}")
         return runs[0]
     return max(published, key=lambda row: (row.run.as_of, row.published_at or row.run.as_of))

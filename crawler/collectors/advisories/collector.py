@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from crawler.advisories.api import Api
-from crawler.advisories.asking import NotAnswered
-from crawler.advisories.looking import MIRROR, STALE_AFTER, Looked, look_by_api, look_in_mirror
+from crawler.advisories.http_client import AdvisoriesUnavailable
+from crawler.advisories.lookup import MIRROR, STALE_AFTER, LookupResult, look_up_by_api, look_up_in_mirror
 from crawler.advisories.mirror import Mirror
-from crawler.advisories.tables import MirrorUnreadable
+from crawler.advisories.mirror_database import MirrorUnreadable
+from crawler.advisories.osv_api import OsvApi
 from crawler.collector import Scarce
-from crawler.collectors.advisories.used import used
-from evidence.advisories.affecting import VersionOrder
-from evidence.advisories.body import body
-from evidence.advisories.matching import Package
-from evidence.advisories.record import is_time, moment
+from crawler.collectors.advisories.used_packages import list_used_packages
+from evidence.advisories.evidence_body import build_body
+from evidence.advisories.osv_record import is_timestamp, parse_timestamp
+from evidence.advisories.package_matching import Package
+from evidence.advisories.version_matching import VersionOrder
 from evidence.canonical import Json
 from evidence.kinds.advisories import KIND, SCHEMA
 from evidence.model import Absent, Dossier, Observed, Reason, Record
@@ -49,7 +49,7 @@ class AdvisoriesCollector:
     def __init__(
         self,
         mirror: Mirror,
-        api: Api | None,
+        api: OsvApi | None,
         order: VersionOrder,
         clock: Callable[[], datetime],
         *,
@@ -65,9 +65,9 @@ class AdvisoriesCollector:
         self._silence: tuple[float, Absent] | None = None
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One record: the advisories that affect what this run found, or why nobody can tell."""
+        """One record: the advisories that affect what this run found, or the reason why that is unknown."""
         now = self._clock()
-        packages = await asyncio.to_thread(used, found)  # thousands, of a large lockfile
+        packages = await asyncio.to_thread(list_used_packages, found)  # thousands, of a large lockfile
         content: Observed | Absent
         observation: Mapping[str, Json] = {}
         if isinstance(packages, Absent):
@@ -78,7 +78,7 @@ class AdvisoriesCollector:
                 content, observation = _carried(earlier, now, looked)
             else:
                 content = Observed(
-                    body(
+                    build_body(
                         checked=looked.checked,
                         groups=looked.groups,
                         unknown=looked.unknown,
@@ -99,10 +99,10 @@ class AdvisoriesCollector:
             )
         ]
 
-    async def _look(self, packages: Sequence[Package]) -> Looked | Absent:
+    async def _look(self, packages: Sequence[Package]) -> LookupResult | Absent:
         missing = Absent(Reason.NOT_COLLECTED, "there is no mirror of advisories: `hallmark advisories refresh`")
         try:
-            looked = await asyncio.to_thread(look_in_mirror, self._mirror, packages, self._order)
+            looked = await asyncio.to_thread(look_up_in_mirror, self._mirror, packages, self._order)
         except MirrorUnreadable as error:
             looked, missing = None, Absent(Reason.NOT_COLLECTED, str(error))
         if looked is not None or self._api is None:
@@ -110,14 +110,14 @@ class AdvisoriesCollector:
         if self._silence is not None and self._tick() < self._silence[0]:
             return self._silence[1]
         try:
-            return await look_by_api(self._api, packages, self._order)
-        except NotAnswered as failure:
+            return await look_up_by_api(self._api, packages, self._order)
+        except AdvisoriesUnavailable as failure:
             absent = failure.absent()
             if absent.reason in _SILENT:
                 self._silence = (self._tick() + REST, absent)
             return absent
 
-    def _observation(self, looked: Looked, now: datetime) -> Mapping[str, Json]:
+    def _observation(self, looked: LookupResult, now: datetime) -> Mapping[str, Json]:
         seen: dict[str, Json] = {LOOKED_AT: now.isoformat(), "by": looked.by}
         if looked.by == MIRROR:
             seen["as_of"] = {state.name: state.refreshed_at.isoformat() for state in looked.states}
@@ -130,6 +130,6 @@ def _carried(earlier: Dossier, now: datetime, absent: Absent) -> tuple[Observed 
     """What an earlier night observed, while it is young enough; else why there is nothing."""
     known = earlier.records.get(KIND)
     looked_at = known.observation.get(LOOKED_AT) if known else None
-    if known is None or not isinstance(known.content, Observed) or not is_time(looked_at):
+    if known is None or not isinstance(known.content, Observed) or not is_timestamp(looked_at):
         return absent, {}
-    return (known.content, known.observation) if now - moment(looked_at) <= CARRIED else (absent, {})
+    return (known.content, known.observation) if now - parse_timestamp(looked_at) <= CARRIED else (absent, {})

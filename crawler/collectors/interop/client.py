@@ -24,15 +24,15 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, Implementation
 from pydantic import ValidationError
 
-from crawler.collectors.interop.errand import Errand, answer
-from crawler.collectors.interop.streams import inherited
-from crawler.collectors.interop.watch import WatchedTransport
-from crawler.wire.adapters import GuardedTransport2
-from crawler.wire.connection import Limits
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.mcp import CLIENT_NAME
-from crawler.wire.scrub import mask
+from crawler.collectors.interop.inherited_stream import open_inherited_transport
+from crawler.collectors.interop.recording_transport import RecordingTransport
+from crawler.collectors.interop.request import InteropRequest, encode_answer
+from crawler.http.adapters import GuardedTransport2
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpEngine
+from crawler.mcp.channel import CLIENT_NAME
+from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.kinds.interop import CONNECT
 from evidence.model import Absent, Reason, TargetType
@@ -79,7 +79,7 @@ class _Page(Protocol):
     next_cursor: str | None
 
 
-class Meeting:
+class SdkSession:
     """What the client did so far."""
 
     def __init__(self) -> None:
@@ -131,10 +131,10 @@ class Meeting:
         }
 
 
-async def meet(errand: Errand) -> Mapping[str, Json] | Absent:
+async def connect_and_list(errand: InteropRequest) -> Mapping[str, Json] | Absent:
     """Connect and list; Absent when a limit of ours, the network or a lock ended it and not the client's judgement."""
     watch = _watch(errand) if errand.handle is None else None
-    meeting = Meeting()
+    meeting = SdkSession()
     refusal: BaseException | None = None
     try:
         async with asyncio.timeout(errand.wall):
@@ -148,17 +148,19 @@ async def meet(errand: Errand) -> Mapping[str, Json] | Absent:
     return _ours(refusal, watch) or meeting.body(refusal)
 
 
-def _watch(errand: Errand) -> WatchedTransport:
+def _watch(errand: InteropRequest) -> RecordingTransport:
     # The wall is reported as a timeout, so it has to come before the deadline of the parent.
     limits = Limits(first_byte=errand.wall, between_bytes=errand.wall, total=errand.wall)
-    engine = Engine(user_agent=errand.user_agent, guard=Guard(allow_private=errand.allow_private), limits=limits)
-    return WatchedTransport(GuardedTransport2(engine), errand.gap)
+    engine = HttpEngine(
+        user_agent=errand.user_agent, guard=AddressGuard(allow_private=errand.allow_private), limits=limits
+    )
+    return RecordingTransport(GuardedTransport2(engine), errand.gap)
 
 
-async def _connect(errand: Errand, watch: WatchedTransport | None, meeting: Meeting) -> None:
+async def _connect(errand: InteropRequest, watch: RecordingTransport | None, meeting: SdkSession) -> None:
     if watch is None:
         assert errand.handle is not None
-        await meeting.run(_client(errand, inherited(errand.handle)))
+        await meeting.run(_client(errand, open_inherited_transport(errand.handle)))
         return
     build = partial(_http, watch, errand)
     if errand.transport == TargetType.SSE:
@@ -169,19 +171,19 @@ async def _connect(errand: Errand, watch: WatchedTransport | None, meeting: Meet
         await meeting.run(_client(errand, streamable_http_client(errand.url, http_client=http)))
 
 
-def _client(errand: Errand, transport: AbstractAsyncContextManager[Any]) -> Client:
+def _client(errand: InteropRequest, transport: AbstractAsyncContextManager[Any]) -> Client:
     known = Implementation(name=CLIENT_NAME, version=version("mcp"))
     mode = "legacy" if errand.handshake else "auto"
     return Client(transport, client_info=known, cache=None, read_timeout_seconds=errand.wall, mode=mode)
 
 
-def _http(watch: WatchedTransport, errand: Errand, **_: object) -> httpx2.AsyncClient:
+def _http(watch: RecordingTransport, errand: InteropRequest, **_: object) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         transport=watch, headers=list(errand.headers), timeout=httpx2.Timeout(errand.wall), trust_env=False
     )
 
 
-def _ours(refusal: BaseException | None, watch: WatchedTransport | None) -> Absent | None:
+def _ours(refusal: BaseException | None, watch: RecordingTransport | None) -> Absent | None:
     """Why the refusal is none of the client's, when it is not. Whether a launched server ended, the parent knows."""
     if refusal is None or isinstance(refusal, ValidationError):
         return None
@@ -217,7 +219,7 @@ def _message(refusal: BaseException) -> str:
 def _stable(text: str) -> str:
     """What the client said without secrets, and without what is another every night."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * _LONGEST])
-    return _VOLATILE.sub("…", mask(" ".join(plain.split())))[:_LONGEST]
+    return _VOLATILE.sub("…", mask_secrets(" ".join(plain.split())))[:_LONGEST]
 
 
 def _first(error: BaseException) -> BaseException:
@@ -225,7 +227,7 @@ def _first(error: BaseException) -> BaseException:
     return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
-def bound(errand: Errand) -> None:
+def limit_resources(errand: InteropRequest) -> None:
     """Give this process no more than the errand's processor time and memory."""
     resource.setrlimit(resource.RLIMIT_AS, (errand.memory * _MIB, errand.memory * _MIB))
     resource.setrlimit(resource.RLIMIT_CPU, (errand.cpu, errand.cpu + 1))
@@ -236,9 +238,9 @@ def bound(errand: Errand) -> None:
 
 def main() -> None:
     """Do the errand of stdin and write the answer to stdout."""
-    errand = Errand.from_json(sys.stdin.buffer.read())
-    bound(errand)
-    sys.stdout.buffer.write(answer(asyncio.run(meet(errand))) + b"\n")
+    errand = InteropRequest.from_json(sys.stdin.buffer.read())
+    limit_resources(errand)
+    sys.stdout.buffer.write(encode_answer(asyncio.run(connect_and_list(errand))) + b"\n")
 
 
 if __name__ == "__main__":

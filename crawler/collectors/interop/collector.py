@@ -10,15 +10,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.collector import Scarce
-from crawler.collectors.interop.errand import Errand
-from crawler.collectors.interop.process import send
-from crawler.collectors.interop.stdio import Met, meet_process
-from crawler.courtesy import GAP, Courtesy
-from crawler.patience import queueing
-from crawler.wire.address import parse_url
-from crawler.wire.failures import InvalidTarget
-from crawler.wire.http import Engine
-from crawler.wire.launch import Launcher
+from crawler.collectors.interop.client_process import run_client_process
+from crawler.collectors.interop.request import InteropRequest
+from crawler.collectors.interop.stdio_session import InteropResult, run_interop_over_stdio
+from crawler.http.deadlines import pause_deadline
+from crawler.http.engine import HttpEngine
+from crawler.http.failures import InvalidTarget
+from crawler.http.rate_limiting import REQUEST_GAP, HostRateLimiter
+from crawler.http.url import parse_url
+from crawler.launcher import Launcher
 from evidence.canonical import Json
 from evidence.kinds.interop import KIND, SCHEMA
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
@@ -57,14 +57,14 @@ class InteropCollector:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: HttpEngine,
         launcher: Launcher | None,
-        courtesy: Courtesy,
+        courtesy: HostRateLimiter,
         clock: Callable[[], datetime],
         limits: InteropLimits | None = None,
         *,
         user_agent: str,
-        gap: float = GAP,
+        gap: float = REQUEST_GAP,
         every: timedelta = timedelta(0),
     ) -> None:
         """A server is met again when its last meeting is at least `every` ago; until then its record is carried."""
@@ -105,14 +105,18 @@ class InteropCollector:
             )
         ]
 
-    async def _meet(self, server: Server) -> Met:
-        first: Met | None = None
+    async def _meet(self, server: Server) -> InteropResult:
+        first: InteropResult | None = None
         for target in server.targets:
-            met = Met(content=await self._meet_remote(target)) if target.type.is_remote else await self._launch(target)
+            met = (
+                InteropResult(content=await self._meet_remote(target))
+                if target.type.is_remote
+                else await self._launch(target)
+            )
             if isinstance(met.content, Observed):
                 return met
             first = first or met
-        return first or Met(content=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
+        return first or InteropResult(content=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
 
     async def _meet_remote(self, remote: Target) -> Observed | Absent:
         try:
@@ -124,19 +128,19 @@ class InteropCollector:
         async with _turn(self._remotes), nullcontext() if own else self._courtesy.visit(origin.host):
             if not own:
                 self._courtesy.charge(origin.host, _MEETING)
-            return await send(self._errand(remote, 0.0 if own else self._gap))
+            return await run_client_process(self._errand(remote, 0.0 if own else self._gap))
 
-    async def _launch(self, target: Target) -> Met:
+    async def _launch(self, target: Target) -> InteropResult:
         if target.type not in _RUNNABLE:
-            return Met(content=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
+            return InteropResult(content=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
-            return Met(content=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
+            return InteropResult(content=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
         # This turn comes before the sandbox's slot, whose holders wait for nobody, so no two can wait for each other.
         async with _turn(self._processes):
-            return await meet_process(self._launcher, target, self._errand(target, 0.0))
+            return await run_interop_over_stdio(self._launcher, target, self._errand(target, 0.0))
 
-    def _errand(self, target: Target, gap: float) -> Errand:
-        return Errand(
+    def _errand(self, target: Target, gap: float) -> InteropRequest:
+        return InteropRequest(
             url=target.identifier if target.type.is_remote else "",
             transport=target.type.value,
             headers=target.headers,
@@ -151,7 +155,7 @@ class InteropCollector:
 
 @asynccontextmanager
 async def _turn(room: asyncio.Semaphore) -> AsyncIterator[None]:
-    with queueing():
+    with pause_deadline():
         await room.acquire()
     try:
         yield

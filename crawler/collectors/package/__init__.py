@@ -2,7 +2,7 @@
 
 from crawler.collectors.package.archives import Archive, Archives
 from crawler.collectors.package.collector import PackageCollector, PackageLimits
-from crawler.collectors.package.sources import ConfiguredIndexes, Indexes, index_transport
+from crawler.collectors.package.indexes import ConfiguredIndexes, Indexes, index_transport
 
 __all__ = [
     "Archive",

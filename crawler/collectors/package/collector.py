@@ -12,22 +12,22 @@ from urllib.parse import quote
 import httpx
 from packaging.utils import canonicalize_name
 
-from crawler.addresses import Unusable, npm_name, pypi_name
+from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
 from crawler.collector import Scarce
-from crawler.collectors.package import keeping, npm
+from crawler.collectors.package import earlier_record, npm_metadata
 from crawler.collectors.package.archives import Archive
-from crawler.collectors.package.asking import Asking, Patience
-from crawler.collectors.package.keeping import Earlier, Wanted
-from crawler.collectors.package.looking import Found, Look
-from crawler.collectors.package.npm_look import look_at_npm
-from crawler.collectors.package.python_look import look_at_python
-from crawler.collectors.package.reading import VERSION as LONGEST_VERSION
-from crawler.collectors.package.reading import Members, members, plain
-from crawler.collectors.package.sharing import Shared
-from crawler.collectors.package.sources import Indexes, index_transport
-from crawler.wire.http import Engine
-from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.provisioning.indexes import NpmIndex
+from crawler.collectors.package.document_fields import VERSION as LONGEST_VERSION
+from crawler.collectors.package.document_fields import Members, as_object, as_plain_text
+from crawler.collectors.package.earlier_record import EarlierPackageRecord, WantedPackage
+from crawler.collectors.package.index_client import IndexClient, IndexRetryPolicy
+from crawler.collectors.package.indexes import Indexes, index_transport
+from crawler.collectors.package.npm_probe import probe_npm_package
+from crawler.collectors.package.package_probe import PackageProbe, PackageResult
+from crawler.collectors.package.python_probe import probe_python_project
+from crawler.collectors.package.shared_results import SharedResults
+from crawler.http.engine import HttpEngine
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.toolchain.package_indexes import NpmIndex
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.package import KIND, NPM, PYPI, SCHEMA
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
@@ -74,13 +74,13 @@ class PackageCollector:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: HttpEngine,
         indexes: Indexes,
         clock: Callable[[], datetime],
         limits: PackageLimits | None = None,
         *,
         downloads: Mapping[str, str] | None = None,
-        patience: Patience | None = None,
+        patience: IndexRetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._engine = engine
@@ -91,7 +91,9 @@ class PackageCollector:
         self._patience = patience
         self._sleep = sleep
         self._room = asyncio.Semaphore(self._limits.at_once)
-        self._looks: Shared[Wanted, _Looked] = Shared(clock, self._lifetime, most=self._limits.most_kept)
+        self._looks: SharedResults[WantedPackage, _Looked] = SharedResults(
+            clock, self._lifetime, most=self._limits.most_kept
+        )
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One package record of the first npm or PyPI target; what could not be looked at now is carried over."""
@@ -121,16 +123,16 @@ class PackageCollector:
         wanted = _first(server)
         if isinstance(wanted, Absent):
             return wanted, {}
-        earlier = Earlier.of(record, wanted)
+        earlier = EarlierPackageRecord.of(record, wanted)
         looked = await self._look(wanted, earlier)
         if earlier and earlier.instead_of(looked.content, looked.observation, now):
             return earlier.content, earlier.record.observation
         return looked.content, looked.observation
 
-    async def _look(self, wanted: Wanted, earlier: Earlier | None) -> _Looked:
+    async def _look(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Looked:
         return await self._looks.get(wanted, lambda: self._bounded(wanted, earlier))
 
-    async def _bounded(self, wanted: Wanted, earlier: Earlier | None) -> _Looked:
+    async def _bounded(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Looked:
         async with self._room:
             try:
                 async with asyncio.timeout(self._limits.seconds):
@@ -141,23 +143,23 @@ class PackageCollector:
             except SandboxError as error:  # no index is configured
                 return _failed(Absent(Reason.NOT_COLLECTED, str(error)))
 
-    async def _visit(self, wanted: Wanted, earlier: Earlier | None) -> _Looked:
+    async def _visit(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Looked:
         index = await (self._indexes.npm() if wanted.ecosystem == NPM else self._indexes.python())
         most = self._limits.document
         transport = await index_transport(self._engine, index, most_bytes=most)
         async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
-            asking = Asking(
+            asking = IndexClient(
                 client, _WHO[wanted.ecosystem], clock=self._clock, sleep=self._sleep, patience=self._patience
             )
-            look = Look(asking, most_bytes=most)
+            look = PackageProbe(asking, most_bytes=most)
             known = earlier if earlier and earlier.repeatable(self.version) else None
             if known and known.archive and await look.unchanged(known.sources(index)):
                 observation = {**known.record.observation, **await self._volatile(look, wanted)}
                 return _Looked(known.content, known.archive, observation)
             if isinstance(index, NpmIndex):
-                found = await look_at_npm(look, index, wanted.name, wanted.version)
+                found = await probe_npm_package(look, index, wanted.name, wanted.version)
             else:
-                found = await look_at_python(look, index, wanted.name, wanted.version)
+                found = await probe_python_project(look, index, wanted.name, wanted.version)
             if isinstance(found, Absent):
                 return _failed(found)
             return _Looked(
@@ -166,12 +168,14 @@ class PackageCollector:
                 {**_sources(look, found), **await self._volatile(look, wanted)},
             )
 
-    async def _volatile(self, look: Look, wanted: Wanted) -> dict[str, Json]:
+    async def _volatile(self, look: PackageProbe, wanted: WantedPackage) -> dict[str, Json]:
         """What is another every night."""
-        facts: dict[str, Json] = {keeping.LOOKED_AT: self._clock().isoformat()}
+        facts: dict[str, Json] = {earlier_record.LOOKED_AT: self._clock().isoformat()}
         template = self._downloads.get(wanted.ecosystem)
         if template:
-            answer = await look.members("downloads", template.replace("{name}", quote(wanted.name)), npm.FULL)
+            answer = await look.members(
+                "downloads", template.replace("{name}", quote(wanted.name)), npm_metadata.FULL_PACKUMENT
+            )
             facts["downloads"] = _monthly(answer) if isinstance(answer, Mapping) else None
         return facts
 
@@ -183,23 +187,25 @@ def _failed(why: Absent) -> _Looked:
     return _Looked(why, why)
 
 
-def _sources(look: Look, found: Found) -> dict[str, Json]:
+def _sources(look: PackageProbe, found: PackageResult) -> dict[str, Json]:
     return {
-        keeping.DOCUMENTS: [source.written for source in look.read],
-        keeping.INCOMPLETE: list[Json](look.incomplete),
-        keeping.ARCHIVE: keeping.written(found.archive) if isinstance(found.archive, Archive) else None,
+        earlier_record.DOCUMENTS: [source.written for source in look.read],
+        earlier_record.INCOMPLETE: list[Json](look.incomplete),
+        earlier_record.ARCHIVE: earlier_record.archive_to_json(found.archive)
+        if isinstance(found.archive, Archive)
+        else None,
     }
 
 
 def _monthly(answer: Members) -> int | None:
     """The count in `{"downloads": N}` or `{"data": {"last_month": N}}`, as the two public services answer."""
-    for value in (answer.get("downloads"), members(answer.get("data")).get("last_month")):
+    for value in (answer.get("downloads"), as_object(answer.get("data")).get("last_month")):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53:
             return value
     return None
 
 
-def _first(server: Server) -> Wanted | Absent:
+def _first(server: Server) -> WantedPackage | Absent:
     """What the first npm or PyPI target wants; a package of another kind is named instead."""
     packages = [target for target in server.targets if target.type in {TargetType.NPM, TargetType.PYPI}]
     if packages:
@@ -209,16 +215,16 @@ def _first(server: Server) -> Wanted | Absent:
     return Absent(Reason.NO_PACKAGE, f"the server declares {declared}; npm and PyPI packages are looked up")
 
 
-def _wanted(target: Target) -> Wanted | Absent:
-    version = plain(target.version, LONGEST_VERSION)
+def _wanted(target: Target) -> WantedPackage | Absent:
+    version = as_plain_text(target.version, LONGEST_VERSION)
     version = None if version in {"latest", "*"} else version
     try:
         match target.type:
             case TargetType.NPM:
-                return Wanted("npm", npm_name(target.identifier), version)
+                return WantedPackage("npm", normalise_npm_name(target.identifier), version)
             case TargetType.PYPI:
-                pypi_name(target.identifier)
-                return Wanted("PyPI", canonicalize_name(target.identifier), version)
-    except Unusable as error:
+                normalise_pypi_name(target.identifier)
+                return WantedPackage("PyPI", canonicalize_name(target.identifier), version)
+    except UnusableAddress as error:
         return Absent(Reason.NO_PACKAGE, f"expected {error}")
     return Absent(Reason.NO_PACKAGE, f"{target.type.value} packages are not looked up")

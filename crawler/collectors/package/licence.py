@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from crawler.collectors.package.reading import Members, members, plain
+from crawler.collectors.package.document_fields import Members, as_object, as_plain_text
 from evidence.canonical import Json
 
 LONGEST: Final = 100  # characters: more is the text of a licence and not its name
@@ -57,10 +57,10 @@ def python_licence(info: Members) -> str | None:
 
 
 def _entry(value: Json) -> str | None:
-    return _name(value if isinstance(value, str) else members(value).get("type") or members(value).get("name"))
+    return _name(value if isinstance(value, str) else as_object(value).get("type") or as_object(value).get("name"))
 
 
 def _name(value: Json) -> str | None:
     if not isinstance(value, str) or "\n" in value.strip() or len(value.strip()) > LONGEST:
         return None
-    return plain(value, LONGEST)
+    return as_plain_text(value, LONGEST)

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from crawler.collectors.package.reading import Members, members, repository, web_address, whole
+from crawler.collectors.package.document_fields import Members, as_exact_text, as_object, as_repository_url, as_web_url
 from evidence.canonical import Json, NotJson, parse_json
 
 _MOST: Final = 20  # attestations of one version
@@ -15,48 +15,48 @@ _STATEMENT: Final = 1 << 20
 _FORGES: Final = {"GitHub": "https://github.com/", "GitLab": "https://gitlab.com/"}
 
 
-def nothing_attested() -> dict[str, Json]:
+def empty_provenance() -> dict[str, Json]:
     """The index would say, and does not."""
     return {"attested": False, "repository": None, "predicates": []}
 
 
-def npm_says(manifest: Members) -> bool | None:
+def has_npm_attestations(manifest: Members) -> bool | None:
     """Whether the version has attestations; None when this index does not pass on what is known about that.
 
     Every version has the registry's `signatures` in `dist`, so a `dist` without them was cut down by a mirror.
     """
-    dist = members(manifest.get("dist"))
+    dist = as_object(manifest.get("dist"))
     if isinstance(dist.get("attestations"), Mapping):
         return True
     return False if isinstance(dist.get("signatures"), list) else None
 
 
-def npm_provenance(manifest: Members, answer: Members) -> dict[str, Json]:
+def read_npm_provenance(manifest: Members, answer: Members) -> dict[str, Json]:
     """From the version's `dist.attestations` and the answer of the attestation endpoint, empty when there was none."""
-    announced = members(members(members(manifest.get("dist")).get("attestations")).get("provenance"))
-    bundles = [members(entry) for entry in _list(answer.get("attestations"))]
+    announced = as_object(as_object(as_object(manifest.get("dist")).get("attestations")).get("provenance"))
+    bundles = [as_object(entry) for entry in _list(answer.get("attestations"))]
     statements = [
-        _statement(members(members(entry.get("bundle")).get("dsseEnvelope")).get("payload")) for entry in bundles
+        _statement(as_object(as_object(entry.get("bundle")).get("dsseEnvelope")).get("payload")) for entry in bundles
     ]
     types = (announced.get("predicateType"), *(entry.get("predicateType") for entry in bundles))
-    found = (_slsa_repository(members(statement.get("predicate"))) for statement in statements)
+    found = (_slsa_repository(as_object(statement.get("predicate"))) for statement in statements)
     return _attested(types, found)
 
 
-def python_provenance(answer: Members) -> dict[str, Json]:
+def read_python_provenance(answer: Members) -> dict[str, Json]:
     """From a PEP 740 provenance object, empty when it could not be had."""
-    bundles = [members(entry) for entry in _list(answer.get("attestation_bundles"))]
+    bundles = [as_object(entry) for entry in _list(answer.get("attestation_bundles"))]
     statements = [
-        _statement(members(members(entry).get("envelope")).get("statement"))
+        _statement(as_object(as_object(entry).get("envelope")).get("statement"))
         for bundle in bundles
         for entry in _list(bundle.get("attestations"))
     ]
-    found = (_publisher_repository(members(bundle.get("publisher"))) for bundle in bundles)
+    found = (_publisher_repository(as_object(bundle.get("publisher"))) for bundle in bundles)
     return _attested((statement.get("predicateType") for statement in statements), found)
 
 
 def _attested(types: Iterable[Json], repositories: Iterator[str | None]) -> dict[str, Json]:
-    predicates = sorted({name for value in types if (name := web_address(value))})
+    predicates = sorted({name for value in types if (name := as_web_url(value))})
     return {
         "attested": True,
         "repository": next((url for url in repositories if url), None),
@@ -66,19 +66,19 @@ def _attested(types: Iterable[Json], repositories: Iterator[str | None]) -> dict
 
 def _slsa_repository(predicate: Members) -> str | None:
     """Where a SLSA statement says that the build's source is: https://slsa.dev/spec/v1.0/provenance, and 0.2 before."""
-    parameters = members(members(predicate.get("buildDefinition")).get("externalParameters"))
-    current = members(parameters.get("workflow")).get("repository")
-    older = members(members(predicate.get("invocation")).get("configSource")).get("uri")
+    parameters = as_object(as_object(predicate.get("buildDefinition")).get("externalParameters"))
+    current = as_object(parameters.get("workflow")).get("repository")
+    older = as_object(as_object(predicate.get("invocation")).get("configSource")).get("uri")
     for text in (current, older):
-        if isinstance(text, str) and (found := repository(text.partition("@refs/")[0])):
+        if isinstance(text, str) and (found := as_repository_url(text.partition("@refs/")[0])):
             return str(found["url"])
     return None
 
 
 def _publisher_repository(publisher: Members) -> str | None:
-    forge = _FORGES.get(whole(publisher.get("kind"), 40) or "")
-    path = whole(publisher.get("repository"), 400)
-    found = repository(forge + path) if forge and path else None
+    forge = _FORGES.get(as_exact_text(publisher.get("kind"), 40) or "")
+    path = as_exact_text(publisher.get("repository"), 400)
+    found = as_repository_url(forge + path) if forge and path else None
     return str(found["url"]) if found else None
 
 
@@ -86,7 +86,7 @@ def _statement(payload: Json) -> Members:
     if not isinstance(payload, str) or len(payload) > _STATEMENT:
         return {}
     try:
-        return members(parse_json(base64.b64decode(payload), max_bytes=_STATEMENT))
+        return as_object(parse_json(base64.b64decode(payload), max_bytes=_STATEMENT))
     except (binascii.Error, ValueError, NotJson):
         return {}
 

@@ -8,20 +8,21 @@ from datetime import datetime
 from typing import Final
 
 from crawler.collector import Scarce
-from crawler.collectors.protocol import carrying, transcription
-from crawler.collectors.protocol import samples as sampling
-from crawler.collectors.protocol.chosen import Chosen
-from crawler.collectors.protocol.dialogue import ProbeLimits
-from crawler.collectors.protocol.keeping import are_equal
-from crawler.collectors.protocol.observing import Observing, behaviour_of
-from crawler.collectors.protocol.probe import Finding, Manner, Means, Probed
-from crawler.collectors.protocol.remote import RemoteProbe
-from crawler.collectors.protocol.starting import Starting
-from crawler.collectors.protocol.trials import Policy
-from crawler.courtesy import Courtesy
-from crawler.credentials import Credentials
-from crawler.wire.http import Engine
-from crawler.wire.launch import Launcher
+from crawler.collectors.protocol.probes import carry_over
+from crawler.collectors.protocol.probes.probe import Finding, ProbeDependencies, ProbeOptions, ProbeResult
+from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
+from crawler.collectors.protocol.questions import exchanges_body
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.samples import sample_window as sampling
+from crawler.collectors.protocol.session.dialogue import ProbeLimits
+from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher, behaviour_content
+from crawler.collectors.protocol.stdio.start_attempts import StartAttempts
+from crawler.collectors.protocol.stdio.trial_reuse import is_same_evidence
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.http.credentials import Credentials
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.launcher import Launcher
 from evidence.canonical import Json
 from evidence.kinds import access, behaviour, exchanges, handouts, listing, samples, trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
@@ -49,25 +50,25 @@ class ProtocolCollector:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: HttpEngine,
         launcher: Launcher | None,
-        courtesy: Courtesy,
+        courtesy: HostRateLimiter,
         clock: Callable[[], datetime],
         limits: ProbeLimits | None = None,
         *,
         client_version: str = "0",
         depth: str = "core",
         spread: bool = False,
-        policy: Policy = Policy.ANNOTATED,
+        policy: CallPolicy = CallPolicy.ANNOTATED,
         credentials: Credentials | None = None,
         opted_out: Collection[str] = (),
         listen: bool = False,
-        chosen: Chosen | None = None,
+        chosen: QuestionSelection | None = None,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
         self._clock = clock
-        self._means = Means(
+        self._means = ProbeDependencies(
             courtesy=courtesy, clock=clock, limits=limits or ProbeLimits(), client_version=client_version
         )
         self._depth = depth
@@ -81,7 +82,7 @@ class ProtocolCollector:
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One record per kind of the first target that opens, else of the first one and why it did not."""
         manner = self._manner(target, earlier)
-        first: Probed | None = None
+        first: ProbeResult | None = None
         silent: set[str] = set()  # addresses that are not asked again over another transport
         for position, candidate in enumerate(target.targets):
             if candidate.identifier in silent:
@@ -92,17 +93,17 @@ class ProtocolCollector:
             if probed.listing.reason in _SILENT:
                 silent.add(candidate.identifier)
             first = first or probed
-        nothing = Probed(listing=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
+        nothing = ProbeResult(listing=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
         return self._records(target, first or nothing, 0, earlier)
 
-    def _manner(self, server: Server, earlier: Dossier) -> Manner:
-        depth = self._depth if self._chosen is None else transcription.CORE
+    def _manner(self, server: Server, earlier: Dossier) -> ProbeOptions:
+        depth = self._depth if self._chosen is None else exchanges_body.CORE
         if depth == _WEEKLY:
             weekday = int(server.id[-8:], 16) % 7 if self._spread else None
-            due = carrying.is_full_due(earlier.records.get(exchanges.KIND), self._clock(), weekday)
-            depth = transcription.FULL if due else transcription.CORE
+            due = carry_over.is_full_probe_due(earlier.records.get(exchanges.KIND), self._clock(), weekday)
+            depth = exchanges_body.FULL if due else exchanges_body.CORE
         names = {server.ref, server.name, *server.seen_in, *(target.identifier for target in server.targets)}
-        return Manner(
+        return ProbeOptions(
             depth=depth,
             policy=self._policy,
             opted_out=bool(names & self._opted_out),
@@ -111,21 +112,21 @@ class ProtocolCollector:
             chosen=self._chosen,
         )
 
-    async def _probe(self, target: Target, manner: Manner, earlier: Dossier) -> Probed:
+    async def _probe(self, target: Target, manner: ProbeOptions, earlier: Dossier) -> ProbeResult:
         if target.type.is_remote:
             return await RemoteProbe(self._engine, self._means, manner).run(target)
         if target.type not in _RUNNABLE:
-            return Probed(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
+            return ProbeResult(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
-            return Probed(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        observing = Observing(self._launcher)
-        probed = await Starting(observing, self._means, manner, earlier).run(target)
+            return ProbeResult(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
+        observing = RecordingLauncher(self._launcher)
+        probed = await StartAttempts(observing, self._means, manner, earlier).run(target)
         return replace(probed, behaviour=observing.told())
 
-    def _records(self, server: Server, probed: Probed, position: int, earlier: Dossier) -> list[Record]:
+    def _records(self, server: Server, probed: ProbeResult, position: int, earlier: Dossier) -> list[Record]:
         at = self._clock()
         same: Finding = (probed.listing if isinstance(probed.listing, Absent) else _NOTHING, {})
-        sampled = sampling.roll(
+        sampled = sampling.roll_sample_window(
             earlier.records.get(samples.KIND),
             probed.attempted,
             at=at,
@@ -138,28 +139,29 @@ class ProtocolCollector:
             exchanges.KIND: talked,
             access.KIND: self._access(probed, earlier, at) or (_no_access(server.targets[position:][:1], same[0]), {}),
             trials.KIND: probed.trials or same,
-            handouts.KIND: carrying.carry_handouts(probed.handouts, talked, earlier.records.get(handouts.KIND)) or same,
+            handouts.KIND: carry_over.carry_over_handouts(probed.handouts, talked, earlier.records.get(handouts.KIND))
+            or same,
             samples.KIND: sampled,
-            behaviour.KIND: (behaviour_of(probed.behaviour, server.targets[position:][:1], same[0]), {}),
+            behaviour.KIND: (behaviour_content(probed.behaviour, server.targets[position:][:1], same[0]), {}),
         }
         return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]
 
-    def _carried(self, probed: Probed, earlier: Dossier, at: datetime) -> Finding | None:
+    def _carried(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
         """The exchanges, with what an earlier full probe asked beyond them."""
         if probed.exchanges is None or not isinstance(fresh := probed.exchanges[0], Observed):
             return probed.exchanges
-        same_lists = are_equal(earlier.read(listing.KIND), probed.listing)
+        same_lists = is_same_evidence(earlier.read(listing.KIND), probed.listing)
         known = earlier.records.get(exchanges.KIND)
-        due: Mapping[str, Json] = {} if self._chosen is None else {carrying.FULL_DUE: True}
-        return carrying.carry(fresh, {**probed.exchanges[1], **due}, known, at, same_lists=same_lists)
+        due: Mapping[str, Json] = {} if self._chosen is None else {carry_over.FULL_DUE: True}
+        return carry_over.carry_over_exchanges(fresh, {**probed.exchanges[1], **due}, known, at, same_lists=same_lists)
 
-    def _access(self, probed: Probed, earlier: Dossier, at: datetime) -> Finding | None:
+    def _access(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
         """The look at access; of an open server with the metadata that only a full probe asks for."""
         thorough = _is_full(probed) or bool(self._chosen and self._chosen.metadata)
         if probed.access is None or not isinstance(fresh := probed.access[0], Observed) or thorough:
             return probed.access
-        asked = carrying.full_at(earlier.records.get(exchanges.KIND))
-        return carrying.carry_access(fresh, probed.access[1], earlier.records.get(access.KIND), asked, at)
+        asked = carry_over.read_full_probe_time(earlier.records.get(exchanges.KIND))
+        return carry_over.carry_over_access(fresh, probed.access[1], earlier.records.get(access.KIND), asked, at)
 
     def _record(
         self, server: Server, kind: str, at: datetime, content: Observed | Absent, observation: Mapping[str, Json]
@@ -176,9 +178,9 @@ class ProtocolCollector:
         )
 
 
-def _is_full(probed: Probed) -> bool:
+def _is_full(probed: ProbeResult) -> bool:
     """Whether a full probe was made."""
-    return probed.exchanges is not None and carrying.FULL_AT in probed.exchanges[1]
+    return probed.exchanges is not None and carry_over.FULL_AT in probed.exchanges[1]
 
 
 _SILENT: Final = frozenset({Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS})

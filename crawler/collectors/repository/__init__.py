@@ -1,19 +1,19 @@
 """Evidence out of GitHub: how a repository is kept, and Dependabot's alerts where they may be read."""
 
-from crawler.collectors.repository.budgets import Budgets
-from crawler.collectors.repository.calls import PUBLIC_API, CallLimits
+from crawler.collectors.repository.api.calls import PUBLIC_API, CallLimits
+from crawler.collectors.repository.api.token_budgets import TokenBudgets
 from crawler.collectors.repository.collector import RepositoryCollector
 from crawler.collectors.repository.github import GitHub, GitHubLimits
-from crawler.collectors.repository.ports import BillOfMaterials, Part, Tarballs
+from crawler.collectors.repository.interfaces import SbomPart, SbomSource, TarballSource
 
 __all__ = [
     "PUBLIC_API",
-    "BillOfMaterials",
-    "Budgets",
     "CallLimits",
     "GitHub",
     "GitHubLimits",
-    "Part",
     "RepositoryCollector",
-    "Tarballs",
+    "SbomPart",
+    "SbomSource",
+    "TarballSource",
+    "TokenBudgets",
 ]

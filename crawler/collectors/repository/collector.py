@@ -8,10 +8,14 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.collector import Scarce
-from crawler.collectors.repository.address import Elsewhere, Named, declared
-from crawler.collectors.repository.answers import Gone, Prevented
+from crawler.collectors.repository.api.responses import CollectionPrevented, RepositoryGone
 from crawler.collectors.repository.github import GitHub
-from crawler.collectors.repository.looks import Known, Look
+from crawler.collectors.repository.repository_address import (
+    DeclaredRepository,
+    OtherRepository,
+    find_declared_repository,
+)
+from crawler.collectors.repository.shared_probes import EarlierRepository, RepositoryProbe
 from evidence.canonical import Json, NotJson, canonical_json, parse_json
 from evidence.kinds import alerts, repository
 from evidence.model import Absent, Dossier, Observed, Reason, Record
@@ -43,17 +47,17 @@ class RepositoryCollector:
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         """One record of each kind: what was seen, why there is nothing, or what was seen the last time."""
-        place = declared(found, self._github.host)
-        if isinstance(place, Elsewhere):
+        place = find_declared_repository(found, self._github.host)
+        if isinstance(place, OtherRepository):
             absent = Absent(Reason.NO_REPOSITORY, place.found)
             return [self._record(found, kind, absent, {}) for kind in self.kinds]
         known = earlier.records.get(repository.KIND)
         try:
             look = await self._github.look(place.name, self._known(known, place))
-        except Gone as error:
+        except RepositoryGone as error:
             looked_at: dict[str, Json] = {LOOKED_AT: self._clock().isoformat(), _ASKED: place.name}
             return [self._record(found, kind, error.absent, looked_at) for kind in self.kinds]
-        except Prevented as error:
+        except CollectionPrevented as error:
             earlier = earlier if known and _is_about(known, place.name) else replace(earlier, records={})
             return [self._earlier(found, earlier, kind, error) for kind in self.kinds]
         seen = self._record(found, repository.KIND, _body(look, place), _observation(look))
@@ -62,12 +66,12 @@ class RepositoryCollector:
     async def _alerts(self, found: Dossier, earlier: Dossier, name: str) -> Record:
         try:
             content = await self._github.alerts(name)
-        except Prevented as error:
+        except CollectionPrevented as error:
             return self._earlier(found, earlier, alerts.KIND, error)
         looked_at = {LOOKED_AT: self._clock().isoformat()} if isinstance(content, Observed) else {}
         return self._record(found, alerts.KIND, content, looked_at)
 
-    def _earlier(self, found: Dossier, earlier: Dossier, kind: str, error: Prevented) -> Record:
+    def _earlier(self, found: Dossier, earlier: Dossier, kind: str, error: CollectionPrevented) -> Record:
         """What was found before, when that is young enough: a score does not move because we could not look.
 
         That a repository was gone was found, too: only a look has that moment in its observation.
@@ -78,7 +82,7 @@ class RepositoryCollector:
             return self._record(found, kind, error.absent, {})
         return self._record(found, kind, record.content, record.observation)
 
-    def _known(self, record: Record | None, place: Named) -> Known | None:
+    def _known(self, record: Record | None, place: DeclaredRepository) -> EarlierRepository | None:
         """What an earlier record knows, when this version of the collector wrote it about the same address."""
         if record is None or not isinstance(record.content, Observed):
             return None
@@ -87,7 +91,7 @@ class RepositoryCollector:
         body = _members(record)
         if not _is_about(record, place.name):
             return None
-        return Known(
+        return EarlierRepository(
             facts={name: value for name, value in body.items() if name not in _OF_THE_SERVER},
             etags=_texts(record.observation.get(_ETAGS)),
             full_at=_moment(record, _FULL_AT),
@@ -128,7 +132,7 @@ def _texts(value: Json) -> Mapping[str, str]:
     return {name: text for name, text in stated.items() if isinstance(text, str)}
 
 
-def _body(look: Look, place: Named) -> Observed:
+def _body(look: RepositoryProbe, place: DeclaredRepository) -> Observed:
     name = look.facts.get("name")
     renamed = isinstance(name, str) and name.lower() != place.name.lower()
     body: dict[str, Json] = {
@@ -139,7 +143,7 @@ def _body(look: Look, place: Named) -> Observed:
     return Observed(canonical_json(body))
 
 
-def _observation(look: Look) -> dict[str, Json]:
+def _observation(look: RepositoryProbe) -> dict[str, Json]:
     observation: dict[str, Json] = {
         LOOKED_AT: look.looked_at.isoformat(),
         _FULL_AT: look.full_at.isoformat(),

@@ -11,19 +11,19 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from crawler.collectors.repository.address import repository_name
-from crawler.collectors.repository.alerts import AlertReader
-from crawler.collectors.repository.answers import Answer, NotReached, Prevented
-from crawler.collectors.repository.asking import Asking
-from crawler.collectors.repository.batching import LINGER, SIZE, Batcher
-from crawler.collectors.repository.bill import bill
-from crawler.collectors.repository.breaker import FAILURES, REST, Breaker
-from crawler.collectors.repository.budgets import Budgets
-from crawler.collectors.repository.calls import PUBLIC_API, CallLimits, Calls
-from crawler.collectors.repository.looks import Known, Look, Looks
-from crawler.collectors.repository.ports import Part
-from crawler.collectors.repository.reading import FULL_EVERY, Reading
-from crawler.collectors.repository.tokens import PACE, PATIENCE, Purse
+from crawler.collectors.repository.alert_reader import AlertReader
+from crawler.collectors.repository.api.batching import BATCH_SIZE, BATCH_WAIT, Batcher
+from crawler.collectors.repository.api.calls import PUBLIC_API, CallLimits, Calls
+from crawler.collectors.repository.api.circuit_breaker import MAX_FAILURES, OPEN_SECONDS, CircuitBreaker
+from crawler.collectors.repository.api.responses import ApiResponse, CollectionPrevented, GitHubUnreachable
+from crawler.collectors.repository.api.token_budgets import TokenBudgets
+from crawler.collectors.repository.api.token_rotation import MAX_TOKEN_WAIT, REQUEST_INTERVAL, TokenRotation
+from crawler.collectors.repository.graphql_client import GraphQLClient
+from crawler.collectors.repository.interfaces import SbomPart
+from crawler.collectors.repository.parsing.sbom import parse_sbom
+from crawler.collectors.repository.repository_address import parse_repository_name
+from crawler.collectors.repository.repository_reader import FULL_EVERY, GitHubRepositoryReader
+from crawler.collectors.repository.shared_probes import EarlierRepository, RepositoryProbe, SharedRepositoryProbes
 from evidence.canonical import NotJson
 from evidence.model import Absent, Observed, Reason
 
@@ -42,12 +42,12 @@ class GitHubLimits:
     """
 
     calls: CallLimits = field(default_factory=CallLimits)
-    batch: int = SIZE
-    linger: float = LINGER
-    pace: float = PACE
-    patience: float = PATIENCE
-    failures: int = FAILURES
-    rest: float = REST
+    batch: int = BATCH_SIZE
+    linger: float = BATCH_WAIT
+    pace: float = REQUEST_INTERVAL
+    patience: float = MAX_TOKEN_WAIT
+    failures: int = MAX_FAILURES
+    rest: float = OPEN_SECONDS
     full_every: timedelta = FULL_EVERY
 
 
@@ -66,18 +66,20 @@ class GitHub:
         now: Callable[[], datetime],
         user_agent: str,
         limits: GitHubLimits | None = None,
-        budgets: Budgets | None = None,
+        budgets: TokenBudgets | None = None,
         tick: Callable[[], float] = time.monotonic,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         bounds = limits or GitHubLimits()
-        purse = Purse(
+        purse = TokenRotation(
             tokens, tick=tick, now=now, pause=pause, budgets=budgets, pace=bounds.pace, patience=bounds.patience
         )
-        breaker = Breaker(tick, bounds.failures, bounds.rest)
+        breaker = CircuitBreaker(tick, bounds.failures, bounds.rest)
         self._calls = Calls(base, purse, breaker, pause, bounds.calls, user_agent=user_agent)
-        batcher = Batcher(Asking(self._calls, now), pause, size=bounds.batch, linger=bounds.linger)
-        self._looks = Looks(Reading(self._calls, now, pause, batcher, full_every=bounds.full_every), now)
+        batcher = Batcher(GraphQLClient(self._calls, now), pause, size=bounds.batch, linger=bounds.linger)
+        self._looks = SharedRepositoryProbes(
+            GitHubRepositoryReader(self._calls, now, pause, batcher, full_every=bounds.full_every), now
+        )
         self._alerts = AlertReader(self._calls)
 
     @property
@@ -86,7 +88,7 @@ class GitHub:
         host = urlsplit(self._calls.base).hostname or ""
         return "github.com" if host in _LOCAL else host.removeprefix("api.")
 
-    async def look(self, name: str, known: Known | None) -> Look:
+    async def look(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
         """The look at `OWNER/REPO`, shared by all servers in it; raise Gone or Prevented."""
         return await self._looks.at(name, known)
 
@@ -94,7 +96,7 @@ class GitHub:
         """Body of kind `alerts`, or why the alerts are not read; raise Prevented when we could not ask."""
         return await self._alerts.read(name)
 
-    async def sbom(self, name: str) -> tuple[Part, ...] | Absent:
+    async def sbom(self, name: str) -> tuple[SbomPart, ...] | Absent:
         """Parts of `OWNER/REPO` by GitHub's dependency graph, which costs one request; or why there is no bill."""
         answer = await self._asked(name, "dependency-graph/sbom")
         if isinstance(answer, Absent):
@@ -102,10 +104,10 @@ class GitHub:
         if answer.status != 200:
             return Absent(Reason.NOT_COLLECTED, f"HTTP {answer.status}: GitHub keeps no dependency graph of it")
         try:
-            found = bill(answer.json())
+            found = parse_sbom(answer.json())
         except NotJson:
             found = None
-        return found if found is not None else NotReached("GitHub's answer is not a bill of materials").absent
+        return found if found is not None else GitHubUnreachable("GitHub's answer is not a bill of materials").absent
 
     async def tarball_address(self, name: str, ref: str) -> str | Absent:
         """Where the tarball of `OWNER/REPO` at a ref is fetched from, which costs one request; or why nowhere."""
@@ -117,7 +119,7 @@ class GitHub:
             return Absent(Reason.NO_REPOSITORY, f"HTTP {answer.status}: GitHub has no archive of it")
         location = answer.headers.get("location", "")
         if answer.status not in {302, 307} or not self._is_archive(location):
-            return NotReached(f"HTTP {answer.status}: GitHub does not say where the archive is").absent
+            return GitHubUnreachable(f"HTTP {answer.status}: GitHub does not say where the archive is").absent
         return location
 
     async def file(self, name: str, path: str) -> bytes | Absent:
@@ -128,18 +130,22 @@ class GitHub:
         if answer.status in _MISSING:
             return Absent(Reason.NO_REPOSITORY, f"HTTP {answer.status}: GitHub has no such file")
         content = _content(answer) if answer.status == 200 else None
-        return NotReached(f"HTTP {answer.status}: GitHub does not give the file").absent if content is None else content
+        return (
+            GitHubUnreachable(f"HTTP {answer.status}: GitHub does not give the file").absent
+            if content is None
+            else content
+        )
 
     def close(self) -> None:
         """Give back threads and connections."""
         self._calls.close()
 
-    async def _asked(self, name: str, path: str) -> Answer | Absent:
-        if repository_name(name) is None:
+    async def _asked(self, name: str, path: str) -> ApiResponse | Absent:
+        if parse_repository_name(name) is None:
             return Absent(Reason.NO_REPOSITORY, "no repository: the name is not that of one")
         try:
             return await self._calls.get(f"/repos/{name}/{path}", key=name)
-        except Prevented as error:
+        except CollectionPrevented as error:
             return error.absent
 
     def _is_archive(self, location: str) -> bool:
@@ -151,7 +157,7 @@ class GitHub:
         return bool(parts.hostname) and parts.scheme in {"https", urlsplit(self._calls.base).scheme}
 
 
-def _content(answer: Answer) -> bytes | None:
+def _content(answer: ApiResponse) -> bytes | None:
     """The bytes of a file in GitHub's answer; None for a folder, and for one that is too large to be in it."""
     try:
         value = answer.json()

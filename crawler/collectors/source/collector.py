@@ -10,15 +10,21 @@ from typing import Final
 from crawler.archives import Bounds
 from crawler.collector import Scarce
 from crawler.collectors.package.archives import Archives
-from crawler.collectors.package.sharing import Shared
-from crawler.collectors.package.sources import Indexes
-from crawler.collectors.repository.ports import BillOfMaterials, Tarballs
-from crawler.collectors.source.needs import elsewhere
-from crawler.collectors.source.origin import Fetches, FetchLimits, Origin, of_package, of_repository
-from crawler.collectors.source.ports import Installs, Reads
-from crawler.collectors.source.task import Reading, Task
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
+from crawler.collectors.package.indexes import Indexes
+from crawler.collectors.package.shared_results import SharedResults
+from crawler.collectors.repository.interfaces import SbomSource, TarballSource
+from crawler.collectors.source.archive_origin import (
+    ArchiveDownloads,
+    ArchiveOrigin,
+    FetchLimits,
+    find_package_archive,
+    find_repository_archive,
+)
+from crawler.collectors.source.dependencies import find_dependencies_elsewhere
+from crawler.collectors.source.interfaces import ArchiveReader, InstallationSource
+from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
 from evidence.canonical import Json, NotJson, canonical_json, parse_json
 from evidence.kinds import dependencies, secrets, source
 from evidence.model import Absent, Dossier, Observed, Reason, Record
@@ -68,18 +74,18 @@ class SourceCollector:
 
     def __init__(
         self,
-        engine: Engine,
-        readers: Reads,
+        engine: HttpEngine,
+        readers: ArchiveReader,
         archives: Archives,
         indexes: Indexes,
         clock: Callable[[], datetime],
         *,
         rules: str,
         limits: SourceLimits | None = None,
-        tarballs: Tarballs | None = None,
-        boms: BillOfMaterials | None = None,
-        installs: Installs | None = None,
-        guard: Guard | None = None,
+        tarballs: TarballSource | None = None,
+        boms: SbomSource | None = None,
+        installs: InstallationSource | None = None,
+        guard: AddressGuard | None = None,
     ) -> None:
         """Without `tarballs` only packages are read; without `installs` nothing is told of packages without locks."""
         self._readers = readers
@@ -89,12 +95,14 @@ class SourceCollector:
         self._rules = rules
         self._boms = boms
         self._installs = installs
-        self._fetches = Fetches(engine, tarballs, indexes, clock, self._limits.fetching, guard=guard)
-        self._readings: Shared[tuple[str, str, str, str], Reading | Absent] = Shared(clock, _lifetime, most=_MOST_KEPT)
+        self._fetches = ArchiveDownloads(engine, tarballs, indexes, clock, self._limits.fetching, guard=guard)
+        self._readings: SharedResults[tuple[str, str, str, str], ReadingResult | Absent] = SharedResults(
+            clock, _lifetime, most=_MOST_KEPT
+        )
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         """One record of each kind."""
-        origin = of_repository(found)
+        origin = find_repository_archive(found)
         if isinstance(origin, Absent) and origin.reason in _OURS and self._stands(earlier, source.KIND):
             # The repository may be there: its package would be another source, and move the score for our failure.
             return [self._record(found, kind, self._earlier(earlier, kind, origin)) for kind in self.kinds]
@@ -103,8 +111,8 @@ class SourceCollector:
         return [self._record(found, kind, contents[kind]) for kind in self.kinds]
 
     async def _read(
-        self, found: Dossier, earlier: Dossier, origin: Origin | Absent
-    ) -> tuple[dict[str, _Content], Origin | None]:
+        self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | Absent
+    ) -> tuple[dict[str, _Content], ArchiveOrigin | None]:
         """Contents by kind of the repository, else of the package; `dependencies` only where a lockfile tells them."""
         if isinstance(origin, Absent):
             return await self._read_package(found, earlier, refused=origin)
@@ -118,9 +126,9 @@ class SourceCollector:
 
     async def _read_package(
         self, found: Dossier, earlier: Dossier, *, refused: Absent
-    ) -> tuple[dict[str, _Content], Origin | None]:
+    ) -> tuple[dict[str, _Content], ArchiveOrigin | None]:
         """The same of the package; `refused` is why the repository was not read."""
-        package = await of_package(found, self._archives)
+        package = await find_package_archive(found, self._archives)
         if isinstance(package, Absent):
             return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
         seen = await self._look(package, earlier)
@@ -129,7 +137,7 @@ class SourceCollector:
         return self._remembering(self._unread(earlier, seen), package, seen, earlier), None
 
     def _remembering(
-        self, contents: dict[str, _Content], origin: Origin, why: Absent, earlier: Dossier
+        self, contents: dict[str, _Content], origin: ArchiveOrigin, why: Absent, earlier: Dossier
     ) -> dict[str, _Content]:
         """The contents with a note that an archive was too large, so that the next nights do not fetch it again."""
         if why.reason is not Reason.TOO_LARGE:
@@ -139,14 +147,14 @@ class SourceCollector:
         note: dict[str, Json] = {TOO_LARGE: {"of": _key(origin), "why": why.detail, "at": since}}
         return {kind: replace(each, observation={**each.observation, **note}) for kind, each in contents.items()}
 
-    def _too_large(self, origin: Origin, earlier: Dossier) -> Absent | None:
+    def _too_large(self, origin: ArchiveOrigin, earlier: Dossier) -> Absent | None:
         """What an earlier night noted of this very archive; after a while it is tried again."""
         known = _note(earlier)
         if known.get("of") != _key(origin) or not self._is_young(known.get("at")):
             return None
         return Absent(Reason.TOO_LARGE, str(known.get("why", "")))
 
-    async def _look(self, origin: Origin, earlier: Dossier) -> dict[str, _Content] | Absent:
+    async def _look(self, origin: ArchiveOrigin, earlier: Dossier) -> dict[str, _Content] | Absent:
         if (large := self._too_large(origin, earlier)) is not None:
             return large
         # A head that was told again while GitHub could not be asked is as old as that look.
@@ -170,11 +178,11 @@ class SourceCollector:
             if body is not None
         }
 
-    async def _reading(self, origin: Origin) -> Reading | Absent:
+    async def _reading(self, origin: ArchiveOrigin) -> ReadingResult | Absent:
         file = await self._fetches.fetch(origin)
         if isinstance(file, Absent):
             return file
-        task = Task(
+        task = ReadingTask(
             origin=origin.origin,
             name=origin.name,
             ref=origin.ref,
@@ -185,18 +193,20 @@ class SourceCollector:
         return await self._readers.read(file, task)
 
     async def _needs(
-        self, found: Dossier, earlier: Dossier, origin: Origin | None, seen: Mapping[str, _Content]
+        self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | None, seen: Mapping[str, _Content]
     ) -> _Content:
         known = seen.get(dependencies.KIND)
         if known is not None and isinstance(known.content, Observed):
             return known
         waits = self._stands(earlier, dependencies.KIND) and _taken_from(earlier) == dependencies.SBOM
-        body = await elsewhere(found, origin, self._boms, self._installs, ours=_OURS if waits else frozenset())
+        body = await find_dependencies_elsewhere(
+            found, origin, self._boms, self._installs, ours=_OURS if waits else frozenset()
+        )
         if isinstance(body, Absent):
             return self._earlier(earlier, dependencies.KIND, body)
         return _Content(Observed(canonical_json(body)), {LOOKED_AT: self._clock().isoformat()})
 
-    def _is_known(self, earlier: Dossier, origin: Origin) -> bool:
+    def _is_known(self, earlier: Dossier, origin: ArchiveOrigin) -> bool:
         """Whether an earlier night read this very archive with this version and these rules."""
         for kind in (source.KIND, secrets.KIND):
             record = earlier.records.get(kind)
@@ -273,11 +283,11 @@ def _note(earlier: Dossier) -> Mapping[str, Json]:
     return note if isinstance(note, Mapping) else {}
 
 
-def _key(origin: Origin) -> str:
+def _key(origin: ArchiveOrigin) -> str:
     return f"{origin.origin}:{origin.name}@{origin.ref}#{origin.subfolder}"
 
 
-def _lifetime(reading: Reading | Absent) -> timedelta:
+def _lifetime(reading: ReadingResult | Absent) -> timedelta:
     return timedelta(0) if isinstance(reading, Absent) else _KEPT
 
 

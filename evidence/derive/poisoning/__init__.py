@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from evidence.derive.poisoning.folding import fold
-from evidence.derive.poisoning.hidden import hidden_in
-from evidence.derive.poisoning.said import MAX_DEPTH, MAX_STRINGS
-from evidence.derive.poisoning.scan import MAX_HITS, Hit, scan, scan_text, texts
+from evidence.derive.poisoning.hidden_characters import find_hidden_characters
+from evidence.derive.poisoning.listing_texts import MAX_DEPTH, MAX_STRINGS
+from evidence.derive.poisoning.scanner import MAX_HITS, Hit, list_shown_texts, scan_listing, scan_text
+from evidence.derive.poisoning.text_folding import fold_text
 
-__all__ = ["MAX_DEPTH", "MAX_HITS", "MAX_STRINGS", "Hit", "fold", "hidden_in", "scan", "scan_text", "texts"]
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_HITS",
+    "MAX_STRINGS",
+    "Hit",
+    "find_hidden_characters",
+    "fold_text",
+    "list_shown_texts",
+    "scan_listing",
+    "scan_text",
+]

@@ -11,14 +11,14 @@ from typing import Final
 
 import re2
 
-from evidence.derive.poisoning.folding import Texts
+from evidence.derive.poisoning.text_folding import TextIndex
 
 MAX_LAYERS: Final = 3
 MAX_RUNS: Final = 12
 MAX_RUN: Final = 8_000
-SHORTEST: Final = 24
+MIN_RUN: Final = 24
 
-_BASE64: Final = re.compile(rf"(?<![\w+/-])[A-Za-z0-9+/_-]{{{SHORTEST},{MAX_RUN}}}+={{0,2}}")
+_BASE64: Final = re.compile(rf"(?<![\w+/-])[A-Za-z0-9+/_-]{{{MIN_RUN},{MAX_RUN}}}+={{0,2}}")
 _HEX: Final = re.compile(rf"(?<![\w])(?:0x)?(?:[0-9a-fA-F]{{2}}[\s:]?){{12,{MAX_RUN // 3}}}+")
 _PERCENT: Final = re.compile(
     rf"(?<![\w.~-])[\w.~-]{{0,40}}(?:%[0-9a-fA-F]{{2}}[\w.~!*'()/-]{{0,30}}){{2,{MAX_RUN // 6}}}+"
@@ -32,11 +32,11 @@ _ROT13: Final = (
 )
 """Words of an order, rotated."""
 _SIGN: Final = re.compile(
-    rf"[A-Za-z0-9+/_-]{{{SHORTEST}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]{{0,30}}%[0-9a-fA-F]{{2}}"
+    rf"[A-Za-z0-9+/_-]{{{MIN_RUN}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]{{0,30}}%[0-9a-fA-F]{{2}}"
     r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
 )
 _SIGN_ANYWHERE: Final = re2.compile(
-    rf"[A-Za-z0-9+/_-]{{{SHORTEST}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]*%[0-9a-fA-F]{{2}}"
+    rf"[A-Za-z0-9+/_-]{{{MIN_RUN}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]*%[0-9a-fA-F]{{2}}"
     r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
 )
 """The same for RE2, without counting between percent signs."""
@@ -44,7 +44,7 @@ _READABLE: Final = re.compile(r"[\x09\x0a\x0d\x20-\x7e\u00a0-\u024f]")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 
 
-def decoded(text: str) -> Iterator[str]:
+def decode_texts(text: str) -> Iterator[str]:
     """Texts of several words that stand encoded in a text, each layer of them; at most MAX_RUNS in a layer."""
     layer = [text]
     for _ in range(MAX_LAYERS):
@@ -52,9 +52,9 @@ def decoded(text: str) -> Iterator[str]:
         yield from filter(_is_prose, layer)
 
 
-def encoded_in(texts: Texts) -> Iterator[int]:
+def find_encoded(texts: TextIndex) -> Iterator[int]:
     """Which texts are worth decoding, cheaply, in rising order."""
-    signed = {at for at in texts.touched(_SIGN_ANYWHERE) if _SIGN.search(texts.texts[at])}
+    signed = {at for at in texts.find_texts_of_matches(_SIGN_ANYWHERE) if _SIGN.search(texts.texts[at])}
     if _is_rotated(texts.whole):
         signed.update(at for at, text in enumerate(texts.texts) if _is_rotated(text))
     return iter(sorted(signed))

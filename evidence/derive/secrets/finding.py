@@ -55,14 +55,14 @@ class Finding:
         return self.discount is None
 
 
-def digest(secret: bytes, salt: bytes) -> str:
+def digest_secret(secret: bytes, salt: bytes) -> str:
     """The salted hash of a secret, 64 hexadecimal digits."""
     if not salt:
         raise ValueError("expected a salt; a hash without one can be looked up")
     return hmac.new(salt, secret, hashlib.sha256).hexdigest()
 
 
-def context(text: bytes, span: tuple[int, int], secrets: Sequence[tuple[int, int]]) -> str:
+def mask_context(text: bytes, span: tuple[int, int], secrets: Sequence[tuple[int, int]]) -> str:
     """A part of the line around a secret, with all `secrets` masked: spans in rising order and apart."""
     start, end = span
     left = max(text.rfind(b"\n", 0, start) + 1, start - _BEFORE)

@@ -1,4 +1,4 @@
-"""What a scanner follows, whoever wrote it: our patterns or a rule file, in one form."""
+"""The rules of a scanner in one form, from our patterns or from a rule file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class RuleSet:
     own: bool = False
 
 
-def own_rules() -> RuleSet:
+def build_own_rules() -> RuleSet:
     """Our own patterns as rules."""
     return RuleSet(
         own=True,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from evidence.derive.source.tool import MAX_STEPS, Budget, Value
+from evidence.derive.source.declared_tool import MAX_STEPS, Budget, Value
 
 MAX_BYTES: Final = 512 * 1024
 """Of one file. The parser needs up to a kilobyte of memory for a byte that is made for it."""
@@ -20,12 +20,12 @@ _LOWER_THAN_SUFFIX: Final = re.compile(r"(?:/__init__)?\.pyi?$")
 
 
 @dataclass(frozen=True)
-class Module:
+class PythonModule:
     """One parsed file. A name that is bound more than once stands for nothing certain and is left out."""
 
     path: str
     tree: ast.Module
-    project: Project
+    project: PythonProject
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -73,23 +73,23 @@ Named: TypeAlias = ast.expr | ast.ClassDef | ast.FunctionDef | ast.AsyncFunction
 
 
 @dataclass(frozen=True)
-class Project:
+class PythonProject:
     """The Python files of one server by path, parsed when they are asked for.
 
     `schema_of` reads a schema from an annotation: schemas need values and values need schemas.
     """
 
     texts: Mapping[str, str]
-    schema_of: Callable[[ast.expr, Module, int], Value]
+    schema_of: Callable[[ast.expr, PythonModule, int], Value]
     budget: Budget = field(default_factory=Budget)
-    _modules: dict[str, Module | None] = field(default_factory=dict)
+    _modules: dict[str, PythonModule | None] = field(default_factory=dict)
 
-    def module(self, path: str) -> Module | None:
+    def module(self, path: str) -> PythonModule | None:
         """The parsed file, None when it is missing or cannot be parsed."""
         if path not in self._modules:
             text = self.texts.get(path)
-            tree = parse(text) if text is not None else None
-            self._modules[path] = Module(path, tree, self) if tree else None
+            tree = parse_python(text) if text is not None else None
+            self._modules[path] = PythonModule(path, tree, self) if tree else None
         return self._modules[path]
 
     @cached_property
@@ -101,7 +101,7 @@ class Project:
                 found.setdefault("/".join(parts[at:]), path)
         return found
 
-    def imported(self, source: str, by: Module) -> Module | None:
+    def imported(self, source: str, by: PythonModule) -> PythonModule | None:
         """The file that an import names, None for one of another distribution."""
         dots = len(source) - len(source.lstrip("."))
         inner = source.lstrip(".").replace(".", "/")
@@ -113,7 +113,7 @@ class Project:
         return self.module(path) if path else None
 
 
-def parse(text: str) -> ast.Module | None:
+def parse_python(text: str) -> ast.Module | None:
     """The syntax tree, None for a text that is too long, too deep or no Python of our version."""
     if len(text) > MAX_BYTES:
         return None
@@ -125,7 +125,7 @@ def parse(text: str) -> ast.Module | None:
         return None
 
 
-def lookup(name: str, module: Module, steps: int = 0) -> tuple[Named, Module] | None:
+def resolve_name(name: str, module: PythonModule, steps: int = 0) -> tuple[Named, PythonModule] | None:
     """What a name stands for in a file, through the imports of the project; None when it cannot be told."""
     if steps > MAX_STEPS:
         return None
@@ -136,7 +136,7 @@ def lookup(name: str, module: Module, steps: int = 0) -> tuple[Named, Module] | 
     if not member:
         return None
     owner = module.project.imported(source, module)
-    return lookup(member, owner, steps + 1) if owner and owner is not module else None
+    return resolve_name(member, owner, steps + 1) if owner and owner is not module else None
 
 
 def last_name(node: ast.AST) -> str:

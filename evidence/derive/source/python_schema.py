@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import Json
-from evidence.derive.source.python_module import Module, last_name, lookup
-from evidence.derive.source.python_value import members_of, value_of
-from evidence.derive.source.tool import MAX_STEPS, UNKNOWN, Unknown, Value
+from evidence.derive.source.declared_tool import MAX_STEPS, UNKNOWN, UnknownValue, Value
+from evidence.derive.source.python_module import PythonModule, last_name, resolve_name
+from evidence.derive.source.python_value import list_enum_members, resolve_value
 
 _PLAIN: Final[dict[str, dict[str, Json]]] = {
     "str": {"type": "string"},
@@ -63,7 +63,7 @@ class Field:
     extra: dict[str, Json] = field(default_factory=dict)
 
 
-def object_schema(fields: list[Field]) -> Value:
+def build_object_schema(fields: list[Field]) -> Value:
     """The schema of an object with these members; UNKNOWN when one of them is."""
     properties: dict[str, Json] = {}
     for one in fields:
@@ -75,10 +75,12 @@ def object_schema(fields: list[Field]) -> Value:
     return {**schema, "required": required} if required else schema
 
 
-def field_of(name: str, annotation: ast.expr | None, default: ast.expr | None, module: Module, steps: int = 0) -> Field:
+def build_field(
+    name: str, annotation: ast.expr | None, default: ast.expr | None, module: PythonModule, steps: int = 0
+) -> Field:
     """A parameter or member out of its annotation and its default, either of which may be missing."""
     # The official SDK takes a parameter without a type for a text.
-    schema = schema_of(annotation, module, steps) if annotation is not None else {"type": "string"}
+    schema = build_type_schema(annotation, module, steps) if annotation is not None else {"type": "string"}
     made = Field(name, dict(schema) if isinstance(schema, dict) else schema)
     if default is None:
         return made
@@ -87,13 +89,13 @@ def field_of(name: str, annotation: ast.expr | None, default: ast.expr | None, m
         made.schema = _constrained(made.schema, info, module, steps)
         made.required, value = _stated_default(info, module, steps)
     else:
-        made.required, value = False, value_of(default, module, steps)
-    if isinstance(made.schema, dict) and not made.required and not isinstance(value, Unknown):
+        made.required, value = False, resolve_value(default, module, steps)
+    if isinstance(made.schema, dict) and not made.required and not isinstance(value, UnknownValue):
         made.schema["default"] = value
     return made
 
 
-def schema_of(node: ast.expr, module: Module, steps: int = 0) -> Value:  # noqa: PLR0911 - one for each form
+def build_type_schema(node: ast.expr, module: PythonModule, steps: int = 0) -> Value:  # noqa: PLR0911 - one for each form
     """The schema of a type; UNKNOWN for one that is not known here."""
     if steps > MAX_STEPS or not module.project.budget.take():
         return UNKNOWN
@@ -112,9 +114,9 @@ def schema_of(node: ast.expr, module: Module, steps: int = 0) -> Value:  # noqa:
     return UNKNOWN
 
 
-def _quoted(text: str, module: Module, steps: int) -> Value:
+def _quoted(text: str, module: PythonModule, steps: int) -> Value:
     try:
-        return schema_of(ast.parse(text.strip(), mode="eval").body, module, steps)
+        return build_type_schema(ast.parse(text.strip(), mode="eval").body, module, steps)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return UNKNOWN
 
@@ -127,62 +129,64 @@ def _alternatives(node: ast.expr, steps: int) -> Iterator[ast.expr]:
         yield node
 
 
-def _any_of(nodes: list[ast.expr], module: Module, steps: int) -> Value:
+def _any_of(nodes: list[ast.expr], module: PythonModule, steps: int) -> Value:
     schemas: list[Json] = []
     for node in nodes:
-        schema = schema_of(node, module, steps)
-        if isinstance(schema, Unknown):
+        schema = build_type_schema(node, module, steps)
+        if isinstance(schema, UnknownValue):
             return UNKNOWN
         if schema not in schemas:
             schemas.append(schema)
     return {"anyOf": schemas} if len(schemas) != 1 else schemas[0]
 
 
-def _subscript(node: ast.Subscript, module: Module, steps: int) -> Value:  # noqa: PLR0911 - one for each form
+def _subscript(node: ast.Subscript, module: PythonModule, steps: int) -> Value:  # noqa: PLR0911 - one for each form
     name = last_name(node.value)
     inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name == "Annotated" and inner:
         return _annotated(inner, module, steps)
     if name == "Literal":
-        return literal([value_of(item, module, steps) for item in inner])
+        return build_literal_schema([resolve_value(item, module, steps) for item in inner])
     if name == "Optional":
         return _any_of([*inner, ast.Constant(value=None)], module, steps)
     if name == "Union":
         return _any_of(inner, module, steps)
     if name in _LISTS | _SETS and len(inner) == 1:
-        items = schema_of(inner[0], module, steps)
+        items = build_type_schema(inner[0], module, steps)
         unique: dict[str, Json] = {"uniqueItems": True} if name in _SETS else {}
-        return UNKNOWN if isinstance(items, Unknown) else {"type": "array", "items": items, **unique}
+        return UNKNOWN if isinstance(items, UnknownValue) else {"type": "array", "items": items, **unique}
     if name in _OBJECTS and len(inner) == 2:
-        values = schema_of(inner[1], module, steps)
-        return UNKNOWN if isinstance(values, Unknown) else {"type": "object", "additionalProperties": values or True}
+        values = build_type_schema(inner[1], module, steps)
+        return (
+            UNKNOWN if isinstance(values, UnknownValue) else {"type": "object", "additionalProperties": values or True}
+        )
     if name in {"tuple", "Tuple"}:
         return _tuple(inner, module, steps)
     return UNKNOWN
 
 
-def _tuple(inner: list[ast.expr], module: Module, steps: int) -> Value:
+def _tuple(inner: list[ast.expr], module: PythonModule, steps: int) -> Value:
     if len(inner) == 2 and isinstance(inner[1], ast.Constant) and inner[1].value is ...:
-        items = schema_of(inner[0], module, steps)
-        return UNKNOWN if isinstance(items, Unknown) else {"type": "array", "items": items}
+        items = build_type_schema(inner[0], module, steps)
+        return UNKNOWN if isinstance(items, UnknownValue) else {"type": "array", "items": items}
     prefix: list[Json] = []
     for node in inner:
-        schema = schema_of(node, module, steps)
-        if isinstance(schema, Unknown):
+        schema = build_type_schema(node, module, steps)
+        if isinstance(schema, UnknownValue):
             return UNKNOWN
         prefix.append(schema)
     return {"type": "array", "prefixItems": prefix, "minItems": len(prefix), "maxItems": len(prefix)}
 
 
-def _annotated(inner: list[ast.expr], module: Module, steps: int) -> Value:
-    schema = schema_of(inner[0], module, steps)
+def _annotated(inner: list[ast.expr], module: PythonModule, steps: int) -> Value:
+    schema = build_type_schema(inner[0], module, steps)
     for note in inner[1:]:
         if isinstance(note, ast.Call) and last_name(note) in {"Field", "Parameter"}:
             schema = _constrained(schema, note, module, steps)
     return schema
 
 
-def _constrained(schema: Value, info: ast.Call, module: Module, steps: int) -> Value:
+def _constrained(schema: Value, info: ast.Call, module: PythonModule, steps: int) -> Value:
     """The schema with what `Field(...)` adds; UNKNOWN when a bound on the value cannot be told."""
     if not isinstance(schema, dict):
         return UNKNOWN
@@ -191,7 +195,7 @@ def _constrained(schema: Value, info: ast.Call, module: Module, steps: int) -> V
         name = word.arg or ""
         if name in _IGNORED:
             continue
-        value = value_of(word.value, module, steps)
+        value = resolve_value(word.value, module, steps)
         if name in _LENGTHS:
             name = _LENGTHS[name][schema.get("type") == "array"]
         elif name in _WORDS:
@@ -200,13 +204,13 @@ def _constrained(schema: Value, info: ast.Call, module: Module, steps: int) -> V
             continue
         if value is None:
             continue
-        if isinstance(value, Unknown):
+        if isinstance(value, UnknownValue):
             return UNKNOWN
         schema[name] = value
     return schema
 
 
-def _stated_default(info: ast.Call, module: Module, steps: int) -> tuple[bool, Value]:
+def _stated_default(info: ast.Call, module: PythonModule, steps: int) -> tuple[bool, Value]:
     """Whether a value is required by `Field(...)`, and its default."""
     words = {word.arg: word.value for word in info.keywords}
     default = info.args[0] if info.args else words.get("default")
@@ -214,14 +218,14 @@ def _stated_default(info: ast.Call, module: Module, steps: int) -> tuple[bool, V
         return "default_factory" not in words, UNKNOWN
     if isinstance(default, ast.Constant) and default.value is ...:
         return True, UNKNOWN
-    return False, value_of(default, module, steps)
+    return False, resolve_value(default, module, steps)
 
 
-def literal(values: list[Value]) -> Value:
+def build_literal_schema(values: list[Value]) -> Value:
     """The schema of a value out of a list of plain ones."""
     plain: list[Json] = []
     for value in values:
-        if isinstance(value, Unknown):
+        if isinstance(value, UnknownValue):
             return UNKNOWN
         plain.append(value)
     kinds = {_TYPES_OF.get(type(value), "") for value in plain}
@@ -229,14 +233,14 @@ def literal(values: list[Value]) -> Value:
     return {"const": plain[0], **kind} if len(plain) == 1 else {"enum": plain, **kind}
 
 
-def _named(node: ast.Name | ast.Attribute, module: Module, steps: int) -> Value:
+def _named(node: ast.Name | ast.Attribute, module: PythonModule, steps: int) -> Value:
     name = last_name(node)
-    found = lookup(name, module) if isinstance(node, ast.Name) else None
+    found = resolve_name(name, module) if isinstance(node, ast.Name) else None
     if found is not None:
         named, owner = found
         if isinstance(named, ast.ClassDef):
             return _class(named, owner, steps)
-        return schema_of(named, owner, steps) if isinstance(named, ast.expr) else UNKNOWN
+        return build_type_schema(named, owner, steps) if isinstance(named, ast.expr) else UNKNOWN
     if name in _LISTS:
         return {"type": "array", "items": {}}
     if name in _SETS:
@@ -247,19 +251,19 @@ def _named(node: ast.Name | ast.Attribute, module: Module, steps: int) -> Value:
     return dict(known) if known is not None else UNKNOWN
 
 
-def _class(declared: ast.ClassDef, module: Module, steps: int) -> Value:
-    members = members_of(declared, module)
+def _class(declared: ast.ClassDef, module: PythonModule, steps: int) -> Value:
+    members = list_enum_members(declared, module)
     if members is not None:
-        return literal(list(members.values())) if members else UNKNOWN
+        return build_literal_schema(list(members.values())) if members else UNKNOWN
     fields = _members(declared, module, steps)
     if fields is None:
         return UNKNOWN
-    schema = object_schema(fields)
+    schema = build_object_schema(fields)
     said = ast.get_docstring(declared)
     return {**schema, "description": said} if isinstance(schema, dict) and said else schema
 
 
-def _members(declared: ast.ClassDef, module: Module, steps: int) -> list[Field] | None:
+def _members(declared: ast.ClassDef, module: PythonModule, steps: int) -> list[Field] | None:
     """The members of a model with those of the models that it extends; None for a class that is no model."""
     known: dict[str, Field] = {}
     is_dataclass = any(last_name(decorator) == "dataclass" for decorator in declared.decorator_list)
@@ -268,14 +272,14 @@ def _members(declared: ast.ClassDef, module: Module, steps: int) -> list[Field] 
     for base in declared.bases:
         if last_name(base) in _MODELS:
             continue
-        found = lookup(last_name(base), module)
+        found = resolve_name(last_name(base), module)
         inherited = _members(found[0], found[1], steps + 1) if found and isinstance(found[0], ast.ClassDef) else None
         if inherited is None:
             return None
         known.update((one.name, one) for one in inherited)
     for line in declared.body:
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and _is_member(line):
-            known[line.target.id] = field_of(line.target.id, line.annotation, line.value, module, steps)
+            known[line.target.id] = build_field(line.target.id, line.annotation, line.value, module, steps)
     return list(known.values())
 
 

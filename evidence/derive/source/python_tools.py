@@ -8,10 +8,18 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from evidence.canonical import Json
-from evidence.derive.source.python_module import Module, Project, last_name, lookup
-from evidence.derive.source.python_schema import Field, field_of, object_schema
-from evidence.derive.source.python_value import keywords_of, value_of
-from evidence.derive.source.tool import UNKNOWN, Tool, Unknown, Value, name_or_none, object_or_none, text_or_none
+from evidence.derive.source.declared_tool import (
+    UNKNOWN,
+    Tool,
+    UnknownValue,
+    Value,
+    name_or_none,
+    object_or_none,
+    text_or_none,
+)
+from evidence.derive.source.python_module import PythonModule, PythonProject, last_name, resolve_name
+from evidence.derive.source.python_schema import Field, build_field, build_object_schema
+from evidence.derive.source.python_value import resolve_keywords, resolve_value
 
 HINTS: Final = ("mcp",)
 """A file without any of them declares no tool."""
@@ -28,7 +36,7 @@ _HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def tools_of(path: str, project: Project) -> Iterator[Tool]:
+def find_python_tools(path: str, project: PythonProject) -> Iterator[Tool]:
     """The tools that a file declares, in no order; none for a file that cannot be parsed."""
     text = project.texts.get(path, "")
     module = project.module(path) if _TOOL in text.lower() and any(hint in text.lower() for hint in HINTS) else None
@@ -41,7 +49,7 @@ def tools_of(path: str, project: Project) -> Iterator[Tool]:
             yield from _called(node, module)
 
 
-def _decorated(function: Function, module: Module) -> Iterator[Tool]:
+def _decorated(function: Function, module: PythonModule) -> Iterator[Tool]:
     for decorator in function.decorator_list:
         call = decorator if isinstance(decorator, ast.Call) else None
         target = call.func if call else decorator
@@ -51,7 +59,7 @@ def _decorated(function: Function, module: Module) -> Iterator[Tool]:
                 yield tool
 
 
-def _called(node: ast.Call, module: Module) -> Iterator[Tool]:
+def _called(node: ast.Call, module: PythonModule) -> Iterator[Tool]:
     name = last_name(node)
     tool: Tool | None = None
     if name == "Tool" and any(word.arg in {"inputSchema", "input_schema"} for word in node.keywords):
@@ -65,24 +73,24 @@ def _called(node: ast.Call, module: Module) -> Iterator[Tool]:
         yield tool
 
 
-def _of_named(node: ast.expr, call: ast.Call, module: Module) -> Tool | None:
-    found = lookup(node.id, module) if isinstance(node, ast.Name) else None
+def _of_named(node: ast.expr, call: ast.Call, module: PythonModule) -> Tool | None:
+    found = resolve_name(node.id, module) if isinstance(node, ast.Name) else None
     if found and isinstance(found[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _of_function(found[0], call, found[1])
     return None
 
 
-def _is_server_method(node: ast.Call, module: Module) -> bool:
+def _is_server_method(node: ast.Call, module: PythonModule) -> bool:
     return (last_name(node) == "from_function" and module.imports_of(*_OURS)) or _is_server(node.func, module)
 
 
-def _is_server(target: ast.expr, module: Module) -> bool:
+def _is_server(target: ast.expr, module: PythonModule) -> bool:
     """Whether `X.tool` is a server's: what X is made by says so, else its name, unless the file is about agents."""
     if isinstance(target, ast.Name):
         return module.imports.get(target.id, ("", ""))[0].split(".", 1)[0] in _OURS
     owner = target.value if isinstance(target, ast.Attribute) else None
     name = last_name(owner) if owner is not None else ""
-    found = lookup(name, module) if isinstance(owner, ast.Name) else None
+    found = resolve_name(name, module) if isinstance(owner, ast.Name) else None
     if found and isinstance(found[0], ast.Call):
         made = last_name(found[0])
         return "MCP" in made or ("Agent" not in made and module.imports_of(*_OURS) and not module.imports_of(*_OTHERS))
@@ -90,17 +98,17 @@ def _is_server(target: ast.expr, module: Module) -> bool:
     return known and not module.imports_of(*_OTHERS)
 
 
-def _of_function(function: Function, call: ast.Call | None, module: Module) -> Tool | None:
+def _of_function(function: Function, call: ast.Call | None, module: PythonModule) -> Tool | None:
     words = {word.arg: word.value for word in call.keywords if word.arg} if call else {}
     name: Value = function.name
     if "name" in words:
-        name = value_of(words["name"], module)
+        name = resolve_value(words["name"], module)
     elif call and last_name(call) == _TOOL and call.args:
-        name = value_of(call.args[0], module)
+        name = resolve_value(call.args[0], module)
     known = name_or_none(function.name if name is None else name)
     if known is None:
         return None
-    stated = value_of(words["description"], module) if "description" in words else None
+    stated = resolve_value(words["description"], module) if "description" in words else None
     said = _docstring(function) if stated is None else stated
     return Tool(
         name=known,
@@ -124,18 +132,20 @@ def _has_halves(text: str) -> bool:
     return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _input(function: Function, module: Module) -> Value:
+def _input(function: Function, module: PythonModule) -> Value:
     taken = function.args
     if taken.vararg or taken.kwarg:
         return UNKNOWN
     places = [*taken.posonlyargs, *taken.args]
     defaults: list[ast.expr | None] = [*[None] * (len(places) - len(taken.defaults)), *taken.defaults]
     pairs = [*zip(places, defaults, strict=True), *zip(taken.kwonlyargs, taken.kw_defaults, strict=True)]
-    return object_schema([_parameter(place, default, module) for place, default in pairs if _is_asked(place, default)])
+    return build_object_schema(
+        [_parameter(place, default, module) for place, default in pairs if _is_asked(place, default)]
+    )
 
 
-def _parameter(place: ast.arg, default: ast.expr | None, module: Module) -> Field:
-    return field_of(place.arg, place.annotation, default, module)
+def _parameter(place: ast.arg, default: ast.expr | None, module: PythonModule) -> Field:
+    return build_field(place.arg, place.annotation, default, module)
 
 
 def _is_asked(place: ast.arg, default: ast.expr | None) -> bool:
@@ -148,16 +158,16 @@ def _is_asked(place: ast.arg, default: ast.expr | None) -> bool:
     return not is_context and not (named & _SUPPLIED)
 
 
-def _literal(node: ast.Call, module: Module) -> Tool | None:
+def _literal(node: ast.Call, module: PythonModule) -> Tool | None:
     words = {word.arg: word.value for word in node.keywords if word.arg}
-    name = name_or_none(value_of(words.get("name"), module))
+    name = name_or_none(resolve_value(words.get("name"), module))
     if name is None:
         return None
     schema = words.get("inputSchema", words.get("input_schema"))
     return Tool(
         name=name,
-        description=text_or_none(value_of(words.get("description"), module)),
-        input=object_or_none(value_of(schema, module)),
+        description=text_or_none(resolve_value(words.get("description"), module)),
+        input=object_or_none(resolve_value(schema, module)),
         annotations=_annotations(words.get("annotations"), module),
         path=module.path,
         line=node.lineno,
@@ -165,12 +175,12 @@ def _literal(node: ast.Call, module: Module) -> Tool | None:
     )
 
 
-def _annotations(node: ast.expr | None, module: Module) -> Mapping[str, Json] | None:
+def _annotations(node: ast.expr | None, module: PythonModule) -> Mapping[str, Json] | None:
     if node is None:
         return None
     is_made = isinstance(node, ast.Call) and last_name(node) == "ToolAnnotations"
-    value = keywords_of(node, module) if is_made and isinstance(node, ast.Call) else value_of(node, module)
-    if isinstance(value, Unknown) or not isinstance(value, dict):
+    value = resolve_keywords(node, module) if is_made and isinstance(node, ast.Call) else resolve_value(node, module)
+    if isinstance(value, UnknownValue) or not isinstance(value, dict):
         return None
     return {_hint(name): known for name, known in value.items() if known is not None}
 

@@ -55,7 +55,7 @@ class _Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class ReadmeParts:
     """What a README holds; None is a part that it does not have."""
 
     words: int
@@ -75,13 +75,13 @@ def is_readme(name: str) -> bool:
     return _NAMES.fullmatch(name) is not None
 
 
-def parts_of(text: str) -> Parts:
+def parse_readme(text: str) -> ReadmeParts:
     """The parts of a README; markdown and what looks like it."""
     text = text[:MAX_BYTES].replace("\r\n", "\n")
     sections = list(_sections(text))
     titles = tuple(one.title[:MAX_TITLE] for one in sections if one.title)[:MAX_SECTIONS]
     name = _MCP_NAME.search(text)
-    return Parts(
+    return ReadmeParts(
         words=sum(1 for _ in _WORD.finditer(text)),
         sections=titles,
         install=_part(sections, "install") or _install_command(text),

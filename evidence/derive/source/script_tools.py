@@ -10,10 +10,10 @@ from typing import Final
 from tree_sitter import Node
 
 from evidence.canonical import Json
-from evidence.derive.source.script import Script, Scripts
-from evidence.derive.source.script_value import pairs_of, resolved, value_of
-from evidence.derive.source.tool import UNKNOWN, Tool, Value, name_or_none, object_or_none, text_or_none
-from evidence.derive.source.zod import shape_of
+from evidence.derive.source.declared_tool import UNKNOWN, Tool, Value, name_or_none, object_or_none, text_or_none
+from evidence.derive.source.script_module import Script, Scripts
+from evidence.derive.source.script_value import list_object_pairs, resolve_expression, resolve_value
+from evidence.derive.source.zod_schema import build_parameters_schema
 
 _HINT: Final = re.compile(
     rb"registerTool|\.tool\(|\.tool<|addTool|inputSchema|input_schema|registerAppTool|\b(?:handler|execute)\b"
@@ -29,7 +29,7 @@ _SERVERS: Final = ("server", "mcp")
 _REGISTER: Final = frozenset({"registerTool", "registerToolTask"})
 
 
-def tools_of(path: str, project: Scripts) -> Iterator[Tool]:
+def find_script_tools(path: str, project: Scripts) -> Iterator[Tool]:
     """The tools that a file declares, in no order; none for a file that cannot be parsed."""
     script = project.script(path) if _HINT.search(project.sources.get(path, b"")) else None
     for node in script.nodes if script else ():
@@ -61,7 +61,7 @@ def _registered(node: Node, script: Script) -> Tool | None:
 def _is_server(owner: Node, script: Script) -> bool:
     """Whether `X.tool(...)` is a server's: its name says so, or what it is made by."""
     text = script.text(owner).lower() if owner.end_byte - owner.start_byte < 200 else ""
-    found = resolved(owner, script)
+    found = resolve_expression(owner, script)
     made = script.text(found[0])[:80] if found is not None and found[0].type == "new_expression" else ""
     return "McpServer" in made or any(word in text for word in _SERVERS)
 
@@ -70,12 +70,12 @@ def _configured(given: list[Node], node: Node, script: Script) -> Tool | None:
     """`registerTool(name, {description, inputSchema, annotations}, callback)`."""
     config = _members(given[1], script)
     if config is None:
-        return _tool(_Place(node, script), value_of(given[0], script), UNKNOWN, UNKNOWN, UNKNOWN)
+        return _tool(_Place(node, script), resolve_value(given[0], script), UNKNOWN, UNKNOWN, UNKNOWN)
     members, owner = config
-    schema = shape_of(members["inputSchema"], owner) if "inputSchema" in members else _NOTHING
-    described = value_of(members.get("description"), owner)
-    hints = value_of(members.get("annotations"), owner)
-    return _tool(_Place(node, script), value_of(given[0], script), described, schema, hints)
+    schema = build_parameters_schema(members["inputSchema"], owner) if "inputSchema" in members else _NOTHING
+    described = resolve_value(members.get("description"), owner)
+    hints = resolve_value(members.get("annotations"), owner)
+    return _tool(_Place(node, script), resolve_value(given[0], script), described, schema, hints)
 
 
 _NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
@@ -83,10 +83,10 @@ _NOTHING: Final[dict[str, Json]] = {"type": "object", "properties": {}}
 
 def _positional(given: list[Node], node: Node, script: Script) -> Tool | None:
     """`tool(name, [description], [parameters or annotations], [annotations], callback)`."""
-    name = value_of(given[0], script)
+    name = resolve_value(given[0], script)
     rest = given[1:]
     described: Value = None
-    first = value_of(rest[0], script)
+    first = resolve_value(rest[0], script)
     if isinstance(first, str):
         described, rest = first, rest[1:]
     elif rest[0].type in {"string", "template_string", "binary_expression"}:
@@ -95,11 +95,11 @@ def _positional(given: list[Node], node: Node, script: Script) -> Tool | None:
     schema: Value = _NOTHING
     hints: Value = None
     for at, one in enumerate(rest):
-        value = value_of(one, script)
+        value = resolve_value(one, script)
         if isinstance(value, dict) and value and set(value) <= _ANNOTATIONS:
             hints = value
         elif at == 0:
-            schema = shape_of(one, script)
+            schema = build_parameters_schema(one, script)
     return _tool(_Place(node, script), name, described, schema, hints)
 
 
@@ -109,15 +109,15 @@ def _added(given: Node, node: Node, script: Script) -> Tool | None:
     if config is None or any(key in config[0] for key in (*_SCHEMA_KEYS, *_DOERS)):
         return None  # an object that is found as such
     members, owner = config
-    schema = shape_of(members["parameters"], owner) if "parameters" in members else _NOTHING
-    described = value_of(members.get("description"), owner)
-    hints = value_of(members.get("annotations"), owner)
-    return _tool(_Place(node, script), value_of(members.get("name"), owner), described, schema, hints)
+    schema = build_parameters_schema(members["parameters"], owner) if "parameters" in members else _NOTHING
+    described = resolve_value(members.get("description"), owner)
+    hints = resolve_value(members.get("annotations"), owner)
+    return _tool(_Place(node, script), resolve_value(members.get("name"), owner), described, schema, hints)
 
 
 def _described(node: Node, script: Script) -> Tool | None:
     """`{name, description, inputSchema}` as the answer to tools/list has it."""
-    pairs = pairs_of(node, script)
+    pairs = list_object_pairs(node, script)
     members = dict(pairs) if pairs is not None else {}
     is_own = "description" in members and any(key in members for key in _DOERS)
     key = next((key for key in (*_SCHEMA_KEYS, *(_OWN_KEYS if is_own else ())) if key in members), "")
@@ -132,24 +132,24 @@ def _described(node: Node, script: Script) -> Tool | None:
 def _own(node: Node | None, script: Script) -> Value:
     """A member's value; `{name}` alone stands for the constant of that name."""
     if node is None or node.type != "shorthand_property_identifier":
-        return value_of(node, script)
+        return resolve_value(node, script)
     found = script.bound.get(script.text(node))
-    return value_of(found, script) if found is not None else UNKNOWN
+    return resolve_value(found, script) if found is not None else UNKNOWN
 
 
 def _schema(node: Node | None, script: Script) -> Value:
     """A schema as such, or as zod: the first value decides which it is."""
     if node is not None and node.type == "shorthand_property_identifier":
         node = script.bound.get(script.text(node))
-    value = value_of(node, script)
-    return value if isinstance(value, dict) and value else shape_of(node, script)
+    value = resolve_value(node, script)
+    return value if isinstance(value, dict) and value else build_parameters_schema(node, script)
 
 
 def _members(node: Node, script: Script) -> tuple[Mapping[str, Node | None], Script] | None:
-    found = resolved(node, script)
+    found = resolve_expression(node, script)
     if found is None or found[0].type != "object":
         return None
-    pairs = pairs_of(found[0], found[1])
+    pairs = list_object_pairs(found[0], found[1])
     return None if pairs is None or any(not name for name, _ in pairs) else (dict(pairs), found[1])
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from tree_sitter import Node
 
 from evidence.canonical import Json
-from evidence.derive.source.script import Script, exported, lookup
-from evidence.derive.source.tool import MAX_STEPS, UNKNOWN, Unknown, Value
+from evidence.derive.source.declared_tool import MAX_STEPS, UNKNOWN, UnknownValue, Value
+from evidence.derive.source.script_module import Script, resolve_export, resolve_name
 
 MAX_TEXT: Final = 100_000
 
@@ -29,7 +29,7 @@ _CLEAN: Final = {"trim": str.strip, "trimStart": str.lstrip, "trimEnd": str.rstr
 _DEDENTERS: Final = frozenset({"dedent", "outdent", "stripIndent", "stripIndents", "html", "md", "markdown"})
 
 
-def value_of(node: Node | None, script: Script, steps: int = 0) -> Value:  # noqa: PLR0911, C901, PLR0912 - one for each form
+def resolve_value(node: Node | None, script: Script, steps: int = 0) -> Value:  # noqa: PLR0911, C901, PLR0912 - one for each form
     """The value of an expression; UNKNOWN when it takes more than reading."""
     if steps == 0:
         script.project.budget.begin()
@@ -37,10 +37,10 @@ def value_of(node: Node | None, script: Script, steps: int = 0) -> Value:  # noq
         return UNKNOWN
     steps += 1
     if node.type in _TRANSPARENT:
-        return value_of(inner(node), script, steps)
+        return resolve_value(unwrap_expression(node), script, steps)
     match node.type:
         case "string":
-            return _whole(unescaped(script.text(node)[1:-1]))
+            return _whole(unescape_literal(script.text(node)[1:-1]))
         case "template_string":
             return _template(node, script, steps)
         case "number":
@@ -56,21 +56,21 @@ def value_of(node: Node | None, script: Script, steps: int = 0) -> Value:  # noq
         case "binary_expression":
             return _sum(node, script, steps)
         case "unary_expression":
-            number = value_of(node.child_by_field_name("argument"), script, steps)
+            number = resolve_value(node.child_by_field_name("argument"), script, steps)
             is_minus = script.text(node).startswith("-") and isinstance(number, (int, float)) and number is not True
             return -number if is_minus and isinstance(number, (int, float)) else UNKNOWN
         case "identifier":
-            found = lookup(script.text(node), script)
-            return value_of(found[0], found[1], steps) if found else UNKNOWN
+            found = resolve_name(script.text(node), script)
+            return resolve_value(found[0], found[1], steps) if found else UNKNOWN
         case "member_expression":
-            found = member(node, script, steps)
-            return value_of(found[0], found[1], steps) if found else UNKNOWN
+            found = resolve_member(node, script, steps)
+            return resolve_value(found[0], found[1], steps) if found else UNKNOWN
         case "call_expression":
             return _call(node, script, steps)
     return UNKNOWN
 
 
-def inner(node: Node) -> Node | None:
+def unwrap_expression(node: Node) -> Node | None:
     """What parentheses and type assertions are put around."""
     children = [child for child in node.named_children if child.type != "comment"]
     if node.type == "type_assertion":
@@ -78,20 +78,20 @@ def inner(node: Node) -> Node | None:
     return children[0] if children else None
 
 
-def resolved(node: Node | None, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
+def resolve_expression(node: Node | None, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
     """The expression that a name or a member stands for, or the expression itself."""
     while node is not None and steps <= MAX_STEPS:
         steps += 1
         if node.type in _TRANSPARENT:
-            node = inner(node)
+            node = unwrap_expression(node)
             continue
         if node.type == "call_expression" and (frozen := _frozen(node, script)) is not None:
             node = frozen
             continue
         if node.type == "identifier":
-            found = lookup(script.text(node), script)
+            found = resolve_name(script.text(node), script)
         elif node.type == "member_expression":
-            found = member(node, script, steps)
+            found = resolve_member(node, script, steps)
             if found is None:
                 return node, script
         else:
@@ -107,10 +107,10 @@ def _frozen(node: Node, script: Script) -> Node | None:
     called, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if called is None or arguments is None or called.end_byte - called.start_byte > 20:
         return None
-    return inner(arguments) if script.text(called) == "Object.freeze" else None
+    return unwrap_expression(arguments) if script.text(called) == "Object.freeze" else None
 
 
-def member(node: Node, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
+def resolve_member(node: Node, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
     """What `a.b` stands for: a member of an object, an enumeration, a class or a module."""
     owner, name = node.child_by_field_name("object"), node.child_by_field_name("property")
     if owner is None or name is None or steps > MAX_STEPS:
@@ -120,19 +120,19 @@ def member(node: Node, script: Script, steps: int = 0) -> tuple[Node, Script] | 
         specifier, kind = script.imports.get(script.text(owner), ("", ""))
         module = script.project.imported(specifier, script) if kind == "*" else None
         if module is not None:
-            return exported(wanted, module)
-    found = resolved(owner, script, steps + 1)
+            return resolve_export(wanted, module)
+    found = resolve_expression(owner, script, steps + 1)
     return _inside(found[0], wanted, found[1]) if found else None
 
 
-def pairs_of(node: Node, script: Script) -> list[tuple[str, Node | None]] | None:
+def list_object_pairs(node: Node, script: Script) -> list[tuple[str, Node | None]] | None:
     """Keys and values of an object's own text, spreads under an empty key; None when a key is computed."""
     found: list[tuple[str, Node | None]] = []
     for child in node.named_children:
         match child.type:
             case "pair":
                 key = child.child_by_field_name("key")
-                name = key_text(key, script) if key is not None else None
+                name = read_key(key, script) if key is not None else None
                 if name is None:
                     return None
                 found.append((name, child.child_by_field_name("value")))
@@ -146,17 +146,17 @@ def pairs_of(node: Node, script: Script) -> list[tuple[str, Node | None]] | None
     return found
 
 
-def key_text(key: Node, script: Script) -> str | None:
+def read_key(key: Node, script: Script) -> str | None:
     """The name of a key; None for one that is computed."""
     if key.type == "computed_property_name":
-        value = value_of(inner(key), script, MAX_STEPS // 2)
+        value = resolve_value(unwrap_expression(key), script, MAX_STEPS // 2)
         return value if isinstance(value, str) else None
     if key.type == "string":
-        return unescaped(script.text(key)[1:-1])
+        return unescape_literal(script.text(key)[1:-1])
     return script.text(key)
 
 
-def unescaped(text: str) -> str:
+def unescape_literal(text: str) -> str:
     """A text without the escapes of a literal (ECMA-262, 12.9.4)."""
     if "\\" not in text:
         return text
@@ -198,7 +198,7 @@ def _template(node: Node, script: Script, steps: int) -> Value:
     for child in node.named_children:
         if child.type != "template_substitution":
             continue
-        value = value_of(inner(child), script, steps)
+        value = resolve_value(unwrap_expression(child), script, steps)
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             return UNKNOWN
         parts += [_slice(script, at, child.start_byte), str(value)]
@@ -208,7 +208,7 @@ def _template(node: Node, script: Script, steps: int) -> Value:
 
 
 def _slice(script: Script, start: int, end: int) -> str:
-    return unescaped(script.source[start:end].decode("utf-8", "replace").replace("\r\n", "\n"))
+    return unescape_literal(script.source[start:end].decode("utf-8", "replace").replace("\r\n", "\n"))
 
 
 def _array(node: Node, script: Script, steps: int) -> Value:
@@ -217,10 +217,10 @@ def _array(node: Node, script: Script, steps: int) -> Value:
         if child.type == "comment":
             continue
         is_spread = child.type == "spread_element"
-        value = value_of(child.named_children[0] if is_spread and child.named_children else child, script, steps)
+        value = resolve_value(child.named_children[0] if is_spread and child.named_children else child, script, steps)
         if is_spread and isinstance(value, list):
             found += value
-        elif is_spread or isinstance(value, Unknown):
+        elif is_spread or isinstance(value, UnknownValue):
             return UNKNOWN
         else:
             found.append(value)
@@ -231,11 +231,11 @@ def _array(node: Node, script: Script, steps: int) -> Value:
 
 def _object(node: Node, script: Script, steps: int) -> Value:
     found: dict[str, Json] = {}
-    for name, item in pairs_of(node, script) or [("?", None)]:
+    for name, item in list_object_pairs(node, script) or [("?", None)]:
         value = _shorthand(item, script, steps)
         if not name and isinstance(value, dict):
             found.update(value)
-        elif not name or isinstance(value, Unknown):
+        elif not name or isinstance(value, UnknownValue):
             return {} if not node.named_children else UNKNOWN
         else:
             found[name] = value
@@ -244,17 +244,17 @@ def _object(node: Node, script: Script, steps: int) -> Value:
 
 def _shorthand(item: Node | None, script: Script, steps: int) -> Value:
     if item is None or item.type != "shorthand_property_identifier":
-        return value_of(item, script, steps)
-    found = lookup(script.text(item), script)
-    return value_of(found[0], found[1], steps) if found else UNKNOWN
+        return resolve_value(item, script, steps)
+    found = resolve_name(script.text(item), script)
+    return resolve_value(found[0], found[1], steps) if found else UNKNOWN
 
 
 def _sum(node: Node, script: Script, steps: int) -> Value:
     operator = node.child_by_field_name("operator")
     if operator is None or operator.type != "+":
         return UNKNOWN
-    left = value_of(node.child_by_field_name("left"), script, steps)
-    right = value_of(node.child_by_field_name("right"), script, steps)
+    left = resolve_value(node.child_by_field_name("left"), script, steps)
+    right = resolve_value(node.child_by_field_name("right"), script, steps)
     if isinstance(left, str) and isinstance(right, str):
         return _whole(left + right)
     return UNKNOWN
@@ -273,13 +273,13 @@ def _call(node: Node, script: Script, steps: int) -> Value:  # noqa: PLR0911 - o
     if name in _SCHEMAS and given:
         return script.project.schema_of(given[0], script, steps)
     if (frozen := _frozen(node, script)) is not None:
-        return value_of(frozen, script, steps)
+        return resolve_value(frozen, script, steps)
     if name in _CLEAN and subject is not None:
-        text = value_of(subject, script, steps)
+        text = resolve_value(subject, script, steps)
         return _CLEAN[name](text) if isinstance(text, str) else UNKNOWN
     if name == "join" and subject is not None:
-        parts = value_of(subject, script, steps)
-        glue: Value = value_of(given[0], script, steps) if given else ","
+        parts = resolve_value(subject, script, steps)
+        glue: Value = resolve_value(given[0], script, steps) if given else ","
         texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
         is_plain = isinstance(parts, list) and len(texts) == len(parts) and isinstance(glue, str)
         return _whole(glue.join(texts)) if is_plain and isinstance(glue, str) else UNKNOWN
@@ -294,15 +294,15 @@ def _dedented(text: str) -> str:
 
 def _inside(node: Node, wanted: str, script: Script) -> tuple[Node, Script] | None:
     if node.type == "object":
-        for name, item in reversed(pairs_of(node, script) or []):
+        for name, item in reversed(list_object_pairs(node, script) or []):
             if name == wanted and item is not None:
                 is_name = item.type == "shorthand_property_identifier"
-                return lookup(script.text(item), script) if is_name else (item, script)
+                return resolve_name(script.text(item), script) if is_name else (item, script)
         return None
     body = node.child_by_field_name("body") if node.type in {"enum_declaration", "class_declaration"} else None
     for line in body.named_children if body is not None else ():
         key = line.child_by_field_name("name") or line.child_by_field_name("property")
         value = line.child_by_field_name("value")
-        if key is not None and value is not None and key_text(key, script) == wanted:
+        if key is not None and value is not None and read_key(key, script) == wanted:
             return value, script
     return None

@@ -8,42 +8,33 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.poisoning import (
-    authority,
-    chaining,
-    commands,
-    concealment,
-    consent,
-    encoding,
-    exfiltration,
-    favour,
-    foreign,
-    handing,
-    instructions,
-    interference,
-    markup,
-    outflow,
-    plain_orders,
-    preference,
-    private_files,
-    secrecy,
-    shadowing,
-    steering,
-    tags,
-    withheld,
-)
+from evidence.patterns.poisoning import encoded_payloads
+from evidence.patterns.poisoning.concealment import hidden_from_user, hidden_steps, withheld_information
 from evidence.patterns.poisoning.credentials import SECRETS, is_placeholder
+from evidence.patterns.poisoning.cross_tool import chaining, interference, shadowing, takeover
+from evidence.patterns.poisoning.exfiltration import call_arguments, data_transfer, private_files, sensitive_data
+from evidence.patterns.poisoning.injection import (
+    authority_claims,
+    command_execution,
+    consent_bypass,
+    foreign_languages,
+    instruction_override,
+    message_markup,
+    plain_instructions,
+    system_tags,
+)
 from evidence.patterns.poisoning.pattern import (
     MAX_TEXT,
     SENTENCE,
     WINDOW,
     Category,
     Confidence,
-    Found,
-    Named,
+    MentionedTool,
     Pattern,
+    PatternMatch,
     Threat,
 )
+from evidence.patterns.poisoning.preference import self_promotion, tool_choice
 
 __all__ = [
     "MAX_TEXT",
@@ -54,9 +45,9 @@ __all__ = [
     "WINDOW",
     "Category",
     "Confidence",
-    "Found",
-    "Named",
+    "MentionedTool",
     "Pattern",
+    "PatternMatch",
     "Threat",
     "is_placeholder",
 ]
@@ -64,27 +55,27 @@ __all__ = [
 VERSION: Final = 4
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
-    *instructions.PATTERNS,
-    *tags.PATTERNS,
-    *concealment.PATTERNS,
-    *exfiltration.PATTERNS,
+    *instruction_override.PATTERNS,
+    *system_tags.PATTERNS,
+    *hidden_from_user.PATTERNS,
+    *sensitive_data.PATTERNS,
     *shadowing.PATTERNS,
     *chaining.PATTERNS,
-    *preference.PATTERNS,
-    *encoding.PATTERNS,
-    *consent.PATTERNS,
-    *secrecy.PATTERNS,
-    *handing.PATTERNS,
-    *steering.PATTERNS,
-    *commands.PATTERNS,
-    *plain_orders.PATTERNS,
-    *foreign.PATTERNS,
-    *outflow.PATTERNS,
+    *self_promotion.PATTERNS,
+    *encoded_payloads.PATTERNS,
+    *consent_bypass.PATTERNS,
+    *hidden_steps.PATTERNS,
+    *call_arguments.PATTERNS,
+    *takeover.PATTERNS,
+    *command_execution.PATTERNS,
+    *plain_instructions.PATTERNS,
+    *foreign_languages.PATTERNS,
+    *data_transfer.PATTERNS,
     *private_files.PATTERNS,
-    *withheld.PATTERNS,
-    *authority.PATTERNS,
+    *withheld_information.PATTERNS,
+    *authority_claims.PATTERNS,
     *interference.PATTERNS,
-    *favour.PATTERNS,
-    *markup.PATTERNS,
+    *tool_choice.PATTERNS,
+    *message_markup.PATTERNS,
 )
 """In the order in which hits of one text are told."""

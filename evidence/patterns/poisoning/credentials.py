@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from evidence.patterns.poisoning.pattern import Category, pattern
+from evidence.patterns.poisoning.pattern import Category, declare_pattern
 
 SECRETS: Final = (
-    pattern(
+    declare_pattern(
         Category.CREDENTIAL,
         "provider-key",
         "Contains a credential",

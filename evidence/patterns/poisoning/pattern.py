@@ -90,7 +90,7 @@ class Confidence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class MentionedTool:
     """A thing that a wording is about. `called`: the text itself says that it is a tool."""
 
     name: str
@@ -98,11 +98,11 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PatternMatch:
     """A wording in a text. `others`: for each place the things that it is about; None when it is about none by name."""
 
     confidence: Confidence
-    others: tuple[tuple[Named, ...], ...] | None = None
+    others: tuple[tuple[MentionedTool, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +157,14 @@ class Pattern:
         """Whether the text holds the wording, however sure."""
         return self.find(text) is not None
 
-    def find(self, text: str) -> Found | None:
+    def find(self, text: str) -> PatternMatch | None:
         """The wording in a text, as sure as its surest place."""
         places = list(islice(self._places(text), MAX_PLACES if self._is_told_apart else 1))
         if not places:
             return None
         others = tuple(dict.fromkeys(_names(place) for place in places)) if self.expression.is_naming else None
         quoted = self.mentionable and all(_is_mentioned(text, place) for place in places)
-        return Found(Confidence.LOW if quoted else self.confidence, others)
+        return PatternMatch(Confidence.LOW if quoted else self.confidence, others)
 
     @property
     def _is_told_apart(self) -> bool:
@@ -193,7 +193,7 @@ class Pattern:
         return bool(self.unless.regex.search(where))
 
 
-def pattern(
+def declare_pattern(
     category: Category,
     ident: str,
     title: str,
@@ -264,6 +264,6 @@ def _is_mentioned(text: str, place: re.Match[str]) -> bool:
     return bool(_TAG_MENTION.search(before) or _MENTIONED_AFTER.match(after))
 
 
-def _names(place: re.Match[str]) -> tuple[Named, ...]:
+def _names(place: re.Match[str]) -> tuple[MentionedTool, ...]:
     groups = place.groupdict().items()
-    return tuple(Named(name.rstrip(".-"), group.endswith("__")) for group, name in groups if name)
+    return tuple(MentionedTool(name.rstrip(".-"), group.endswith("__")) for group, name in groups if name)

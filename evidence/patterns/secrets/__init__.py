@@ -5,33 +5,33 @@ from __future__ import annotations
 from typing import Final
 
 from evidence.patterns.secrets import (
-    ai,
-    blocks,
-    business,
-    cloud,
-    code,
-    data,
-    keys,
+    ai_providers,
+    business_services,
+    cloud_providers,
+    data_services,
+    developer_platforms,
+    encoded_tokens,
+    further_services,
+    generic_keys,
     messaging,
     passwords,
-    services,
-    wrapped,
+    provider_blocks,
 )
 from evidence.patterns.secrets.pattern import SecretPattern
 
 VERSION: Final = 3
 
 PATTERNS: Final[tuple[SecretPattern, ...]] = (
-    *ai.PATTERNS,
-    *cloud.PATTERNS,
-    *code.PATTERNS,
-    *data.PATTERNS,
+    *ai_providers.PATTERNS,
+    *cloud_providers.PATTERNS,
+    *developer_platforms.PATTERNS,
+    *data_services.PATTERNS,
     *messaging.PATTERNS,
-    *business.PATTERNS,
-    *services.PATTERNS,
-    *blocks.PATTERNS,
-    *wrapped.PATTERNS,
+    *business_services.PATTERNS,
+    *further_services.PATTERNS,
+    *provider_blocks.PATTERNS,
+    *encoded_tokens.PATTERNS,
     *passwords.PATTERNS,
-    *keys.PATTERNS,
+    *generic_keys.PATTERNS,
 )
 """In order of preference: where two match the same place, the first one names it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.secrets.pattern import SecretPattern, named
+from evidence.patterns.secrets.pattern import SecretPattern, declare_named_value
 
 _VALUE: Final = r"[^\s\"'\x60<>{}$()\[\],;\\]"
 _DATABASES: Final = (
@@ -15,17 +15,17 @@ _DATABASES: Final = (
 
 # fmt: off
 PATTERNS: Final = (
-    named("database-password", "databases", "Password that a database or its client reads by this name", _DATABASES,
-        rf"{_VALUE}{{8,80}}", "pgpassword mysql_pwd rediscli_auth _pass dbpass pgpass",
+    declare_named_value("database-password", "databases", "Password that a database or its client reads by this name",
+        _DATABASES, rf"{_VALUE}{{8,80}}", "pgpassword mysql_pwd rediscli_auth _pass dbpass pgpass",
         ("PGPASSWORD=<w18>", "MYSQL_ROOT_PASSWORD: <w16>", "define('DB_PASSWORD', '<w18>');",
         'POSTGRES_PASSWORD="<w20>"'), ("POSTGRES_PASSWORD=postgres", "DB_PASSWORD=secretpassword",
         "MYSQL_ROOT_PASSWORD=${ROOT}", "DB_PASSWORD=changeme123"), entropy=2.8, random=True),
-    named("mail-password", "mail", "Password of a mail server by the name that a framework reads",
+    declare_named_value("mail-password", "mail", "Password of a mail server by the name that a framework reads",
         r"(?:\b(?:EMAIL_HOST|MAIL|SMTP|MAILER|IMAP)_?PASS(?:WORD)?|\$mail->Password)", rf"{_VALUE}{{8,80}}",
         "_password _pass mail->password smtppass", ("EMAIL_HOST_PASSWORD = '<w16>'", "$mail->Password = '<w14>';"),
         ("MAIL_PASSWORD=null", "SMTP_PASSWORD=${SMTP}", "EMAIL_HOST_PASSWORD = 'yourpassword'"), entropy=2.8,
         random=True),
-    named("spring-password", "Spring", "Password in the settings of a Spring application",
+    declare_named_value("spring-password", "Spring", "Password in the settings of a Spring application",
         r"\bspring\.[\w.\-]{1,60}(?:password|secret)", rf"{_VALUE}{{8,120}}", "spring.",
         "spring.datasource.password=<w20>", ("spring.datasource.password=${DB}",
         "spring.datasource.password=password"), entropy=2.8, random=True),
@@ -57,7 +57,7 @@ PATTERNS: Final = (
         'smtp.login("deploy@shop.dev", "<w16>")'), good=('req.SetBasicAuth("user", "password")',
         "auth=('username', 'your-password')", "server.login(user, password)", 'page.login("alice", "wonderland")'),
         entropy=3.0, far=300, random=True),
-    named("npmrc-password", "npm", "Password in an npm configuration", r"[/:]:?_(?:password|auth)",
+    declare_named_value("npmrc-password", "npm", "Password in an npm configuration", r"[/:]:?_(?:password|auth)",
         r"[A-Za-z0-9+/]{12,200}={0,2}", ":_password :_auth", "//art.shop.dev/:_password=<b32>",
         ("//art.shop.dev/:_password=${PASSWORD}", "//art.shop.dev/:_authToken=${TOKEN}"), entropy=3.0),
     SecretPattern(id="twilio-pair", provider="Twilio", title="Twilio account and its auth token side by side",

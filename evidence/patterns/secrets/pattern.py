@@ -59,7 +59,7 @@ class SecretPattern:
     far: int = FAR
 
 
-def bare(  # noqa: PLR0917  rows of a table
+def declare_token(  # noqa: PLR0917  rows of a table
     ident: str,
     provider: str,
     title: str,
@@ -88,7 +88,7 @@ def bare(  # noqa: PLR0917  rows of a table
     )
 
 
-def named(  # noqa: PLR0917  rows of a table
+def declare_named_value(  # noqa: PLR0917  rows of a table
     ident: str,
     provider: str,
     title: str,
@@ -117,7 +117,7 @@ def named(  # noqa: PLR0917  rows of a table
     )
 
 
-def hosted(  # noqa: PLR0917  rows of a table
+def declare_host_value(  # noqa: PLR0917  rows of a table
     ident: str,
     provider: str,
     title: str,
@@ -144,7 +144,7 @@ def hosted(  # noqa: PLR0917  rows of a table
     )
 
 
-def begun(*beginnings: str, letters: str = HEX) -> str:
+def build_prefix_anchors(*beginnings: str, letters: str = HEX) -> str:
     """Anchors of beginnings with each letter that may follow: longer ones stand in fewer places."""
     return " ".join(beginning + letter for beginning in beginnings for letter in letters)
 

@@ -36,7 +36,7 @@ _ALPHABETS: Final = {
 _UUID: Final = "<h8>-<h4>-4<h3>-a<h3>-<h12>"
 
 
-def write(template: str, seed: str = "") -> str:
+def write_sample(template: str, seed: str = "") -> str:
     """The sample that a template stands for; another seed gives another one."""
     template = template.replace("<u>", _UUID)
     fields = count()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from publish.gate import GATE, RULES
-from publish.site.site import Site
+from publish.badges.requirements import BADGE_RULES, GATE_VERSION
+from publish.web.context import SiteContext
 
 
-def routes(site: Site) -> APIRouter:
+def routes(site: SiteContext) -> APIRouter:
     """The page."""
     router = APIRouter()
 
@@ -18,8 +18,8 @@ def routes(site: Site) -> APIRouter:
         return site.page(
             "about.html.j2",
             here="about",
-            gate=GATE,
-            awards=RULES,
+            gate=GATE_VERSION,
+            awards=BADGE_RULES,
             mcp=site.absolute("/mcp"),
             canonical=site.absolute("/about"),
         )

@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from evidence.model import Reason
 from evidence.store import Store
-from publish.advice import advice
-from publish.figures import bars
-from publish.site import plots
-from publish.site.numbers import Numbers
-from publish.site.site import Site
-from scoring import catalogue
+from publish.site import plot_geometry
+from publish.site.dashboard_numbers import DashboardNumbers
+from publish.text.numbers import make_bars
+from publish.views.absence_advice import advise_on_absence
+from publish.web.context import SiteContext
+from scoring.engine import catalogue
 
 STATES: Final = ("measured", "partial", "not_testable")
 RANGES: Final = tuple(f"{start}–{start + 9 if start < 90 else 100}" for start in range(0, 100, 10))
@@ -28,13 +28,13 @@ MEANINGS: Final = {
 }
 
 
-def routes(site: Site) -> APIRouter:
+def routes(site: SiteContext) -> APIRouter:
     """The page."""
     router = APIRouter()
 
     @router.get("/")
     def dashboard() -> Response:
-        numbers = Numbers.read(site.store)
+        numbers = DashboardNumbers.read(site.store)
         return site.page(
             "dashboard.html.j2", here="dashboard", canonical=site.absolute("/"), **_values(site.store, numbers)
         )
@@ -42,17 +42,17 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
-def _values(store: Store, numbers: Numbers) -> dict[str, Any]:
+def _values(store: Store, numbers: DashboardNumbers) -> dict[str, Any]:
     if numbers.run is None:
         return {"run": None}
-    stored = store.run(numbers.run)
+    stored = store.find_run(numbers.run)
     values = numbers.values
     rubrics = [_rubric(one) for one in numbers.rows("rubrics")]
     return {
         "run": stored.run if stored else None,
         "total": values["servers"],
         "states": _states(values["states"]),
-        "state_line": plots.pieces({name: values["states"].get(name, 0) for name in STATES}),
+        "state_line": plot_geometry.make_pieces({name: values["states"].get(name, 0) for name in STATES}),
         "reasons": list(_reasons(numbers.rows("reasons"))),
         "main": rubrics[0] if rubrics else None,
         "others": rubrics[1:],
@@ -80,11 +80,11 @@ def _states(counts: Mapping[str, int]) -> list[dict[str, Any]]:
 def _reasons(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     most = max((one["servers"] for one in found), default=0)
     for one in found:
-        told = advice(Reason(one["reason"]))
+        told = advise_on_absence(Reason(one["reason"]))
         yield {
             "name": one["reason"],
             "count": one["servers"],
-            "length": plots.length(one["servers"], most),
+            "length": plot_geometry.bar_length(one["servers"], most),
             "means": told.means,
             "ours": told.ours,
         }
@@ -92,7 +92,7 @@ def _reasons(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
     known = next(
-        (each for each in catalogue.rubrics() if (each.id, each.version) == (one["rubric"], one["version"])), None
+        (each for each in catalogue.list_rubrics() if (each.id, each.version) == (one["rubric"], one["version"])), None
     )
     grades = _in_order(one.get("grades", []), [grade for _, grade in known.bands] if known else [])
     failures = one.get("failures", [])[:SHOWN_FAILURES]
@@ -105,11 +105,11 @@ def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
         "scored": one["scored"],
         "thin": one["thin"],
         "unscored": one["unscored"],
-        "median": plots.decimal(one.get("median")),
-        "bars": bars(one["bins"], RANGES),
+        "median": plot_geometry.parse_decimal(one.get("median")),
+        "bars": make_bars(one["bins"], RANGES),
         "grades": grades,
-        "grade_bars": bars([each["servers"] for each in grades], [str(each["grade"]) for each in grades]),
-        "coverage": bars(one["coverage"], SHARES) if one.get("coverage") else (),
+        "grade_bars": make_bars([each["servers"] for each in grades], [str(each["grade"]) for each in grades]),
+        "coverage": make_bars(one["coverage"], SHARES) if one.get("coverage") else (),
         "dimensions": [_dimension(each) for each in one.get("dimensions", [])],
         "failures": [_failure(each, most) for each in failures],
     }
@@ -123,12 +123,12 @@ def _in_order(grades: Sequence[Mapping[str, Any]], bands: Sequence[str]) -> list
 
 def _dimension(one: Mapping[str, Any]) -> dict[str, Any]:
     counts = {name: one.get(name, 0) for name in STATES}
-    return {"name": one["name"], "counts": counts, "line": plots.pieces(counts)}
+    return {"name": one["name"], "counts": counts, "line": plot_geometry.make_pieces(counts)}
 
 
 def _failure(one: Mapping[str, Any], most: int) -> dict[str, Any]:
     rule = one.get("rule") or ""
-    titles = {known.id: known.title for known in catalogue.rules()}
+    titles = {known.id: known.title for known in catalogue.list_rules()}
     return {
         "cites": one["cites"],
         "rule": rule,
@@ -136,8 +136,8 @@ def _failure(one: Mapping[str, Any], most: int) -> dict[str, Any]:
         "title": titles.get(rule) or one.get("example", ""),
         "servers": one["servers"],
         "times": one["times"],
-        "points": plots.decimal(one["points"]),
-        "length": plots.length(one["servers"], most),
+        "points": plot_geometry.parse_decimal(one["points"]),
+        "length": plot_geometry.bar_length(one["servers"], most),
     }
 
 
@@ -150,20 +150,20 @@ def _movers(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "new": found.get("new"),
         "gone": found.get("gone"),
         "ours": [what for what in found.get("why", []) if what != "evidence"],
-        "line": plots.pieces(counts),
+        "line": plot_geometry.make_pieces(counts),
         "most": [_mover(one) for one in found.get("most", [])],
     }
 
 
 def _mover(one: Mapping[str, Any]) -> dict[str, Any]:
-    before, after = plots.decimal(one.get("before")), plots.decimal(one.get("after"))
+    before, after = plot_geometry.parse_decimal(one.get("before")), plot_geometry.parse_decimal(one.get("after"))
     known = before is not None and after is not None
     return {
         **one,
         "before": before,
         "after": after,
         "moved": after - before if before is not None and after is not None else None,
-        "span": plots.span(before, after) if known and before is not None and after is not None else None,
+        "span": plot_geometry.make_span(before, after) if known and before is not None and after is not None else None,
     }
 
 
@@ -171,9 +171,9 @@ def _groups(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             **one,
-            "line": plots.pieces({name: one.get(name, 0) for name in STATES}),
-            "strokes": plots.strokes(one.get("bins", [])),
-            "median": plots.decimal(one.get("median")),
+            "line": plot_geometry.make_pieces({name: one.get(name, 0) for name in STATES}),
+            "strokes": plot_geometry.make_strokes(one.get("bins", [])),
+            "median": plot_geometry.parse_decimal(one.get("median")),
         }
         for one in found
     ]

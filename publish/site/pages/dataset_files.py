@@ -14,39 +14,45 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from publish.datasets.manifest import MANIFEST, SIGNATURE, SNAPSHOT_ID, SUMS, File, NotASnapshot
-from publish.datasets.reading import MANIFEST_LIMIT, Unreadable, open_plain, open_snapshot, read_whole
-from publish.datasets.shelf import is_local
-from publish.site.site import Site
+from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, SIGNATURE, SNAPSHOT_ID, NotASnapshot, SnapshotFile
+from publish.datasets.snapshot.reader import (
+    MANIFEST_LIMIT,
+    UnreadableFile,
+    open_plain_file,
+    open_snapshot,
+    read_small_file,
+)
+from publish.datasets.snapshot.storage import is_local_folder
+from publish.web.context import SiteContext
 
 _KEPT: Final = "public, max-age=86400, no-transform"
 _PIECE: Final = 256 * 1024
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
-_BESIDE: Final = frozenset({MANIFEST, SUMS, SIGNATURE})
+_BESIDE: Final = frozenset({MANIFEST, CHECKSUMS, SIGNATURE})
 
 
-def routes(site: Site) -> APIRouter:
+def routes(site: SiteContext) -> APIRouter:
     """`/datasets/{snapshot}/{file}`."""
     router = APIRouter()
 
     @router.api_route("/datasets/{snapshot}/{name}", methods=["GET", "HEAD"])
     def dataset_file(snapshot: str, name: str, request: Request) -> Response:
-        file = _file(site.desk.datasets, snapshot, name)
+        file = _file(site.backend.datasets, snapshot, name)
         if file is None:
             raise HTTPException(404)
-        folder = Path(site.desk.datasets) / snapshot
+        folder = Path(site.backend.datasets) / snapshot
         try:
-            stream = open_plain(folder, name)
-        except (Unreadable, OSError) as error:
+            stream = open_plain_file(folder, name)
+        except (UnreadableFile, OSError) as error:
             raise HTTPException(404) from error
         return _answer(stream, file, request)
 
     return router
 
 
-def _file(place: str, snapshot: str, name: str) -> File | None:
+def _file(place: str, snapshot: str, name: str) -> SnapshotFile | None:
     """What the manifest of a snapshot says of a file; None for what it does not name."""
-    if not place or not is_local(place) or not SNAPSHOT_ID.fullmatch(snapshot):
+    if not place or not is_local_folder(place) or not SNAPSHOT_ID.fullmatch(snapshot):
         return None
     folder = Path(place) / snapshot
     if folder.is_symlink():
@@ -55,13 +61,13 @@ def _file(place: str, snapshot: str, name: str) -> File | None:
         known = open_snapshot(folder).manifest
         if name not in _BESIDE:
             return known.by_name.get(name)
-        data = read_whole(folder, name, MANIFEST_LIMIT)
-    except (NotASnapshot, Unreadable, OSError):
+        data = read_small_file(folder, name, MANIFEST_LIMIT)
+    except (NotASnapshot, UnreadableFile, OSError):
         return None
-    return File(name, len(data), hashlib.sha256(data).hexdigest())
+    return SnapshotFile(name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def _answer(stream: BufferedReader, file: File, request: Request) -> Response:
+def _answer(stream: BufferedReader, file: SnapshotFile, request: Request) -> Response:
     size = os.fstat(stream.fileno()).st_size
     tag = f'"{file.sha256}"'
     headers = {

@@ -7,9 +7,9 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from publish.datasets.shelf import Snapshot, about, is_local, listed
-from publish.site.recent import Recent
-from publish.site.site import Site
+from publish.datasets.snapshot.storage import StoredSnapshot, describe_file, is_local_folder, list_snapshots
+from publish.web.context import SiteContext
+from publish.web.timed_value import TimedValue
 
 SECONDS: Final = 60.0
 """How often the place of the snapshots is looked at."""
@@ -17,10 +17,10 @@ SECONDS: Final = 60.0
 _SHOWN: Final = 60
 
 
-def routes(site: Site) -> APIRouter:
+def routes(site: SiteContext) -> APIRouter:
     """The page."""
     router = APIRouter()
-    recent = Recent(site.desk, SECONDS, lambda: listed(site.desk.datasets))
+    recent = TimedValue(site.backend, SECONDS, lambda: list_snapshots(site.backend.datasets))
 
     @router.get("/datasets")
     def datasets() -> Response:
@@ -32,13 +32,13 @@ def routes(site: Site) -> APIRouter:
             canonical=site.absolute("/datasets"),
             snapshots=found[:_SHOWN],
             older=max(0, len(found) - _SHOWN),
-            about=about,
-            elsewhere="" if is_local(site.desk.datasets) else site.desk.datasets,
+            about=describe_file,
+            elsewhere="" if is_local_folder(site.backend.datasets) else site.backend.datasets,
             total=_total,
         )
 
     return router
 
 
-def _total(snapshot: Snapshot) -> int:
+def _total(snapshot: StoredSnapshot) -> int:
     return sum(file.bytes for file in snapshot.files)

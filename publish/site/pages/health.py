@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from starlette.responses import PlainTextResponse
 
 from evidence.store import NotMigrated, StoreUnavailable
-from publish.site.site import Site
+from publish.web.context import SiteContext
 
 
-def routes(site: Site) -> APIRouter:
+def routes(site: SiteContext) -> APIRouter:
     """Both; neither tells anything else."""
     router = APIRouter()
 
@@ -20,7 +20,7 @@ def routes(site: Site) -> APIRouter:
     @router.get("/readyz")
     def readyz() -> PlainTextResponse:
         try:
-            site.store.board.revision()
+            site.store.listing.read_revision()
         except (StoreUnavailable, NotMigrated):
             return PlainTextResponse("the database is away\n", 503)
         return PlainTextResponse("ok\n")

@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from evidence.store import RunState
-from publish.nights import Counts, Night, finished, nights
-from publish.site import plots
-from publish.site.recent import Recent
-from publish.site.site import Site
+from publish.site import plot_geometry
+from publish.views.runs import RunCounts, RunView, find_newest_published, list_runs
+from publish.web.context import SiteContext
+from publish.web.timed_value import TimedValue
 
 SECONDS: Final = 30.0
 """A run that is under way is counted no more often."""
@@ -28,16 +28,16 @@ _STATES: Final = {
 }
 
 
-def routes(site: Site) -> APIRouter:
+def routes(site: SiteContext) -> APIRouter:
     """The page."""
     router = APIRouter()
-    recent = Recent(site.desk, SECONDS, lambda: nights(site.store))
+    recent = TimedValue(site.backend, SECONDS, lambda: list_runs(site.store))
 
     @router.get("/status")
     def status() -> Response:
         found = recent.get()
         working = [night for night in found if night.state.is_working]
-        last = finished(found)
+        last = find_newest_published(found)
         return site.page(
             "status.html.j2",
             here="status",
@@ -46,13 +46,13 @@ def routes(site: Site) -> APIRouter:
             nights=[_row(night) for night in found],
             shown=[_row(night) for night in (*working, *([last] if last else []))],
             words=_STATES,
-            now=site.desk.now(),
+            now=site.backend.now(),
         )
 
     return router
 
 
-def _row(night: Night) -> dict[str, Any]:
+def _row(night: RunView) -> dict[str, Any]:
     counts = night.counts
     return {
         "night": night,
@@ -64,13 +64,15 @@ def _row(night: Night) -> dict[str, Any]:
     }
 
 
-def _stages(counts: Counts) -> list[dict[str, Any]]:
+def _stages(counts: RunCounts) -> list[dict[str, Any]]:
     return [
-        {"name": name, "done": done, "of": counts.planned, "length": plots.length(done, counts.planned)}
+        {"name": name, "done": done, "of": counts.planned, "length": plot_geometry.bar_length(done, counts.planned)}
         for name, done in counts.stages
     ]
 
 
-def _outcomes(counts: Counts) -> list[dict[str, Any]]:
+def _outcomes(counts: RunCounts) -> list[dict[str, Any]]:
     most = max((outcome.servers for outcome in counts.outcomes), default=0)
-    return [{"outcome": outcome, "length": plots.length(outcome.servers, most)} for outcome in counts.outcomes]
+    return [
+        {"outcome": outcome, "length": plot_geometry.bar_length(outcome.servers, most)} for outcome in counts.outcomes
+    ]

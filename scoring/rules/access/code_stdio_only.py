@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.source_examples import code
-from scoring.source_scope import Code
+from scoring.engine.rule import rule
+from scoring.example_builders.source_files import code
+from scoring.results.outcome import Severity
+from scoring.scopes.source_files import Code
 
 
 @rule(

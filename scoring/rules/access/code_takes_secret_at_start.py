@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.source_examples import code
-from scoring.source_scope import Code
+from scoring.engine.rule import rule
+from scoring.example_builders.source_files import code
+from scoring.results.outcome import Severity
+from scoring.scopes.source_files import Code
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -34,4 +34,4 @@ def code_takes_secret_at_start(code: Code) -> Iterator[str]:
     """
     for variable in code.seen.environment:
         if variable.secret:
-            yield f"{clip(variable.name)}, read at {clip(variable.at)}"
+            yield f"{clip_text(variable.name)}, read at {clip_text(variable.at)}"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds.registration import transport_type
-from scoring.examples import registered
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Registered
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import registered
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Registered
 
 _LOCAL: Final = frozenset({"stdio", ""})
 

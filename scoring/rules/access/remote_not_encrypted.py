@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scoring.examples import remote
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Remote
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import remote
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Remote
+from scoring.text.evidence_path import clip_text
 
 _LOOPBACK = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)")
 
@@ -29,4 +29,4 @@ def remote_not_encrypted(remote: Remote) -> Iterator[str]:
     """Over plain HTTP anybody on the way can read tokens and change answers."""
     url = remote.text("url").lower()
     if not url.startswith("https://") and not _LOOPBACK.match(url):
-        yield f"{clip(url) or 'no url'}, https expected"
+        yield f"{clip_text(url) or 'no url'}, https expected"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import remote
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Remote
-from scoring.secret_names import is_secret_name
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import remote
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Remote
+from scoring.text.evidence_path import clip_text
+from scoring.text.secret_names import is_secret_name
 
 
 @rule(
@@ -29,4 +29,4 @@ def remote_secret_in_url(remote: Remote) -> Iterator[str]:
     names = [part.partition("=")[0] for part in query.split("&")]
     for name in names:
         if is_secret_name(name):
-            yield f"query parameter {clip(name)}"
+            yield f"query parameter {clip_text(name)}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import setting
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Setting
-from scoring.secret_names import is_secret_name
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import setting
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Setting
+from scoring.text.secret_names import is_secret_name
 
 
 @rule(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 from scoring.vocabularies import effects
 from scoring.vocabularies.verbs import leading_verb
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import javascript
-from scoring.examples import tool
-from scoring.javascript import is_object, truthy
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text import javascript
+from scoring.text.javascript import is_object, is_truthy
 
 
 @rule(
@@ -33,13 +33,15 @@ def tool_output_schema_undescribed(tool: Tool) -> Iterator[str]:
     if not is_object(schema):
         return
     members = schema if isinstance(schema, dict) else {}
-    if not truthy(members.get("type")):
+    if not is_truthy(members.get("type")):
         yield "no type"
-    if not truthy(members.get("description")):
+    if not is_truthy(members.get("description")):
         yield "no description"
-    properties = javascript.entries(members.get("properties"))
+    properties = javascript.object_entries(members.get("properties"))
     bare = [
-        name for name, value in properties.items() if isinstance(value, dict) and not truthy(value.get("description"))
+        name
+        for name, value in properties.items()
+        if isinstance(value, dict) and not is_truthy(value.get("description"))
     ]
     if bare:
         yield f"{len(bare)} of {len(properties)} members have no description"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import tool
-from scoring.javascript import truthy
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import is_truthy
 
 
 @rule(
@@ -30,7 +30,7 @@ def tool_title_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
     `literal` looks only at the annotation, as one published reference does.
     """
     if literal:
-        if not truthy(tool.annotations.get("title")):
+        if not is_truthy(tool.annotations.get("title")):
             yield "no annotations.title"
         return
     titles = (tool.get("title"), tool.annotations.get("title"))

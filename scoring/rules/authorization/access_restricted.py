@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.access import AccessClass
-from scoring.access_scope import Access
-from scoring.accessing import locked, looked
-from scoring.outcome import Severity
-from scoring.rule import Answer, info, rule
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.server_access import open_access, protected_access
+from scoring.results.outcome import Severity
+from scoring.scopes.server_access import Access
 
 _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "payment_required", "detail": "HTTP 402"}
 
@@ -22,8 +22,13 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
     since="2026.2",
     version=1,
     checks=info("AUTH-00", "BCDE"),
-    good=[looked()],
-    bad=[locked(), locked(step="list-tools"), looked("payment", gate=_PAYMENT), looked("blocked_by_waf")],
+    good=[open_access()],
+    bad=[
+        protected_access(),
+        protected_access(step="list-tools"),
+        open_access("payment", gate=_PAYMENT),
+        open_access("blocked_by_waf"),
+    ],
     unjudged=[],
 )
 def access_restricted(access: Access) -> Iterator[Answer]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.access_scope import Access
-from scoring.accessing import locked, looked
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
-from scoring.secret_names import is_secret_name
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import open_access, protected_access
+from scoring.results.outcome import Severity
+from scoring.scopes.server_access import Access
+from scoring.text.evidence_path import clip_text
+from scoring.text.secret_names import is_secret_name
 
 
 @rule(
@@ -21,12 +21,12 @@ from scoring.secret_names import is_secret_name
     since="2026.2",
     version=1,
     checks=must("AUTH-14", "BCDE", "basic/authorization#token-requirements"),
-    good=[looked(), looked(registered="https://notes.example/mcp?lang=[removed]"), locked()],
+    good=[open_access(), open_access(registered="https://notes.example/mcp?lang=[removed]"), protected_access()],
     bad=[
-        looked(registered="https://notes.example/mcp?api_key=[removed]"),
-        locked(registered="https://notes.example/mcp?a=b&token=[removed]"),
+        open_access(registered="https://notes.example/mcp?api_key=[removed]"),
+        protected_access(registered="https://notes.example/mcp?a=b&token=[removed]"),
     ],
-    unjudged=[locked(revision="2024-11-05", step="list-tools")],
+    unjudged=[protected_access(revision="2024-11-05", step="list-tools")],
 )
 def address_takes_token(access: Access) -> Iterator[Answer]:
     """Addresses end up in logs, histories and error reports, so a token must not be in one.
@@ -37,4 +37,4 @@ def address_takes_token(access: Access) -> Iterator[Answer]:
     for part in query.split("&"):
         name = part.partition("=")[0]
         if is_secret_name(name):
-            yield f"query parameter {clip(name)}"
+            yield f"query parameter {clip_text(name)}"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds.access import ACCEPTED
-from scoring.access_scope import Access
-from scoring.accessing import locked, looked
-from scoring.outcome import Inapplicable, Severity, Tolerated, Undecided
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import open_access, protected_access
+from scoring.results.outcome import Inapplicable, Severity, Tolerated, Undecided
+from scoring.scopes.server_access import Access
 
 _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidden"})
 
@@ -23,9 +23,18 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
     since="2026.2",
     version=1,
     checks=must("AUTH-13", "BCDE", "basic/authorization#token-handling"),
-    good=[locked()],
-    bad=[locked(bogus=(200, "accepted")), locked(bogus=(403, "forbidden")), locked(bogus=(200, "oauth_required"))],
-    unjudged=[looked(), locked(bogus=None), locked(bogus=(503, "unreachable")), locked(bogus=(404, "not_mcp"))],
+    good=[protected_access()],
+    bad=[
+        protected_access(bogus=(200, "accepted")),
+        protected_access(bogus=(403, "forbidden")),
+        protected_access(bogus=(200, "oauth_required")),
+    ],
+    unjudged=[
+        open_access(),
+        protected_access(bogus=None),
+        protected_access(bogus=(503, "unreachable")),
+        protected_access(bogus=(404, "not_mcp")),
+    ],
 )
 def bogus_token_mishandled(access: Access) -> Iterator[Answer]:
     """A client renews its token when it sees HTTP 401, so that is what an invalid or expired one must get.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.access_scope import Access
-from scoring.accessing import challenge, locked, looked
-from scoring.outcome import Inapplicable, Severity, Undecided
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.server_access import challenge, open_access, protected_access
+from scoring.results.outcome import Inapplicable, Severity, Undecided
+from scoring.scopes.server_access import Access
 
 
 @rule(
@@ -19,13 +19,13 @@ from scoring.rule import Answer, rule, should
     since="2026.2",
     version=1,
     checks=should("AUTH-09", "DE", "basic/authorization#scope-selection-strategy"),
-    good=[locked(challenge(scope="notes:read"))],
-    bad=[locked(challenge(realm="notes")), locked()],
+    good=[protected_access(challenge(scope="notes:read"))],
+    bad=[protected_access(challenge(realm="notes")), protected_access()],
     unjudged=[
-        looked(),
-        locked(challenge("basic"), reason="credentials_required"),
-        locked(challenge(), cut=["challenges"]),
-        locked(status=403),
+        open_access(),
+        protected_access(challenge("basic"), reason="credentials_required"),
+        protected_access(challenge(), cut=["challenges"]),
+        protected_access(status=403),
     ],
 )
 def challenge_without_scope(access: Access) -> Iterator[Answer]:

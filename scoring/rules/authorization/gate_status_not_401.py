@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.access import AccessClass
-from scoring.access_scope import Access
-from scoring.accessing import locked, looked
-from scoring.outcome import Severity, Tolerated, Undecided
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import open_access, protected_access
+from scoring.results.outcome import Severity, Tolerated, Undecided
+from scoring.scopes.server_access import Access
 
 
 @rule(
@@ -20,9 +20,9 @@ from scoring.rule import Answer, must, rule
     since="2026.2",
     version=1,
     checks=must("AUTH-01", "BCDE", "basic/authorization#error-handling"),
-    good=[locked(), locked(step="list-tools")],
-    bad=[locked(status=403), locked(status=400), locked(status=200, step="list-tools")],
-    unjudged=[looked(), looked("forbidden"), looked("payment")],
+    good=[protected_access(), protected_access(step="list-tools")],
+    bad=[protected_access(status=403), protected_access(status=400), protected_access(status=200, step="list-tools")],
+    unjudged=[open_access(), open_access("forbidden"), open_access("payment")],
 )
 def gate_status_not_401(access: Access) -> Iterator[Answer]:
     """A client begins to sign in when it sees HTTP 401, and at nothing else.

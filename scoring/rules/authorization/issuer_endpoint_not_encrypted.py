@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.access_scope import Access, is_loopback
-from scoring.accessing import locked, looked, metadata
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import issuer_metadata, open_access, protected_access
+from scoring.results.outcome import Severity
+from scoring.scopes.server_access import Access, is_loopback
+from scoring.text.evidence_path import clip_text
 
 _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
 
@@ -23,13 +23,16 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
     since="2026.2",
     version=1,
     checks=must("AUTH-08", "BCDE", "basic/authorization/security-considerations#communication-security"),
-    good=[locked(issuer=metadata()), locked(issuer=metadata(registration_endpoint="http://127.0.0.1:9000/register"))],
-    bad=[
-        locked(issuer=metadata(authorization_endpoint="http://login.example/authorize")),
-        locked(issuer=metadata(jwks_uri="http://login.example/keys")),
-        locked(issuer=metadata(issuer="http://login.example")),
+    good=[
+        protected_access(issuer=issuer_metadata()),
+        protected_access(issuer=issuer_metadata(registration_endpoint="http://127.0.0.1:9000/register")),
     ],
-    unjudged=[looked(), locked()],
+    bad=[
+        protected_access(issuer=issuer_metadata(authorization_endpoint="http://login.example/authorize")),
+        protected_access(issuer=issuer_metadata(jwks_uri="http://login.example/keys")),
+        protected_access(issuer=issuer_metadata(issuer="http://login.example")),
+    ],
+    unjudged=[open_access(), protected_access()],
 )
 def issuer_endpoint_not_encrypted(access: Access) -> Iterator[Answer]:
     """Passwords, codes and tokens pass through these addresses; over plain HTTP anybody on the way can take them.
@@ -41,7 +44,7 @@ def issuer_endpoint_not_encrypted(access: Access) -> Iterator[Answer]:
         for name, value in document.items():
             names_address = name.endswith("_endpoint") or name in _ADDRESSES
             if names_address and isinstance(value, str) and not _is_protected(value):
-                yield name, f"{clip(value)}, https expected"
+                yield name, f"{clip_text(value)}, https expected"
 
 
 def _is_protected(address: str) -> bool:

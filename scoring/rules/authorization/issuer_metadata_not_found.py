@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.access_scope import Access, settle
-from scoring.accessing import attempt, document, issuing, locked, looked, metadata, missing
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import (
+    document,
+    failed_requests,
+    issuer_metadata,
+    issuer_requests,
+    metadata_request,
+    open_access,
+    protected_access,
+)
+from scoring.results.outcome import Severity
+from scoring.scopes.server_access import Access, require_decided
+from scoring.text.evidence_path import clip_text
 
 _SECTION: Final = "basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery"
 
@@ -23,24 +31,26 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     since="2026.2",
     version=1,
     checks=must("AUTH-05", "CDE", _SECTION),
-    good=[locked(resource=document(), issuer=metadata())],
+    good=[protected_access(resource=document(), issuer=issuer_metadata())],
     bad=[
-        locked(resource=document(), authorization_servers=[issuing(*missing("rfc8414", "openid"))]),
-        locked(
+        protected_access(
+            resource=document(), authorization_servers=[issuer_requests(*failed_requests("rfc8414", "openid"))]
+        ),
+        protected_access(
             resource=document(),
-            authorization_servers=[issuing(attempt(None, problem="the URL is malformed"))],
+            authorization_servers=[issuer_requests(metadata_request(None, problem="the URL is malformed"))],
         ),
     ],
     unjudged=[
-        looked(),
-        locked(),
-        locked(
+        open_access(),
+        protected_access(),
+        protected_access(
             resource=document(),
-            authorization_servers=[issuing(attempt(None, failure=("blocked_address", "")))],
+            authorization_servers=[issuer_requests(metadata_request(None, failure=("blocked_address", "")))],
         ),
-        locked(
+        protected_access(
             resource=document(),
-            authorization_servers=[issuing(*missing("rfc8414"), attempt(500, by="openid"))],
+            authorization_servers=[issuer_requests(*failed_requests("rfc8414"), metadata_request(500, by="openid"))],
         ),
     ],
 )
@@ -53,7 +63,7 @@ def issuer_metadata_not_found(access: Access) -> Iterator[Answer]:
     without = [issuer for issuer in access.advertised if issuer.found is None]
     clear = [issuer for issuer in without if not any(one.unclear for one in issuer.attempts)]
     if without and not clear:
-        settle(without[0].attempts)
+        require_decided(without[0].attempts)
     for issuer in clear:
         tried = ", ".join(f"{one.by}: {one.problem}" for one in issuer.attempts)
-        yield f"{clip(issuer.issuer)} ({tried})"
+        yield f"{clip_text(issuer.issuer)} ({tried})"

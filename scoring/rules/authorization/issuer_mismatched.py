@@ -7,13 +7,22 @@ from typing import Final
 
 from evidence.canonical import Json
 from evidence.kinds.access import LEGACY_LAYOUT
-from scoring.access_scope import Access
-from scoring.accessing import ISSUER, attempt, issuing, locked, looked, metadata
-from scoring.outcome import Inapplicable, Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import (
+    ISSUER,
+    issuer_metadata,
+    issuer_requests,
+    metadata_request,
+    open_access,
+    protected_access,
+)
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.server_access import Access
+from scoring.text.evidence_path import clip_text
 
-_OWN = issuing(attempt(by="rfc8414", document=metadata()), issuer="https://notes.example", layout="legacy")
+_OWN = issuer_requests(
+    metadata_request(by="rfc8414", document=issuer_metadata()), issuer="https://notes.example", layout="legacy"
+)
 
 
 _SECTION: Final = "basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery"
@@ -29,24 +38,29 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     version=1,
     checks=must("AUTH-06", "DE", _SECTION),
     good=[
-        locked(issuer=metadata()),
-        locked(
+        protected_access(issuer=issuer_metadata()),
+        protected_access(
             authorization_servers=[
-                issuing(attempt(document=metadata(issuer=f"{ISSUER}?p=a")), issuer=f"{ISSUER}?p=[removed]")
+                issuer_requests(
+                    metadata_request(document=issuer_metadata(issuer=f"{ISSUER}?p=a")), issuer=f"{ISSUER}?p=[removed]"
+                )
             ]
         ),
     ],
     bad=[
-        locked(issuer=metadata(issuer="https://other.example")),
-        locked(issuer=metadata(issuer=f"{ISSUER}/")),
-        locked(issuer=metadata(issuer=None)),
-        locked(
+        protected_access(issuer=issuer_metadata(issuer="https://other.example")),
+        protected_access(issuer=issuer_metadata(issuer=f"{ISSUER}/")),
+        protected_access(issuer=issuer_metadata(issuer=None)),
+        protected_access(
             authorization_servers=[
-                issuing(attempt(document=metadata(issuer="https://other.example?p=a")), issuer=f"{ISSUER}?p=[removed]")
+                issuer_requests(
+                    metadata_request(document=issuer_metadata(issuer="https://other.example?p=a")),
+                    issuer=f"{ISSUER}?p=[removed]",
+                )
             ]
         ),
     ],
-    unjudged=[looked(), locked(), locked(authorization_servers=[_OWN])],
+    unjudged=[open_access(), protected_access(), protected_access(authorization_servers=[_OWN])],
 )
 def issuer_mismatched(access: Access) -> Iterator[Answer]:
     """`issuer` must be identical to what the resource metadata calls the server (RFC 8414, section 3.3).
@@ -60,8 +74,8 @@ def issuer_mismatched(access: Access) -> Iterator[Answer]:
     for issuer, document in judged:
         named = document.get("issuer")
         if not _is_same(named, issuer.issuer):
-            found = clip(named) if isinstance(named, str) else "no string"
-            yield "issuer", f"{found}, {clip(issuer.issuer)} expected"
+            found = clip_text(named) if isinstance(named, str) else "no string"
+            yield "issuer", f"{found}, {clip_text(issuer.issuer)} expected"
 
 
 def _is_same(named: Json, listed: str) -> bool:

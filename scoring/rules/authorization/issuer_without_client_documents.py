@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.access_scope import Access
-from scoring.accessing import locked, looked, metadata
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.server_access import issuer_metadata, open_access, protected_access
+from scoring.results.outcome import Severity
+from scoring.scopes.server_access import Access
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -20,12 +20,12 @@ from scoring.rule import Answer, rule, should
     since="2026.2",
     version=1,
     checks=should("AUTH-10", "DE", "basic/authorization/client-registration#client-id-metadata-documents"),
-    good=[locked(issuer=metadata())],
+    good=[protected_access(issuer=issuer_metadata())],
     bad=[
-        locked(issuer=metadata(client_id_metadata_document_supported=False)),
-        locked(issuer=metadata(client_id_metadata_document_supported=None)),
+        protected_access(issuer=issuer_metadata(client_id_metadata_document_supported=False)),
+        protected_access(issuer=issuer_metadata(client_id_metadata_document_supported=None)),
     ],
-    unjudged=[looked(), locked()],
+    unjudged=[open_access(), protected_access()],
 )
 def issuer_without_client_documents(access: Access) -> Iterator[Answer]:
     """A client that never met a server has to register; by a client ID metadata document it does so best.
@@ -35,4 +35,4 @@ def issuer_without_client_documents(access: Access) -> Iterator[Answer]:
     """
     for issuer, document in access.issuers:
         if document.get("client_id_metadata_document_supported") is not True:
-            yield "client_id_metadata_document_supported", f"not true at {clip(issuer.issuer)}"
+            yield "client_id_metadata_document_supported", f"not true at {clip_text(issuer.issuer)}"

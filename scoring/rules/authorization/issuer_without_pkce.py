@@ -6,14 +6,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds.access import LEGACY_LAYOUT
-from scoring.access_scope import Access
-from scoring.accessing import ISSUER, attempt, issuing, locked, looked, metadata
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import (
+    ISSUER,
+    issuer_metadata,
+    issuer_requests,
+    metadata_request,
+    open_access,
+    protected_access,
+)
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.server_access import Access
+from scoring.text.evidence_path import clip_text
 
 _METHODS: Final = "code_challenge_methods_supported"
-_OWN: Final = issuing(attempt(by="rfc8414", document=metadata(**{_METHODS: None})), layout=LEGACY_LAYOUT)
+_OWN: Final = issuer_requests(
+    metadata_request(by="rfc8414", document=issuer_metadata(**{_METHODS: None})), layout=LEGACY_LAYOUT
+)
 
 
 @rule(
@@ -25,13 +34,17 @@ _OWN: Final = issuing(attempt(by="rfc8414", document=metadata(**{_METHODS: None}
     since="2026.2",
     version=1,
     checks=must("AUTH-07", "CDE", "basic/authorization/security-considerations#authorization-code-protection"),
-    good=[locked(issuer=metadata())],
+    good=[protected_access(issuer=issuer_metadata())],
     bad=[
-        locked(issuer=metadata(code_challenge_methods_supported=["plain"])),
-        locked(issuer=metadata(code_challenge_methods_supported=None)),
-        locked(authorization_servers=[_OWN]),
+        protected_access(issuer=issuer_metadata(code_challenge_methods_supported=["plain"])),
+        protected_access(issuer=issuer_metadata(code_challenge_methods_supported=None)),
+        protected_access(authorization_servers=[_OWN]),
     ],
-    unjudged=[looked(), locked(), locked(issuer={"issuer": ISSUER, "token_endpoint": f"{ISSUER}/token"})],
+    unjudged=[
+        open_access(),
+        protected_access(),
+        protected_access(issuer={"issuer": ISSUER, "token_endpoint": f"{ISSUER}/token"}),
+    ],
 )
 def issuer_without_pkce(access: Access) -> Iterator[Answer]:
     """A stolen authorization code is worthless to a thief who lacks the verifier of PKCE.
@@ -47,6 +60,6 @@ def issuer_without_pkce(access: Access) -> Iterator[Answer]:
         methods = document.get(_METHODS)
         if isinstance(methods, list) and "S256" in methods:
             continue
-        message = f"no S256 at {clip(issuer.issuer)}"
+        message = f"no S256 at {clip_text(issuer.issuer)}"
         older = issuer.layout == LEGACY_LAYOUT and not access.revision_is_known
         yield Tolerated(message, _METHODS) if older else (_METHODS, message)

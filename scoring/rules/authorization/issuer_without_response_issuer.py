@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.access_scope import Access
-from scoring.accessing import locked, looked, metadata
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.server_access import issuer_metadata, open_access, protected_access
+from scoring.results.outcome import Severity
+from scoring.scopes.server_access import Access
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -20,20 +20,20 @@ from scoring.rule import Answer, rule, should
     since="2026.2",
     version=1,
     checks=should("AUTH-12", "E", "basic/authorization#authorization-response-validation"),
-    good=[locked(issuer=metadata(), revision="2026-07-28", step="list-tools")],
+    good=[protected_access(issuer=issuer_metadata(), revision="2026-07-28", step="list-tools")],
     bad=[
-        locked(
-            issuer=metadata(authorization_response_iss_parameter_supported=False),
+        protected_access(
+            issuer=issuer_metadata(authorization_response_iss_parameter_supported=False),
             revision="2026-07-28",
             step="list-tools",
         ),
-        locked(
-            issuer=metadata(authorization_response_iss_parameter_supported=None),
+        protected_access(
+            issuer=issuer_metadata(authorization_response_iss_parameter_supported=None),
             revision="2026-07-28",
             step="list-tools",
         ),
     ],
-    unjudged=[looked(), locked(), locked(issuer=metadata())],
+    unjudged=[open_access(), protected_access(), protected_access(issuer=issuer_metadata())],
 )
 def issuer_without_response_issuer(access: Access) -> Iterator[Answer]:
     """With `iss` in the authorization response (RFC 9207) a client notices when another server answers in its place.
@@ -43,4 +43,4 @@ def issuer_without_response_issuer(access: Access) -> Iterator[Answer]:
     """
     for issuer, document in access.issuers:
         if document.get("authorization_response_iss_parameter_supported") is not True:
-            yield "authorization_response_iss_parameter_supported", f"not true at {clip(issuer.issuer)}"
+            yield "authorization_response_iss_parameter_supported", f"not true at {clip_text(issuer.issuer)}"

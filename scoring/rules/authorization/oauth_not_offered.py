@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.access import AccessClass
-from scoring.access_scope import Access, settle
-from scoring.accessing import attempt, challenge, document, issuing, locked, looked, metadata, missing
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.server_access import (
+    challenge,
+    document,
+    failed_requests,
+    issuer_metadata,
+    issuer_requests,
+    metadata_request,
+    open_access,
+    protected_access,
+)
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.server_access import Access, require_decided
 
 
 @rule(
@@ -20,15 +29,20 @@ from scoring.rule import Answer, rule
     since="2026.2",
     version=1,
     good=[
-        locked(),
-        looked(resource_metadata=[attempt(document=document())]),
-        locked(reason="credentials_required", authorization_servers=[issuing(attempt(document=metadata()))]),
+        protected_access(),
+        open_access(resource_metadata=[metadata_request(document=document())]),
+        protected_access(
+            reason="credentials_required",
+            authorization_servers=[issuer_requests(metadata_request(document=issuer_metadata()))],
+        ),
     ],
     bad=[
-        looked(resource_metadata=missing("path", "root")),
-        locked(challenge("basic"), reason="credentials_required", resource_metadata=missing("path", "root")),
+        open_access(resource_metadata=failed_requests("path", "root")),
+        protected_access(
+            challenge("basic"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
+        ),
     ],
-    unjudged=[looked("blocked_by_waf"), looked(resource_metadata=[attempt(503)])],
+    unjudged=[open_access("blocked_by_waf"), open_access(resource_metadata=[metadata_request(503)])],
 )
 def oauth_not_offered(access: Access) -> Iterator[Answer]:
     """With OAuth every user has an identity and rights of their own, which can be limited and taken away again.
@@ -42,5 +56,5 @@ def oauth_not_offered(access: Access) -> Iterator[Answer]:
     demanded = seen.gate is not None and seen.gate.reason == "oauth_required"
     if demanded or seen.resource or any(issuer.found for issuer in seen.authorization_servers):
         return
-    settle(seen.resource_metadata)
+    require_decided(seen.resource_metadata)
     yield "it asks for no token and publishes no OAuth metadata"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.access_scope import Access
-from scoring.accessing import URL, attempt, document, locked, looked
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import URL, document, metadata_request, open_access, protected_access
+from scoring.results.outcome import Severity
+from scoring.scopes.server_access import Access
 
 
 @rule(
@@ -19,14 +19,14 @@ from scoring.rule import Answer, must, rule
     since="2026.2",
     version=1,
     checks=must("AUTH-03", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
-    good=[locked(resource=document())],
+    good=[protected_access(resource=document())],
     bad=[
-        locked(resource={"resource": URL}),
-        locked(resource=document(authorization_servers=[])),
-        locked(resource=document(resource=7)),
-        locked(resource=document(authorization_servers="https://login.example")),
+        protected_access(resource={"resource": URL}),
+        protected_access(resource=document(authorization_servers=[])),
+        protected_access(resource=document(resource=7)),
+        protected_access(resource=document(authorization_servers="https://login.example")),
     ],
-    unjudged=[looked(), locked(), locked(resource_metadata=[attempt(429)])],
+    unjudged=[open_access(), protected_access(), protected_access(resource_metadata=[metadata_request(429)])],
 )
 def resource_metadata_incomplete(access: Access) -> Iterator[Answer]:
     """The document says in `resource` what it is about, and in `authorization_servers` who issues tokens for it.

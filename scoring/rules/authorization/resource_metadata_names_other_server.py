@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.access_scope import Access
-from scoring.accessing import ISSUER, URL, document, locked, looked
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import ISSUER, URL, document, open_access, protected_access
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.server_access import Access
+from scoring.text.evidence_path import clip_text
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)")
 _PORTS: Final = {"https": ":443", "http": ":80"}
@@ -26,18 +26,18 @@ _PORTS: Final = {"https": ":443", "http": ":80"}
     version=1,
     checks=must("AUTH-04", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
     good=[
-        locked(resource=document()),
-        locked(resource=document(resource="HTTPS://Notes.example:443/mcp")),
-        locked(resource=document(), registered=f"{URL}?key=[removed]"),
+        protected_access(resource=document()),
+        protected_access(resource=document(resource="HTTPS://Notes.example:443/mcp")),
+        protected_access(resource=document(), registered=f"{URL}?key=[removed]"),
     ],
     bad=[
-        locked(resource=document(resource="https://other.example/mcp")),
-        locked(resource=document(resource="http://notes.example/mcp")),
-        locked(resource=document(resource="https://notes.example/sse")),
-        locked(resource=document(resource="https://notes.example/mcp/")),
-        locked(resource=document(resource="https://notes.example")),
+        protected_access(resource=document(resource="https://other.example/mcp")),
+        protected_access(resource=document(resource="http://notes.example/mcp")),
+        protected_access(resource=document(resource="https://notes.example/sse")),
+        protected_access(resource=document(resource="https://notes.example/mcp/")),
+        protected_access(resource=document(resource="https://notes.example")),
     ],
-    unjudged=[looked(), locked(resource={"authorization_servers": [ISSUER]})],
+    unjudged=[open_access(), protected_access(resource={"authorization_servers": [ISSUER]})],
 )
 def resource_metadata_names_other_server(access: Access) -> Iterator[Answer]:
     """`resource` must be the address that the client uses (RFC 9728, section 3.3), or the client discards the document.
@@ -53,9 +53,9 @@ def resource_metadata_names_other_server(access: Access) -> Iterator[Answer]:
     if found == expected:
         return
     if found[0] == expected[0] and f"{expected[1]}/".startswith(f"{found[1].rstrip('/')}/"):
-        yield Tolerated(f"{clip(named)}, {clip(access.seen.registered)} expected", "resource")
+        yield Tolerated(f"{clip_text(named)}, {clip_text(access.seen.registered)} expected", "resource")
     else:
-        yield "resource", f"{clip(named)}, {clip(access.seen.registered)} expected"
+        yield "resource", f"{clip_text(named)}, {clip_text(access.seen.registered)} expected"
 
 
 def _parts(address: str) -> tuple[str, str]:

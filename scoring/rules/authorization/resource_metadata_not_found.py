@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.access import HEADER
-from scoring.access_scope import Access, settle
-from scoring.accessing import (
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.server_access import (
     HEADER_URL,
-    attempt,
     challenge,
     document,
-    issuing,
-    locked,
-    looked,
-    metadata,
-    missing,
+    failed_requests,
+    issuer_metadata,
+    issuer_requests,
+    metadata_request,
+    open_access,
+    protected_access,
 )
-from scoring.outcome import Severity, Tolerated
-from scoring.rule import Answer, must, rule
+from scoring.results.outcome import Severity, Tolerated
+from scoring.scopes.server_access import Access, require_decided
 
-_OWN = issuing(attempt(by="rfc8414", document=metadata()), issuer="https://notes.example", layout="legacy")
+_OWN = issuer_requests(
+    metadata_request(by="rfc8414", document=issuer_metadata()), issuer="https://notes.example", layout="legacy"
+)
 
 
 @rule(
@@ -33,24 +35,30 @@ _OWN = issuing(attempt(by="rfc8414", document=metadata()), issuer="https://notes
     version=1,
     checks=must("AUTH-02", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
     good=[
-        locked(challenge(resource_metadata=HEADER_URL), resource=document()),
-        locked(resource=document()),
-        locked(challenge(resource_metadata=HEADER_URL), resource=document(), revision="2025-06-18", step="list-tools"),
+        protected_access(challenge(resource_metadata=HEADER_URL), resource=document()),
+        protected_access(resource=document()),
+        protected_access(
+            challenge(resource_metadata=HEADER_URL), resource=document(), revision="2025-06-18", step="list-tools"
+        ),
     ],
     bad=[
-        locked(resource_metadata=missing("path", "root")),
-        locked(challenge(resource_metadata=HEADER_URL), resource_metadata=missing("header", "root")),
-        locked(resource=document(), revision="2025-06-18", step="list-tools"),
-        locked(challenge("apikey"), reason="credentials_required", resource_metadata=missing("path", "root")),
-        locked(resource_metadata=missing("path", "root"), authorization_servers=[_OWN]),
-        locked(resource_metadata=[*missing("header"), attempt(by="root", document=document())]),
+        protected_access(resource_metadata=failed_requests("path", "root")),
+        protected_access(challenge(resource_metadata=HEADER_URL), resource_metadata=failed_requests("header", "root")),
+        protected_access(resource=document(), revision="2025-06-18", step="list-tools"),
+        protected_access(
+            challenge("apikey"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
+        ),
+        protected_access(resource_metadata=failed_requests("path", "root"), authorization_servers=[_OWN]),
+        protected_access(
+            resource_metadata=[*failed_requests("header"), metadata_request(by="root", document=document())]
+        ),
     ],
     unjudged=[
-        looked(),
-        locked(resource_metadata=[attempt(None, failure=("timeout", "no answer in time"))]),
-        locked(resource_metadata=[attempt(503)]),
-        locked(resource_metadata=[attempt(308, location="https://notes.example/elsewhere")]),
-        locked(revision="2025-03-26", step="list-tools"),
+        open_access(),
+        protected_access(resource_metadata=[metadata_request(None, failure=("timeout", "no answer in time"))]),
+        protected_access(resource_metadata=[metadata_request(503)]),
+        protected_access(resource_metadata=[metadata_request(308, location="https://notes.example/elsewhere")]),
+        protected_access(revision="2025-03-26", step="list-tools"),
     ],
 )
 def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
@@ -73,7 +81,7 @@ def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
         elif lost:
             yield Tolerated(f"the address in WWW-Authenticate leads to {lost[0].problem}")
         return
-    settle(seen.resource_metadata)
+    require_decided(seen.resource_metadata)
     tried = ", ".join(f"{one.by}: {one.problem}" for one in seen.resource_metadata)
     if access.wants_own_key:
         yield Tolerated("it takes a key of its own and has no authorization as MCP describes it")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.access_scope import Access
-from scoring.accessing import attempt, challenge, document, locked, looked
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.server_access import challenge, document, metadata_request, open_access, protected_access
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.server_access import Access
 
 _MODERN: Final = {"modern": "2026-07-28"}
 
@@ -23,16 +23,18 @@ _MODERN: Final = {"modern": "2026-07-28"}
     version=1,
     checks=should("AUTH-11", "E", "basic/authorization#refresh-tokens"),
     good=[
-        looked(
-            "open", versions=_MODERN, resource_metadata=[attempt(document=document(scopes_supported=["notes:read"]))]
+        open_access(
+            "open",
+            versions=_MODERN,
+            resource_metadata=[metadata_request(document=document(scopes_supported=["notes:read"]))],
         ),
-        locked(challenge(scope="notes:read"), versions=_MODERN),
+        protected_access(challenge(scope="notes:read"), versions=_MODERN),
     ],
     bad=[
-        locked(challenge(scope="notes:read offline_access"), versions=_MODERN),
-        locked(resource=document(scopes_supported=["offline_access"]), versions=_MODERN),
+        protected_access(challenge(scope="notes:read offline_access"), versions=_MODERN),
+        protected_access(resource=document(scopes_supported=["offline_access"]), versions=_MODERN),
     ],
-    unjudged=[looked(), looked(versions=_MODERN), locked(challenge(scope="offline_access"))],
+    unjudged=[open_access(), open_access(versions=_MODERN), protected_access(challenge(scope="offline_access"))],
 )
 def scope_offline_access(access: Access) -> Iterator[Answer]:
     """Whether a client wants refresh tokens is between it and the authorization server, and no need of the resource.

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.canonical import Json
-from scoring.examples import param
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.words import split_tokens
 from scoring.vocabularies import parameters
-from scoring.words import tokens
 
 _WORDS: Final = {*parameters.ADDRESSES, "urls", "uris", "links", "hyperlink", "endpoints"}
 _FORMS: Final = ("uri-reference", "uri-template", "iri", "iri-reference")
@@ -35,11 +35,11 @@ def param_address_unchecked(param: Param, literal: bool = False) -> Iterator[Ans
     `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
     does, so that `security` (uri) counts; and it accepts no other format than `uri`.
     """
-    for suffix in where(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
+    for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
         yield suffix, 'an address without "format": "uri"'
 
 
-def _is_unchecked(place: Place, literal: bool) -> bool:
+def _is_unchecked(place: ValueSchema, literal: bool) -> bool:
     return "string" in place.types and _names_address(place.name, literal) and not _checked(place.schema, literal)
 
 
@@ -47,7 +47,7 @@ def _names_address(name: str, literal: bool) -> bool:
     if literal:
         lowered = name.lower()
         return any(word in lowered for word in parameters.ADDRESSES)
-    return not _WORDS.isdisjoint(tokens(name))
+    return not _WORDS.isdisjoint(split_tokens(name))
 
 
 def _checked(schema: Mapping[str, Json], literal: bool) -> bool:

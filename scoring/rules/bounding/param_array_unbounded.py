@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import param
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
 
 
 @rule(
@@ -27,9 +27,9 @@ def param_array_unbounded(param: Param, literal: bool = False) -> Iterator[Answe
 
     `literal` looks only at the parameter itself, as the published reference does.
     """
-    for suffix in where(param.top if literal else param.places, _is_unbounded):
+    for suffix in list_suffixes(param.top if literal else param.places, _is_unbounded):
         yield suffix, "an array without maxItems"
 
 
-def _is_unbounded(place: Place) -> bool:
+def _is_unbounded(place: ValueSchema) -> bool:
     return "array" in place.types and "maxItems" not in place.schema

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import param
-from scoring.javascript import truthy
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import is_truthy
 from scoring.vocabularies import parameters
 
 
@@ -29,11 +29,11 @@ def param_choice_open(param: Param, literal: bool = False) -> Iterator[Answer]:
 
     `literal` looks only at the parameter itself, as the published reference does.
     """
-    for suffix in where(param.top if literal else param.places, lambda place: _is_open(place, literal)):
+    for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_open(place, literal)):
         yield suffix, "any text, where enum could list the values"
 
 
-def _is_open(place: Place, literal: bool) -> bool:
+def _is_open(place: ValueSchema, literal: bool) -> bool:
     if "string" not in place.types or place.name.lower() not in parameters.CHOICES:
         return False
-    return not (truthy(place.schema.get("enum")) or (not literal and "const" in place.schema))
+    return not (is_truthy(place.schema.get("enum")) or (not literal and "const" in place.schema))

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import param
-from scoring.javascript import pattern
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import parameters
 
-_DANGER: Final = pattern("danger|warning|security|caution|risk|unsafe|untrusted")
+_DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|untrusted")
 
 
 @rule(
@@ -33,11 +33,11 @@ def param_code_unmarked(param: Param, literal: bool = False) -> Iterator[Answer]
 
     `literal` looks only at the parameter itself, whatever its type, as the published reference does.
     """
-    for suffix in where(param.top if literal else param.places, lambda place: _is_unmarked(place, literal)):
+    for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unmarked(place, literal)):
         yield suffix, "executed, and the description does not mention the risk"
 
 
-def _is_unmarked(place: Place, literal: bool) -> bool:
+def _is_unmarked(place: ValueSchema, literal: bool) -> bool:
     if place.name.lower() not in parameters.CODE or not (literal or "string" in place.types):
         return False
     description = place.schema.get("description")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import param
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
 
 _NUMBERS: Final = frozenset({"number", "integer"})
 _INCLUSIVE: Final = frozenset({"minimum", "maximum"})
@@ -33,9 +33,9 @@ def param_number_unbounded(param: Param, literal: bool = False) -> Iterator[Answ
     `literal` looks only at the parameter itself, and not at exclusive bounds or enum, as the published reference does.
     """
     bounds = _INCLUSIVE if literal else _BOUNDS
-    for suffix in where(param.top if literal else param.places, lambda place: _is_unbounded(place, bounds)):
+    for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unbounded(place, bounds)):
         yield suffix, "a number without minimum or maximum"
 
 
-def _is_unbounded(place: Place, bounds: frozenset[str]) -> bool:
+def _is_unbounded(place: ValueSchema, bounds: frozenset[str]) -> bool:
     return not place.types.isdisjoint(_NUMBERS) and place.schema.keys().isdisjoint(bounds)

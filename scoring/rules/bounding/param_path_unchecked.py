@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.canonical import Json
-from scoring.examples import param
-from scoring.javascript import truthy
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import is_truthy
+from scoring.text.words import split_tokens
 from scoring.vocabularies import parameters
-from scoring.words import tokens
 
 _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "folders", "filepath", "filenames"}
 
@@ -35,11 +35,11 @@ def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer
     `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
     does, so that `profile` and `direction` count.
     """
-    for suffix in where(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
+    for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
         yield suffix, "a path without a pattern"
 
 
-def _is_unchecked(place: Place, literal: bool) -> bool:
+def _is_unchecked(place: ValueSchema, literal: bool) -> bool:
     return "string" in place.types and _names_path(place.name, literal) and not _checked(place.schema, literal)
 
 
@@ -47,8 +47,8 @@ def _names_path(name: str, literal: bool) -> bool:
     if literal:
         lowered = name.lower()
         return any(word in lowered for word in parameters.PATHS)
-    return not _WORDS.isdisjoint(tokens(name))
+    return not _WORDS.isdisjoint(split_tokens(name))
 
 
 def _checked(schema: Mapping[str, Json], literal: bool) -> bool:
-    return truthy(schema.get("pattern")) or (not literal and ("enum" in schema or "const" in schema))
+    return is_truthy(schema.get("pattern")) or (not literal and ("enum" in schema or "const" in schema))

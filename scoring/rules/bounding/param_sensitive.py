@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import param
-from scoring.nesting import where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
-from scoring.secret_names import is_secret_name
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.secret_names import is_secret_name
 from scoring.vocabularies import parameters
 
 
@@ -30,7 +30,9 @@ def param_sensitive(param: Param, literal: bool = False) -> Iterator[Answer]:
     Take credentials from the environment or from OAuth. `literal` looks only at the parameter itself and finds the
     words anywhere in its name, as the published reference does, so that `author` (auth) and `maxTokens` count.
     """
-    for suffix in where(param.top if literal else param.places, lambda place: _is_sensitive(place.name, literal)):
+    for suffix in list_suffixes(
+        param.top if literal else param.places, lambda place: _is_sensitive(place.name, literal)
+    ):
         yield suffix, "the name sounds like a secret"
 
 

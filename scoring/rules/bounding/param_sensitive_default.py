@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import param
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
-from scoring.secret_names import is_secret_name
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.secret_names import is_secret_name
 from scoring.vocabularies import parameters
 
 
@@ -30,11 +30,11 @@ def param_sensitive_default(param: Param, literal: bool = False) -> Iterator[Ans
     `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
     does.
     """
-    for suffix in where(param.top if literal else param.places, lambda place: _gives_secret(place, literal)):
+    for suffix in list_suffixes(param.top if literal else param.places, lambda place: _gives_secret(place, literal)):
         yield suffix, "a secret with a default value"
 
 
-def _gives_secret(place: Place, literal: bool) -> bool:
+def _gives_secret(place: ValueSchema, literal: bool) -> bool:
     if "default" not in place.schema:
         return False
     return bool(parameters.SENSITIVE.search(place.name)) if literal else is_secret_name(place.name)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import param
-from scoring.nesting import Place, where
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Param
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import param
+from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.words import split_tokens
 from scoring.vocabularies import parameters
-from scoring.words import tokens
 
 _ENDINGS: Final = {(ending,) for ending in parameters.CONTENT_ENDINGS}
 
@@ -44,11 +44,11 @@ def param_string_unbounded(param: Param, literal: bool = False) -> Iterator[Answ
     at the parameter itself and exempts every name that ends with content, body, text or data, as the published
     reference does.
     """
-    for suffix in where(param.top if literal else param.places, lambda place: _is_unbounded(place, literal)):
+    for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unbounded(place, literal)):
         yield suffix, "a string without maxLength"
 
 
-def _is_unbounded(place: Place, literal: bool) -> bool:
+def _is_unbounded(place: ValueSchema, literal: bool) -> bool:
     if "string" not in place.types or "maxLength" in place.schema or _is_content(place.name, literal):
         return False
     return literal or not ("enum" in place.schema or "const" in place.schema)
@@ -57,4 +57,4 @@ def _is_unbounded(place: Place, literal: bool) -> bool:
 def _is_content(name: str, literal: bool) -> bool:
     if name.lower() in parameters.CONTENT:
         return True
-    return name.lower().endswith(parameters.CONTENT_ENDINGS) if literal else tokens(name)[-1:] in _ENDINGS
+    return name.lower().endswith(parameters.CONTENT_ENDINGS) if literal else split_tokens(name)[-1:] in _ENDINGS

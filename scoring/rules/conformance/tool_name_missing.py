@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import tool
-from scoring.javascript import trim
-from scoring.outcome import Level, Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Level, Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import trim_whitespace
 
 
 @rule(
@@ -30,5 +30,5 @@ def tool_name_missing(tool: Tool, blank: bool = False) -> Iterator[str]:
     One without a name cannot be called, and strict clients refuse the whole list for it. With `blank`, a name of
     white space is none.
     """
-    if not (trim(tool.name) if blank else tool.name):
+    if not (trim_whitespace(tool.name) if blank else tool.name):
         yield "no name"

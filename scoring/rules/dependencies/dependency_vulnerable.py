@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from evidence.kinds.advisories import Group
-from scoring import auditing
-from scoring.outcome import Partly, Severity
-from scoring.path import clip
-from scoring.rule import Answer, rule
-from scoring.source_examples import audit, flaw
-from scoring.supply_scope import Audit
+from scoring.analysis import advisory_costs
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.source_files import advisory_group, audit
+from scoring.results.outcome import PartialFailure, Severity
+from scoring.scopes.supply_chain import Audit
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -27,10 +27,10 @@ from scoring.supply_scope import Audit
         audit(checked=0),
     ],
     bad=[
-        audit(flaw()),
-        audit(flaw(scopes=["dev"])),
-        audit(flaw("MAL-2026-1"), flaw(package="right")),
-        audit(flaw(relation="itself"), checked=1, whole=False, unlisted="sandbox_restricted"),
+        audit(advisory_group()),
+        audit(advisory_group(scopes=["dev"])),
+        audit(advisory_group("MAL-2026-1"), advisory_group(package="right")),
+        audit(advisory_group(relation="itself"), checked=1, whole=False, unlisted="sandbox_restricted"),
     ],
     unjudged=[
         audit(checked=0, unknown_total=3, unknown=[{"why": "not_a_version"}]),
@@ -45,14 +45,14 @@ def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
     how long a fix has been there. Several in one version count little more than the worst: one upgrade mends them.
     Upgrade to the version that is named, and let the host propose upgrades.
     """
-    audit.demand_some()
+    audit.require_any()
     groups = audit.seen.groups
-    for group, cost in zip(groups, auditing.costs(groups, audit.days_since), strict=True):
+    for group, cost in zip(groups, advisory_costs.compute_advisory_costs(groups, audit.days_since), strict=True):
         if cost:
             where = (group.ecosystem, f"{group.package} {group.version}", group.id)
-            yield Partly(_told(group), min(Decimal(1), cost / auditing.MOST), where)
+            yield PartialFailure(_told(group), min(Decimal(1), cost / advisory_costs.MAX_TOTAL_COST), where)
 
 
 def _told(group: Group) -> str:
     package, fix = f"{group.package} {group.version}", f"fixed in {group.fixed}" if group.fixed else "no fix is known"
-    return f"{group.severity} in {clip(package)} ({group.relation}): {clip(group.id)}, {clip(fix)}"
+    return f"{group.severity} in {clip_text(package)} ({group.relation}): {clip_text(group.id)}, {clip_text(fix)}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Inapplicable, Severity
-from scoring.project_scope import GITHUB
-from scoring.rule import rule
-from scoring.source_examples import locked
-from scoring.supply_scope import Locked
+from scoring.engine.rule import rule
+from scoring.example_builders.source_files import locked
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.project import GITHUB
+from scoring.scopes.supply_chain import Locked
 
 
 @rule(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import param
-from scoring.javascript import is_object
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Param
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import param
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import is_object
+from scoring.text.words import parse_word_list, split_segments, split_tokens, split_words
 from scoring.vocabularies import abbreviations
-from scoring.words import segments, tokens, vocabulary, words
 
 _MEANING: Final = abbreviations.MEANING
-_KNOWN: Final = vocabulary(
+_KNOWN: Final = parse_word_list(
     """
 api auth config cpu csv dir docs email gpu html http https id ip json max min os param params ram regex sql temp
 url uri utc xml yaml args async sync init max min sha md5 ascii oauth ssh 2fa
@@ -22,9 +22,10 @@ url uri utc xml yaml args async sync init max min sha md5 ascii oauth ssh 2fa
 )
 """Abbreviations that are words of their own by now."""
 
-_FILLER: Final = vocabulary("or of to the and feed")
+_FILLER: Final = parse_word_list("or of to the and feed")
 _WORDS: Final = {
-    short: words(meaning.partition("(")[2] or meaning) - _FILLER for short, meaning in abbreviations.MEANING.items()
+    short: split_words(meaning.partition("(")[2] or meaning) - _FILLER
+    for short, meaning in abbreviations.MEANING.items()
 }
 
 
@@ -62,7 +63,7 @@ def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Itera
 
 
 def _parts(name: str) -> set[str]:
-    return {*tokens(name), *segments(name)} - _KNOWN
+    return {*split_tokens(name), *split_segments(name)} - _KNOWN
 
 
 def _is_explained(abbreviation: str, param: Param) -> bool:

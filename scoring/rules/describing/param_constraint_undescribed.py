@@ -8,12 +8,12 @@ from typing import Final
 
 from evidence.canonical import Json
 from evidence.kinds.listing import UNDEFINED, Undefined
-from scoring.examples import param
-from scoring.javascript import pattern, truthy
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Param
-from scoring.words import words
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import param
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import compile_pattern, is_truthy
+from scoring.text.words import split_words
 
 _VALUES: Final = 50
 """As many values of an enum are looked for in a description."""
@@ -23,25 +23,29 @@ _UNIT: Final = "(?:length|chars?|characters?)"
 _COUNT: Final = r"\s+\d+\s*(?:chars?|characters?)\b"
 _QUOTED: Final = "['\"][^'\"]+['\"]"
 _HINTS: Final = {
-    "minimum": pattern(
+    "minimum": compile_pattern(
         r"\b(?:min(?:imum)?|at\s+least|greater\s+than|no\s+less\s+than|lower\s+bound)\b|(?<=\w)>=?\s*\d"
     ),
-    "maximum": pattern(
+    "maximum": compile_pattern(
         r"\b(?:max(?:imum)?|(?:at\s+most)|(?:less|no\s+more)\s+than|upper\s+bound|up\s+to)\b|(?<=\w)<=?\s*\d"
     ),
-    "minLength": pattern(rf"\bmin(?:imum)?\s*{_UNIT}\b|\bat\s+least{_COUNT}|\blength.{{0,20}}(?:at\s+least|min|>=)"),
-    "maxLength": pattern(
+    "minLength": compile_pattern(
+        rf"\bmin(?:imum)?\s*{_UNIT}\b|\bat\s+least{_COUNT}|\blength.{{0,20}}(?:at\s+least|min|>=)"
+    ),
+    "maxLength": compile_pattern(
         rf"\bmax(?:imum)?\s*(?:\d+\s*)?{_UNIT}\b|\b(?:at\s+most|up\s+to|no\s+more\s+than){_COUNT}"
         r"|\blength.{0,20}(?:at\s+most|max|<=|up\s+to)|\btruncated?\b|\blimit(?:ed)?\s+to\b"
     ),
-    "pattern": pattern(
+    "pattern": compile_pattern(
         rf"\b(?:pattern|format|regex|valid|(?:must|should)\s+match)\b|\blike\s+{_QUOTED}|\be\.?g\.?\s*[\"':]"
     ),
-    "enum": pattern(
+    "enum": compile_pattern(
         r"\b(?:one\s+of|(?:must|should|can|may)\s+be|(?:allowed|valid|possible)\s+values?)\b|\boptions?\s*(?:are|:)"
         rf"|{_QUOTED}(?:\s*,\s*{_QUOTED}\s*(?:,|or|and))"
     ),
-    "format": pattern(r"\b(?:format|uuid|uri|url|email|date|time|datetime|hostname|ipv[46]?)\b|\biso|\brfc\s*\d"),
+    "format": compile_pattern(
+        r"\b(?:format|uuid|uri|url|email|date|time|datetime|hostname|ipv[46]?)\b|\biso|\brfc\s*\d"
+    ),
 }
 
 
@@ -67,7 +71,11 @@ def param_constraint_undescribed(param: Param, literal: bool = False) -> Iterato
     does: it does not read "(1-100)" or "<= 9" as a limit.
     """
     description = param.get("description")
-    if not isinstance(param.raw, dict) or _HINTS.keys().isdisjoint(param.raw) or not (literal or truthy(description)):
+    if (
+        not isinstance(param.raw, dict)
+        or _HINTS.keys().isdisjoint(param.raw)
+        or not (literal or is_truthy(description))
+    ):
         return
     text = description if isinstance(description, str) else ""
     missing = [keyword for keyword, hint in _HINTS.items() if _is_set(param.get(keyword)) and not hint.search(text)]
@@ -87,4 +95,4 @@ def _states(text: str, value: Json) -> bool:
         return all(isinstance(item, (str, int, float)) and _states(text, item) for item in value[:_VALUES])
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return False
-    return str(value).lower() in words(text) if _WORD.fullmatch(str(value)) else str(value) in text
+    return str(value).lower() in split_words(text) if _WORD.fullmatch(str(value)) else str(value) in text

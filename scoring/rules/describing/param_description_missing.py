@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import param
-from scoring.javascript import is_object, trim, truthy
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Param
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import param
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import is_object, is_truthy, trim_whitespace
 
 
 @rule(
@@ -34,6 +34,8 @@ def param_description_missing(param: Param, objects_only: bool = False, text_onl
     if objects_only and not is_object(param.raw):
         return
     description = param.get("description")
-    blank = not trim(description) if isinstance(description, str) else text_only or not truthy(description)
+    blank = (
+        not trim_whitespace(description) if isinstance(description, str) else text_only or not is_truthy(description)
+    )
     if blank:
         yield "no description"

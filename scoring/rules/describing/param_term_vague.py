@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import param
-from scoring.javascript import is_object
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Param
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import param
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import is_object
+from scoring.text.words import split_tokens, split_words
 from scoring.vocabularies import terms
-from scoring.words import tokens, words
 
 _CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
 
@@ -41,7 +41,7 @@ def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
     """
     if not is_object(param.raw):
         return
-    name = param.name_words if literal else frozenset(tokens(param.name))
+    name = param.name_words if literal else frozenset(split_tokens(param.name))
     named, told = not name.isdisjoint(terms.VAGUE), not param.words.isdisjoint(terms.VAGUE)
     if not named and not told:
         return
@@ -56,4 +56,4 @@ def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
 
 
 def _company(text: str) -> frozenset[str]:
-    return words(text.replace("-", " ").replace("_", " "))
+    return split_words(text.replace("-", " ").replace("_", " "))

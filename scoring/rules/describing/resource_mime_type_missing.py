@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import resource
-from scoring.javascript import truthy
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Resource
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import resource
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Resource
+from scoring.text.javascript import is_truthy
 
 
 @rule(
@@ -24,5 +24,5 @@ from scoring.scope import Resource
 )
 def resource_mime_type_missing(resource: Resource) -> Iterator[str]:
     """The MIME type lets a client render the content or hand it to the right reader."""
-    if not truthy(resource.get("mimeType")):
+    if not is_truthy(resource.get("mimeType")):
         yield "no mimeType"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
-from scoring.words import tokens
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.words import split_tokens
 
 _LONGER = 4
 """A description that is so many times longer than the name says more than the name."""
@@ -31,7 +31,7 @@ def tool_description_repeats_name(tool: Tool, by_words: bool = False) -> Iterato
     Say what the tool returns or changes, and when to use it. With `by_words`, punctuation and the humps of camelCase
     make no difference.
     """
-    spelt = tokens if by_words else _spaced
+    spelt = split_tokens if by_words else _spaced
     if len(tool.description) > _LONGER * (len(tool.name) + 1):
         return
     if tool.description and spelt(tool.description) and spelt(tool.description) == spelt(tool.name):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import tool
-from scoring.javascript import utf16_length
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import utf16_length
 
 
 @rule(

@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from scoring import clauses
-from scoring.clauses import Style
-from scoring.examples import tool, toolset
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Tool, Toolset
+from scoring.analysis import description_style
+from scoring.analysis.description_style import DescriptionStyle
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import tool, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool, Toolset
 
 _TRAITS: Final = {
     "verb_first": "does not begin with a verb",
@@ -46,15 +46,15 @@ def tool_description_unlike_siblings(toolset: Toolset) -> Iterator[Answer]:
     """
     families: dict[str, list[Tool]] = defaultdict(list)
     for member in toolset.tools:
-        prefix = clauses.prefix(member.name)
+        prefix = description_style.extract_sibling_prefix(member.name)
         if prefix and member.description:
             families[prefix].append(member)
     for family in families.values():
         if len(family) > 2:
-            yield from _odd_ones([(member, clauses.style(member)) for member in family])
+            yield from _odd_ones([(member, description_style.parse_style(member)) for member in family])
 
 
-def _odd_ones(family: list[tuple[Tool, Style]]) -> Iterator[Answer]:
+def _odd_ones(family: list[tuple[Tool, DescriptionStyle]]) -> Iterator[Answer]:
     lengths = Counter(style.length for _, style in family)
     traits = {trait: sum(getattr(style, trait) for _, style in family) for trait in _TRAITS}
     others = len(family) - 1

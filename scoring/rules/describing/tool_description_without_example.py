@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.javascript import pattern
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import phrases
 
-_CODE: Final = pattern(r"`[^`]+`|\(\s*e\.?g\.?\s")
-_EXAMPLE: Final = pattern(
+_CODE: Final = compile_pattern(r"`[^`]+`|\(\s*e\.?g\.?\s")
+_EXAMPLE: Final = compile_pattern(
     r"\bexamples?\b|\be\.g\b|\beg[.:]|\bfor instance\b|\bsuch as\b|\bincluding\b|\bsamples?\b|\blike \S"
     r"|`[^`]+`|\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)"
 )

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.javascript import pattern
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import phrases
 
 _BARE: Final = {"to", "for"}
 _WHOLE: Final = sorted({phrase.strip() for phrase in phrases.WHEN} - _BARE)
-_WHEN: Final = pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
+_WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
 
 
 @rule(

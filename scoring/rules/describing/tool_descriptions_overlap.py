@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
-from scoring.examples import tool, toolset
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, rule
-from scoring.scope import Tool, Toolset
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import tool, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool, Toolset
+from scoring.text.evidence_path import clip_text
 
 MAX_TOOLS: Final = 400
 MAX_TEXT: Final = 4000
@@ -42,7 +42,7 @@ def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[A
         common = len(ours & theirs)
         if common * 100 >= percent * (few + many - common):
             reported.add(other.at)
-            yield other, f"is described like {clip(one.name)}"
+            yield other, f"is described like {clip_text(one.name)}"
 
 
 def _words(tool: Tool) -> frozenset[str]:

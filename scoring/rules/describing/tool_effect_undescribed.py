@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.javascript import pattern
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import effects
 from scoring.vocabularies.verbs import leading_verb
 
 _EDGES: Final = tuple(sorted(effects.IN_NAMES))
-_EFFECT: Final = pattern(
+_EFFECT: Final = compile_pattern(
     r"\b(?:(?:creat|generat|produc|updat|chang|mutat|delet|remov|purg|writ|sav|stor|execut|invok|fir|caus|terminat)es?"
     r"|(?:add|insert|edit|alter|destroy|clear|send|emit|broadcast|persist|commit|log|record|trigger|start|stop|affect"
     r"|impact|contact|request)s?|(?:publish|dispatch|push|launch)(?:es)?|(?:modif|notif)(?:y|ies)|permanent(?:ly)?"
     r"|irreversible|side\s+effects?|results?\s+in|connects?\s+to|state\s+change|makes?\s+(?:a\s+)?(?:api\s+)?call)\b"
     r"|\b(?:note|warning|caution|important)\s*:"
 )
-_DESTROYS_LITERALLY: Final = pattern(r"\b(?:destruct|delet|remov|destroy|permanent|irreversible|cannot be undone)\b")
-_DESTROYS: Final = pattern(
+_DESTROYS_LITERALLY: Final = compile_pattern(
+    r"\b(?:destruct|delet|remov|destroy|permanent|irreversible|cannot be undone)\b"
+)
+_DESTROYS: Final = compile_pattern(
     r"\b(?:destr(?:oy|uct)|delet|remov|eras|drop|discard|overwrit|purg|wip|clear|reset|replac|los|permanent|irrevers"
     r"|cannot be undone|can't be undone|terminat|kill|stop|cancel|revok|uninstall)"
 )

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring import names
-from scoring.examples import tool, toolset
-from scoring.javascript import pattern
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Toolset
+from scoring.analysis import tool_mentions
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import tool, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Toolset
+from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import phrases
 
 _KEYWORDS: Final = frozenset(word for word in phrases.WORKFLOW if " " not in word)
-_GUIDANCE: Final = pattern(
+_GUIDANCE: Final = compile_pattern(
     r"\b(?:prior to|in advance)\b|\b(?:prefer|invoke|requires?)\s+\w|\buse\s+\w+\s+(?:for|to|when)"
     r"|\bcall\s+\w+\s+(?:to|first|before|after)|\bsee\s+\w+\s+for|\brun\s+\w+\s+(?:first|before|after)"
 )
@@ -37,7 +37,11 @@ def tool_workflow_unguided(toolset: Toolset, literal: bool = False) -> Iterator[
     The whole name of another tool counts. `literal` finds names anywhere in the text, as the published reference does,
     so that `get` is in "widget".
     """
-    mentions = names.Inside(tool.name for tool in toolset.tools) if literal else names.Whole(toolset.tools)
+    mentions = (
+        tool_mentions.SubstringMentions(tool.name for tool in toolset.tools)
+        if literal
+        else tool_mentions.WordMentions(toolset.tools)
+    )
     for member in toolset.tools:
         if (
             not member.description

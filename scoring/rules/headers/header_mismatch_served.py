@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.replies import BAD_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION, unlike
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.replies import BAD_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION, list_unexpected_replies
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 _SECTION: Final = "basic/transports/streamable-http#server-validation"
 _VERSION: Final = "discover-version-mismatch"
@@ -30,20 +30,20 @@ _VERSION: Final = "discover-version-mismatch"
         must("HDR-05", "E", _SECTION, step="call-name-mismatch"),
     ),
     good=[
-        conversation(modern(_VERSION, status=400, error={"code": -32020})),
+        build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020})),
     ],
     bad=[
-        conversation(modern(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
-        conversation(modern(_VERSION, status=400, error={"code": -32022})),
-        conversation(modern(_VERSION, status=200, error={"code": -32020})),
-        conversation(modern(_VERSION, status=400, form="other", headers={})),
+        build_conversation(modern_exchange(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
+        build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32022})),
+        build_conversation(modern_exchange(_VERSION, status=200, error={"code": -32020})),
+        build_conversation(modern_exchange(_VERSION, status=400, form="other", headers={})),
     ],
     unjudged=[
-        conversation(stdio("discover", revision="E", result={})),
-        conversation(legacy("initialize", result={}), depth="core"),
-        conversation(modern("discover", result={}), depth="core"),
-        conversation(modern(_VERSION, status=503)),
-        conversation(modern(_VERSION, status=403)),
+        build_conversation(stdio_exchange("discover", revision="E", result={})),
+        build_conversation(legacy_exchange("initialize", result={}), depth="core"),
+        build_conversation(modern_exchange("discover", result={}), depth="core"),
+        build_conversation(modern_exchange(_VERSION, status=503)),
+        build_conversation(modern_exchange(_VERSION, status=403)),
     ],
 )
 def header_mismatch_served(talk: Conversation, step: str = _VERSION) -> Iterator[Answer]:
@@ -56,7 +56,7 @@ def header_mismatch_served(talk: Conversation, step: str = _VERSION) -> Iterator
     """
     if not talk.over_http:
         raise Inapplicable
-    for exchange, message in unlike(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
+    for exchange, message in list_unexpected_replies(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
         yield Tolerated(message, exchange) if _is_refused(exchange) else (exchange, message)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Severity
-from scoring.replies import HEADER_MISMATCH, reply
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol.replies import HEADER_MISMATCH, describe_reply
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,15 +21,15 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("HDR-06", "E", "basic/transports/streamable-http#value-encoding"),
     good=[
-        conversation(modern("call-name-encoded", error={"code": -32602})),
-        conversation(modern("call-name-encoded", result={"isError": True})),
+        build_conversation(modern_exchange("call-name-encoded", error={"code": -32602})),
+        build_conversation(modern_exchange("call-name-encoded", result={"isError": True})),
     ],
     bad=[
-        conversation(modern("call-name-encoded", status=400, error={"code": -32020})),
+        build_conversation(modern_exchange("call-name-encoded", status=400, error={"code": -32020})),
     ],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(modern("call-name-encoded", failure=("timeout", "no answer in 15 s"))),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(modern_exchange("call-name-encoded", failure=("timeout", "no answer in 15 s"))),
     ],
 )
 def header_name_undecoded(talk: Conversation) -> Iterator[Answer]:
@@ -39,4 +39,4 @@ def header_name_undecoded(talk: Conversation) -> Iterator[Answer]:
     """
     for exchange in talk.clear("call-name-encoded"):
         if exchange.code == HEADER_MISMATCH:
-            yield exchange, f"{reply(exchange)}, although the decoded name is the one in the body"
+            yield exchange, f"{describe_reply(exchange)}, although the decoded name is the one in the body"

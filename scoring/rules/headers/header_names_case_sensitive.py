@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Severity
-from scoring.replies import reply
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,15 +21,15 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("HDR-07", "E", "basic/transports/streamable-http#case-sensitivity"),
     good=[
-        conversation(modern("discover-headers-uppercase", result={"supportedVersions": ["2026-07-28"]})),
+        build_conversation(modern_exchange("discover-headers-uppercase", result={"supportedVersions": ["2026-07-28"]})),
     ],
     bad=[
-        conversation(modern("discover-headers-uppercase", status=400, error={"code": -32020})),
-        conversation(modern("discover-headers-uppercase", status=404, form="other")),
+        build_conversation(modern_exchange("discover-headers-uppercase", status=400, error={"code": -32020})),
+        build_conversation(modern_exchange("discover-headers-uppercase", status=404, form="other")),
     ],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(modern("discover-headers-uppercase", status=502)),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(modern_exchange("discover-headers-uppercase", status=502)),
     ],
 )
 def header_names_case_sensitive(talk: Conversation) -> Iterator[Answer]:
@@ -40,4 +40,4 @@ def header_names_case_sensitive(talk: Conversation) -> Iterator[Answer]:
     """
     for exchange in talk.clear("discover-headers-uppercase"):
         if not exchange.succeeded:
-            yield exchange, f"{reply(exchange)}, a result expected"
+            yield exchange, f"{describe_reply(exchange)}, a result expected"

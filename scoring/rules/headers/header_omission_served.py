@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.replies import BAD_REQUEST, HEADER_MISMATCH, unlike
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import BAD_REQUEST, HEADER_MISMATCH, list_unexpected_replies
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 _SECTION: Final = "basic/transports/streamable-http#server-validation"
 _VERSION: Final = "discover-version-missing"
@@ -28,18 +28,20 @@ _VERSION: Final = "discover-version-missing"
         must("HDR-04", "E", _SECTION, step=_VERSION),
     ),
     good=[
-        conversation(modern(_VERSION, status=400, error={"code": -32020})),
+        build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020})),
     ],
     bad=[
-        conversation(modern(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
-        conversation(modern(_VERSION, status=400, error={"code": -32600})),
-        conversation(modern(_VERSION, status=400, form="other", headers={})),
+        build_conversation(modern_exchange(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
+        build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32600})),
+        build_conversation(modern_exchange(_VERSION, status=400, form="other", headers={})),
     ],
     unjudged=[
-        conversation(modern("discover", result={}), depth="core"),
-        conversation(modern(_VERSION, status=429)),
-        conversation(modern(_VERSION, result={}), legacy("initialize", result={})),
-        conversation(modern(_VERSION, result={}), legacy("initialize", status=429, opened=False)),
+        build_conversation(modern_exchange("discover", result={}), depth="core"),
+        build_conversation(modern_exchange(_VERSION, status=429)),
+        build_conversation(modern_exchange(_VERSION, result={}), legacy_exchange("initialize", result={})),
+        build_conversation(
+            modern_exchange(_VERSION, result={}), legacy_exchange("initialize", status=429, opened=False)
+        ),
     ],
 )
 def header_omission_served(talk: Conversation, step: str = _VERSION) -> Iterator[Answer]:
@@ -52,6 +54,6 @@ def header_omission_served(talk: Conversation, step: str = _VERSION) -> Iterator
     """
     if not talk.over_http or (step == _VERSION and talk.is_dual_era):
         raise Inapplicable("the older revisions do without the header")
-    for exchange, message in unlike(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
+    for exchange, message in list_unexpected_replies(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
         refused = exchange.status == BAD_REQUEST and exchange.answer is None
         yield Tolerated(message, exchange) if refused else (exchange, message)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Severity
-from scoring.replies import METHOD_NOT_FOUND, NOT_FOUND, unlike
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol.replies import METHOD_NOT_FOUND, NOT_FOUND, list_unexpected_replies
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,20 +21,20 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("METH-02", "E", "basic/transports/streamable-http#protocol-version-header"),
     good=[
-        conversation(
-            modern("removed-ping", status=404, error={"code": -32601}),
-            modern("removed-logging", status=404, error={"code": -32601}),
-            modern("removed-subscribe", status=404, error={"code": -32601}),
+        build_conversation(
+            modern_exchange("removed-ping", status=404, error={"code": -32601}),
+            modern_exchange("removed-logging", status=404, error={"code": -32601}),
+            modern_exchange("removed-subscribe", status=404, error={"code": -32601}),
         ),
     ],
     bad=[
-        conversation(modern("removed-ping", result={})),
-        conversation(modern("removed-logging", status=200, error={"code": -32601})),
-        conversation(modern("removed-subscribe", status=404, form="other")),
+        build_conversation(modern_exchange("removed-ping", result={})),
+        build_conversation(modern_exchange("removed-logging", status=200, error={"code": -32601})),
+        build_conversation(modern_exchange("removed-subscribe", status=404, form="other")),
     ],
     unjudged=[
-        conversation(modern("discover", result={}), depth="core"),
-        conversation(modern("removed-ping", status=500)),
+        build_conversation(modern_exchange("discover", result={}), depth="core"),
+        build_conversation(modern_exchange("removed-ping", status=500)),
     ],
 )
 def removed_method_served(talk: Conversation) -> Iterator[Answer]:
@@ -44,4 +44,4 @@ def removed_method_served(talk: Conversation) -> Iterator[Answer]:
     `logging/setLevel` and `resources/subscribe` change the state of a connection, and there is none any more.
     """
     steps = ("removed-ping", "removed-logging", "removed-subscribe")
-    yield from unlike(talk.clear(*steps), status=NOT_FOUND, code=METHOD_NOT_FOUND)
+    yield from list_unexpected_replies(talk.clear(*steps), status=NOT_FOUND, code=METHOD_NOT_FOUND)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Severity
-from scoring.replies import METHOD_NOT_FOUND, NOT_FOUND, keeps_id, unlike
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.replies import METHOD_NOT_FOUND, NOT_FOUND, has_request_id, list_unexpected_replies
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 _ERROR: Final[dict[str, Any]] = {"code": -32601, "message": "Method not found"}
 _SENT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "method": "hallmark/unknown"}
@@ -26,20 +26,24 @@ _RIGHT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "error": _ERROR}
     version=1,
     checks=must("METH-01", "E", "basic/transports/streamable-http#protocol-version-header"),
     good=[
-        conversation(modern("unknown-method", sent=_SENT, status=404, message=_RIGHT)),
-        conversation(stdio("unknown-method", revision="E", sent=_SENT, message=_RIGHT)),
+        build_conversation(modern_exchange("unknown-method", sent=_SENT, status=404, message=_RIGHT)),
+        build_conversation(stdio_exchange("unknown-method", revision="E", sent=_SENT, message=_RIGHT)),
     ],
     bad=[
-        conversation(modern("unknown-method", sent=_SENT, status=200, message=_RIGHT)),
-        conversation(modern("unknown-method", sent=_SENT, status=404, message={**_RIGHT, "id": None})),
-        conversation(modern("unknown-method", sent=_SENT, status=404, message={"jsonrpc": "2.0", "error": _ERROR})),
-        conversation(modern("unknown-method", sent=_SENT, status=404, form="other")),
-        conversation(modern("unknown-method", sent=_SENT, status=404, message={**_RIGHT, "error": {"code": -32602}})),
+        build_conversation(modern_exchange("unknown-method", sent=_SENT, status=200, message=_RIGHT)),
+        build_conversation(modern_exchange("unknown-method", sent=_SENT, status=404, message={**_RIGHT, "id": None})),
+        build_conversation(
+            modern_exchange("unknown-method", sent=_SENT, status=404, message={"jsonrpc": "2.0", "error": _ERROR})
+        ),
+        build_conversation(modern_exchange("unknown-method", sent=_SENT, status=404, form="other")),
+        build_conversation(
+            modern_exchange("unknown-method", sent=_SENT, status=404, message={**_RIGHT, "error": {"code": -32602}})
+        ),
     ],
     unjudged=[
-        conversation(legacy("unknown-method", sent=_SENT, status=404, message=_RIGHT)),
-        conversation(modern("discover", result={}), depth="core"),
-        conversation(modern("unknown-method", sent=_SENT, status=403)),
+        build_conversation(legacy_exchange("unknown-method", sent=_SENT, status=404, message=_RIGHT)),
+        build_conversation(modern_exchange("discover", result={}), depth="core"),
+        build_conversation(modern_exchange("unknown-method", sent=_SENT, status=403)),
     ],
 )
 def unknown_method_unrefused(talk: Conversation) -> Iterator[Answer]:
@@ -49,7 +53,7 @@ def unknown_method_unrefused(talk: Conversation) -> Iterator[Answer]:
     years ago, and without the id it waits for an answer that has already come.
     """
     for exchange in talk.clear("unknown-method"):
-        if wrong := next(unlike([exchange], status=NOT_FOUND, code=METHOD_NOT_FOUND), None):
+        if wrong := next(list_unexpected_replies([exchange], status=NOT_FOUND, code=METHOD_NOT_FOUND), None):
             yield wrong
-        elif not keeps_id(exchange):
+        elif not has_request_id(exchange):
             yield exchange, "the answer does not have the id of the request"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import server
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Server
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import server
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Server
 
 
 @rule(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.exchanges import MODERN
-from scoring.conversation import NOT_ASKED, Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity, Undecided
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import NOT_ASKED, Conversation
 
 
 @rule(
@@ -20,12 +20,17 @@ from scoring.rule import rule
     since="2026.2",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning",
-    good=[conversation(modern("discover", result={}))],
-    bad=[conversation(modern("discover", status=404, opened=False), legacy("initialize", result={}))],
+    good=[build_conversation(modern_exchange("discover", result={}))],
+    bad=[
+        build_conversation(
+            modern_exchange("discover", status=404, opened=False), legacy_exchange("initialize", result={})
+        )
+    ],
     unjudged=[
-        conversation(legacy("initialize", result={})),
-        conversation(
-            modern("discover", failure=("timeout", "no answer"), opened=False), legacy("initialize", result={})
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(
+            modern_exchange("discover", failure=("timeout", "no answer"), opened=False),
+            legacy_exchange("initialize", result={}),
         ),
     ],
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring import javascript
-from scoring.examples import server
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Server
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import server
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Server
+from scoring.text import javascript
 
 _DEEPER: Final = ("resources", "prompts", "completions")
 
@@ -31,5 +31,5 @@ def server_offers_tools_only(server: Server) -> Iterator[str]:
     A server that also offers resources, prompts or completions of arguments fits into more of what clients can do. It
     is a suggestion: many good servers need none of them.
     """
-    if not any(javascript.truthy(server.listing.capabilities.get(name)) for name in _DEEPER):
+    if not any(javascript.is_truthy(server.listing.capabilities.get(name)) for name in _DEEPER):
         yield "no resources, no prompts, no completions are declared"

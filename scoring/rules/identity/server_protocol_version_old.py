@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import server
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Server
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import server
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Server
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -29,4 +29,4 @@ def server_protocol_version_old(server: Server, oldest: str = "2025-03-26") -> I
     """
     version = server.listing.protocol_version or ""
     if version < oldest:
-        yield f"{clip(version) or 'no version'}, {oldest} or later expected"
+        yield f"{clip_text(version) or 'no version'}, {oldest} or later expected"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -19,13 +19,16 @@ from scoring.rule import Answer, must, rule
     since="2026.2",
     version=1,
     checks=must("DISC-02", "E", "server/utilities/caching"),
-    good=[conversation(modern("discover", result={"ttlMs": 0, "cacheScope": "public"}))],
+    good=[build_conversation(modern_exchange("discover", result={"ttlMs": 0, "cacheScope": "public"}))],
     bad=[
-        conversation(modern("discover", result={})),
-        conversation(modern("discover", result={"ttlMs": -1, "cacheScope": "shared"})),
-        conversation(modern("discover", result={"ttlMs": True, "cacheScope": "private"})),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(modern_exchange("discover", result={"ttlMs": -1, "cacheScope": "shared"})),
+        build_conversation(modern_exchange("discover", result={"ttlMs": True, "cacheScope": "private"})),
     ],
-    unjudged=[conversation(legacy("initialize", result={})), conversation(modern("discover", status=429))],
+    unjudged=[
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(modern_exchange("discover", status=429)),
+    ],
 )
 def discover_caching_unstated(talk: Conversation) -> Iterator[Answer]:
     """Clients keep the answer for `ttlMs` milliseconds, and share it between users when `cacheScope` is `public`.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -19,12 +19,21 @@ from scoring.rule import Answer, must, rule
     since="2026.2",
     version=1,
     checks=must("DISC-01", "E", "server/discover#response"),
-    good=[conversation(modern("discover", result={"supportedVersions": ["2026-07-28"], "capabilities": {}}))],
-    bad=[
-        conversation(modern("discover", result={"supportedVersions": [], "capabilities": None})),
-        conversation(modern("discover", result={"supportedVersions": ["2026-07-28", 1], "capabilities": {}})),
+    good=[
+        build_conversation(
+            modern_exchange("discover", result={"supportedVersions": ["2026-07-28"], "capabilities": {}})
+        )
     ],
-    unjudged=[conversation(legacy("initialize", result={})), conversation(modern("discover", status=503))],
+    bad=[
+        build_conversation(modern_exchange("discover", result={"supportedVersions": [], "capabilities": None})),
+        build_conversation(
+            modern_exchange("discover", result={"supportedVersions": ["2026-07-28", 1], "capabilities": {}})
+        ),
+    ],
+    unjudged=[
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(modern_exchange("discover", status=503)),
+    ],
 )
 def discover_result_incomplete(talk: Conversation) -> Iterator[Answer]:
     """A client asks `server/discover` to learn which versions it may use and what is offered.

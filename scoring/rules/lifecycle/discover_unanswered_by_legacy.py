@@ -7,15 +7,17 @@ from typing import Any
 
 from evidence.kinds.exchanges import MODERN, Exchange
 from evidence.model import Reason
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity, Undecided
-from scoring.replies import reply
-from scoring.rule import Answer, info, rule
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.results.outcome import Inapplicable, Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 
 def _probed(**members: Any) -> Conversation:
-    return conversation(modern("discover", opened=False, **members), legacy("initialize", result={}))
+    return build_conversation(
+        modern_exchange("discover", opened=False, **members), legacy_exchange("initialize", result={})
+    )
 
 
 @rule(
@@ -43,8 +45,8 @@ def _probed(**members: Any) -> Conversation:
         _probed(status=429),
         _probed(status=401),
         _probed(failure=("unreachable", "connection reset")),
-        conversation(modern("discover", result={}), legacy("initialize", result={})),
-        conversation(legacy("initialize", result={})),
+        build_conversation(modern_exchange("discover", result={}), legacy_exchange("initialize", result={})),
+        build_conversation(legacy_exchange("initialize", result={})),
     ],
 )
 def discover_unanswered_by_legacy(talk: Conversation) -> Iterator[Answer]:
@@ -71,9 +73,9 @@ def _complaint(exchange: Exchange) -> str:
     if exchange.failure and not exchange.over_http and exchange.failure != Reason.NOT_COLLECTED:
         return "the process ended or could not be read, an error expected"
     if exchange.status is not None and exchange.status >= 500 and not exchange.failure:
-        return f"{reply(exchange)}, an error of the client's expected"
+        return f"{describe_reply(exchange)}, an error of the client's expected"
     if exchange.unclear or exchange.is_refusal:
         raise Undecided(exchange.unclear or f"HTTP {exchange.status}")
     if exchange.error is not None or (exchange.status is not None and exchange.status >= 400):
         return ""
-    return f"{reply(exchange)}, an error expected"
+    return f"{describe_reply(exchange)}, an error expected"

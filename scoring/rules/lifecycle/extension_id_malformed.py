@@ -8,18 +8,18 @@ from typing import Final
 
 from evidence.canonical import Json
 from evidence.kinds.exchanges import MODERN
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
 
 _LABEL: Final = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _ID: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
 
 
 def _declared(extensions: Json) -> Conversation:
-    return conversation(modern("discover", result={"capabilities": {"extensions": extensions}}))
+    return build_conversation(modern_exchange("discover", result={"capabilities": {"extensions": extensions}}))
 
 
 @rule(
@@ -39,7 +39,7 @@ def _declared(extensions: Json) -> Conversation:
         _declared({"a/-b": {}}),
         _declared({"a/b/c": {}}),
     ],
-    unjudged=[_declared({}), _declared([]), conversation(legacy("initialize", result={}))],
+    unjudged=[_declared({}), _declared([]), build_conversation(legacy_exchange("initialize", result={}))],
 )
 def extension_id_malformed(talk: Conversation) -> Iterator[Answer]:
     """An extension's id is a prefix of labels with dots, a slash and a name, such as `com.example/my-tools`.
@@ -52,4 +52,4 @@ def extension_id_malformed(talk: Conversation) -> Iterator[Answer]:
     for exchange in talk.results("discover")[:1]:
         for name in declared:
             if not _ID.fullmatch(name):
-                yield exchange, f"{clip(name, 40) or 'an empty id'} is no id with a prefix"
+                yield exchange, f"{clip_text(name, 40) or 'an empty id'} is no id with a prefix"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,8 +20,8 @@ from scoring.rule import Answer, rule, should
     version=1,
     checks=should("LIFE-04", "ABCD", "basic/lifecycle#initialization"),
     good=[
-        conversation(
-            legacy(
+        build_conversation(
+            legacy_exchange(
                 "initialize",
                 form="stream",
                 result={
@@ -31,10 +31,13 @@ from scoring.rule import Answer, rule, should
                 },
             )
         ),
-        conversation(stdio("initialize", received=[{"message": {"id": 9, "method": "ping"}}])),
+        build_conversation(stdio_exchange("initialize", received=[{"message": {"id": 9, "method": "ping"}}])),
     ],
-    bad=[conversation(stdio("initialize", received=[{"message": {"id": 9, "method": "roots/list"}}]))],
-    unjudged=[conversation(legacy("initialize", result={})), conversation(legacy("initialize", status=503))],
+    bad=[build_conversation(stdio_exchange("initialize", received=[{"message": {"id": 9, "method": "roots/list"}}]))],
+    unjudged=[
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(legacy_exchange("initialize", status=503)),
+    ],
 )
 def initialize_carries_request(talk: Conversation) -> Iterator[Answer]:
     """Until the client has said `initialized`, the server asks nothing but `ping`.

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from evidence.kinds.exchanges import LEGACY, REVISIONS
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
-from scoring.streamable import conclusive
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.streamable_http import list_conclusive_exchanges
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 def _refused(**members: Any) -> Conversation:
-    return conversation(modern("discover", result={}), legacy("initialize", opened=False, **members))
+    return build_conversation(
+        modern_exchange("discover", result={}), legacy_exchange("initialize", opened=False, **members)
+    )
 
 
 @rule(
@@ -35,8 +37,8 @@ def _refused(**members: Any) -> Conversation:
     bad=[_refused(error={"code": -32601, "message": "Method not found"}), _refused(status=400)],
     unjudged=[
         _refused(status=401),
-        conversation(modern("discover", result={}), legacy("initialize", result={})),
-        conversation(modern("discover", result={})),
+        build_conversation(modern_exchange("discover", result={}), legacy_exchange("initialize", result={})),
+        build_conversation(modern_exchange("discover", result={})),
     ],
 )
 def initialize_refusal_unexplained(talk: Conversation) -> Iterator[Answer]:
@@ -48,7 +50,7 @@ def initialize_refusal_unexplained(talk: Conversation) -> Iterator[Answer]:
     if LEGACY in talk.talk.eras or not talk.exchanges:
         raise Inapplicable("an older revision is spoken too")
     spoken = {REVISIONS["E"], *_supported(talk)}
-    for exchange in conclusive(talk, talk.talk.of("initialize")):
+    for exchange in list_conclusive_exchanges(talk, talk.talk.of("initialize")):
         words = [json.dumps(one.message) + one.text for one in exchange.received]
         if not any(version in text for version in spoken for text in words):
             yield exchange, "no version named in the refusal of initialize"

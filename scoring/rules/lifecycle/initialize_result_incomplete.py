@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,8 +20,8 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("LIFE-01", "ABCD", "basic/lifecycle#initialization"),
     good=[
-        conversation(
-            legacy(
+        build_conversation(
+            legacy_exchange(
                 "initialize",
                 result={
                     "protocolVersion": "2025-11-25",
@@ -32,12 +32,17 @@ from scoring.rule import Answer, must, rule
         )
     ],
     bad=[
-        conversation(legacy("initialize", result={})),
-        conversation(
-            legacy("initialize", result={"protocolVersion": 1, "capabilities": None, "serverInfo": {"name": "notes"}})
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(
+            legacy_exchange(
+                "initialize", result={"protocolVersion": 1, "capabilities": None, "serverInfo": {"name": "notes"}}
+            )
         ),
     ],
-    unjudged=[conversation(legacy("initialize", status=503)), conversation(modern("discover", result={}))],
+    unjudged=[
+        build_conversation(legacy_exchange("initialize", status=503)),
+        build_conversation(modern_exchange("discover", result={})),
+    ],
 )
 def initialize_result_incomplete(talk: Conversation) -> Iterator[Answer]:
     """The handshake tells the client which version is spoken, what the server offers and who it is.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.replies import read_by_server, reply
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import describe_reply, list_read_by_server
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 _ABOUT: Final = frozenset({"_meta", "resultType"})
 """Members that any result may have, and that say nothing themselves."""
@@ -25,19 +25,19 @@ _ABOUT: Final = frozenset({"_meta", "resultType"})
     version=1,
     checks=must("PING-01", "ABCD", "basic/utilities/ping"),
     good=[
-        conversation(legacy("ping", result={})),
-        conversation(legacy("ping", result={"_meta": {"io.example/took": 1}, "resultType": "complete"})),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(legacy_exchange("ping", result={"_meta": {"io.example/took": 1}, "resultType": "complete"})),
     ],
     bad=[
-        conversation(legacy("ping", error={"code": -32601, "message": "Method not found"})),
-        conversation(legacy("ping", result="pong")),
-        conversation(legacy("ping", result={"pong": True})),
+        build_conversation(legacy_exchange("ping", error={"code": -32601, "message": "Method not found"})),
+        build_conversation(legacy_exchange("ping", result="pong")),
+        build_conversation(legacy_exchange("ping", result={"pong": True})),
     ],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(legacy("initialize", result={}), depth="core"),
-        conversation(legacy("ping", status=503)),
-        conversation(legacy("ping", status=404)),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(legacy_exchange("initialize", result={}), depth="core"),
+        build_conversation(legacy_exchange("ping", status=503)),
+        build_conversation(legacy_exchange("ping", status=404)),
     ],
 )
 def ping_unanswered(talk: Conversation) -> Iterator[Answer]:
@@ -46,8 +46,8 @@ def ping_unanswered(talk: Conversation) -> Iterator[Answer]:
     It is the one request that every server of the handshake era has to answer, with an empty result. A client that gets
     an error back may take the connection for dead and drop it. Metadata, which any result may have, is no content.
     """
-    for exchange in read_by_server(talk.clear("ping"), talk.talk):
+    for exchange in list_read_by_server(talk.clear("ping"), talk.talk):
         if not exchange.succeeded:
-            yield exchange, f"{reply(exchange)}, an empty result expected"
+            yield exchange, f"{describe_reply(exchange)}, an empty result expected"
         elif not isinstance(exchange.result, Mapping) or exchange.result.keys() - _ABOUT:
             yield exchange, "answered with a result that is not the empty object"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Severity
-from scoring.replies import read_by_server, reply
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol.replies import describe_reply, list_read_by_server
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,11 +20,11 @@ from scoring.rule import Answer, must, rule
     since="2026.2",
     version=1,
     checks=must("META-03", "E", "basic#meta"),
-    good=[conversation(modern("discover-client-missing", result={}))],
-    bad=[conversation(modern("discover-client-missing", status=400, error={"code": -32602}))],
+    good=[build_conversation(modern_exchange("discover-client-missing", result={}))],
+    bad=[build_conversation(modern_exchange("discover-client-missing", status=400, error={"code": -32602}))],
     unjudged=[
-        conversation(modern("discover-client-missing", status=503)),
-        conversation(modern("discover-client-missing", status=404)),
+        build_conversation(modern_exchange("discover-client-missing", status=503)),
+        build_conversation(modern_exchange("discover-client-missing", status=404)),
     ],
 )
 def request_client_demanded(talk: Conversation) -> Iterator[Answer]:
@@ -32,6 +32,6 @@ def request_client_demanded(talk: Conversation) -> Iterator[Answer]:
 
     Serve its requests like any other. What is required in `_meta` are the version and the client's capabilities.
     """
-    for exchange in read_by_server(talk.clear("discover-client-missing"), talk.talk):
+    for exchange in list_read_by_server(talk.clear("discover-client-missing"), talk.talk):
         if not exchange.succeeded:
-            yield exchange, f"{reply(exchange)}, a result expected"
+            yield exchange, f"{describe_reply(exchange)}, a result expected"

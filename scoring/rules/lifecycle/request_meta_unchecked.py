@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity, Tolerated
-from scoring.replies import BAD_REQUEST, HEADER_MISMATCH, INVALID_PARAMS, read_by_server, unlike
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import (
+    BAD_REQUEST,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    list_read_by_server,
+    list_unexpected_replies,
+)
+from scoring.results.outcome import Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 _BARE: Final = "discover-meta-missing"
 
@@ -26,17 +32,19 @@ _BARE: Final = "discover-meta-missing"
         must("META-01", "E", "basic#meta", step=_BARE),
         must("META-02", "E", "basic#meta", step="discover-capabilities-missing"),
     ),
-    good=[conversation(modern(_BARE, status=400, error={"code": -32602}))],
+    good=[build_conversation(modern_exchange(_BARE, status=400, error={"code": -32602}))],
     bad=[
-        conversation(modern(_BARE, result={})),
-        conversation(modern(_BARE, status=400, error={"code": -32600})),
-        conversation(modern(_BARE, status=400, error={"code": -32600}), legacy("initialize", result={})),
-        conversation(modern(_BARE, error={"code": -32602})),
+        build_conversation(modern_exchange(_BARE, result={})),
+        build_conversation(modern_exchange(_BARE, status=400, error={"code": -32600})),
+        build_conversation(
+            modern_exchange(_BARE, status=400, error={"code": -32600}), legacy_exchange("initialize", result={})
+        ),
+        build_conversation(modern_exchange(_BARE, error={"code": -32602})),
     ],
     unjudged=[
-        conversation(modern(_BARE, status=503)),
-        conversation(modern(_BARE, status=404)),
-        conversation(legacy("initialize", result={})),
+        build_conversation(modern_exchange(_BARE, status=503)),
+        build_conversation(modern_exchange(_BARE, status=404)),
+        build_conversation(legacy_exchange("initialize", result={})),
     ],
 )
 def request_meta_unchecked(talk: Conversation, step: str = _BARE) -> Iterator[Answer]:
@@ -47,8 +55,8 @@ def request_meta_unchecked(talk: Conversation, step: str = _BARE) -> Iterator[An
     request without any `_meta` for one of those, so that another refusal gets a remark only. So does error -32020:
     without `_meta` the version in the header has nothing to match.
     """
-    told = read_by_server(talk.clear(step), talk.talk)
-    for exchange, message in unlike(told, status=BAD_REQUEST, code=INVALID_PARAMS):
+    told = list_read_by_server(talk.clear(step), talk.talk)
+    for exchange, message in list_unexpected_replies(told, status=BAD_REQUEST, code=INVALID_PARAMS):
         older = talk.is_dual_era and not exchange.succeeded
         mismatch = exchange.status == BAD_REQUEST and exchange.code == HEADER_MISMATCH
         remark = step == _BARE and (older or mismatch)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.pages import STEPS
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.list_pages import LIST_STEPS
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 _KEY: Final = "io.modelcontextprotocol/serverInfo"
 
@@ -23,20 +23,24 @@ _KEY: Final = "io.modelcontextprotocol/serverInfo"
     since="2026.2",
     version=1,
     checks=should("DISC-03", "E", "basic#meta"),
-    good=[conversation(modern("discover", result={"_meta": {_KEY: {"name": "notes", "version": "1"}}}))],
+    good=[build_conversation(modern_exchange("discover", result={"_meta": {_KEY: {"name": "notes", "version": "1"}}}))],
     bad=[
-        conversation(
-            modern("discover", result={"_meta": {_KEY: "notes"}}), modern("list-tools", result={"_meta": None})
+        build_conversation(
+            modern_exchange("discover", result={"_meta": {_KEY: "notes"}}),
+            modern_exchange("list-tools", result={"_meta": None}),
         )
     ],
-    unjudged=[conversation(legacy("list-tools", result={})), conversation(modern("discover", status=500))],
+    unjudged=[
+        build_conversation(legacy_exchange("list-tools", result={})),
+        build_conversation(modern_exchange("discover", status=500)),
+    ],
 )
 def result_server_unnamed(talk: Conversation) -> Iterator[Answer]:
     """Without a handshake each result carries the name and version of the server, for logs and error reports.
 
     Put `io.modelcontextprotocol/serverInfo` into `_meta` of every result. The SDKs do so by themselves.
     """
-    for exchange in talk.results("discover", *STEPS):
+    for exchange in talk.results("discover", *LIST_STEPS):
         meta = exchange.fields.get("_meta")
         if not isinstance(meta, Mapping) or not isinstance(meta.get(_KEY), Mapping):
             yield exchange, f"no {_KEY} in _meta"

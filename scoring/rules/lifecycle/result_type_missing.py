@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.pages import STEPS
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.list_pages import LIST_STEPS
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 _OTHERS: Final = (
     "call-nonexistent",
@@ -30,15 +30,18 @@ _OTHERS: Final = (
     version=1,
     checks=must("RT-01", "E", "basic#responses"),
     good=[
-        conversation(modern("discover", result={"resultType": "complete"})),
-        conversation(modern("call-nonexistent", result={"resultType": "input_required"})),
+        build_conversation(modern_exchange("discover", result={"resultType": "complete"})),
+        build_conversation(modern_exchange("call-nonexistent", result={"resultType": "input_required"})),
     ],
     bad=[
-        conversation(modern("discover", result={})),
-        conversation(modern("list-tools", result={"resultType": "input_required"})),
-        conversation(modern("call-nonexistent", result={"isError": True})),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(modern_exchange("list-tools", result={"resultType": "input_required"})),
+        build_conversation(modern_exchange("call-nonexistent", result={"isError": True})),
     ],
-    unjudged=[conversation(legacy("initialize", result={})), conversation(modern("discover", status=503))],
+    unjudged=[
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(modern_exchange("discover", status=503)),
+    ],
 )
 def result_type_missing(talk: Conversation) -> Iterator[Answer]:
     """`resultType` tells a finished result from one that asks the client for more, so every result needs it.
@@ -46,9 +49,9 @@ def result_type_missing(talk: Conversation) -> Iterator[Answer]:
     A client of revision 2026-07-28 cannot know otherwise how to read the rest. Lists and `server/discover` are always
     `complete`.
     """
-    for exchange in talk.results("discover", *STEPS, *_OTHERS):
+    for exchange in talk.results("discover", *LIST_STEPS, *_OTHERS):
         kind = exchange.fields.get("resultType")
         if not isinstance(kind, str):
             yield exchange, "no resultType"
-        elif kind != "complete" and exchange.step in {"discover", *STEPS}:
+        elif kind != "complete" and exchange.step in {"discover", *LIST_STEPS}:
             yield exchange, "resultType is not complete"

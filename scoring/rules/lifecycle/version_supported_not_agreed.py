@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from evidence.kinds.exchanges import REVISIONS, Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
-from scoring.streamable import opened_at_will
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.protocol.streamable_http import only_repeatable_openings
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
 
 
 def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
-    return legacy(step, revision=answered, offered=offered, result={"protocolVersion": answered})
+    return legacy_exchange(step, revision=answered, offered=offered, result={"protocolVersion": answered})
 
 
 @rule(
@@ -28,31 +28,31 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
     version=1,
     checks=must("LIFE-02", "ABCD", "basic/lifecycle#version-negotiation"),
     good=[
-        conversation(
+        build_conversation(
             _said("initialize", "2025-11-25", "2025-06-18"), _said("initialize-2025-06-18", "2025-06-18", "2025-06-18")
         ),
-        conversation(_said("initialize-2025-03-26", "2025-03-26", "2025-06-18")),
+        build_conversation(_said("initialize-2025-03-26", "2025-03-26", "2025-06-18")),
     ],
     bad=[
-        conversation(
+        build_conversation(
             _said("initialize-2024-11-05", "2024-11-05", "2024-11-05"),
             _said("initialize-2025-06-18", "2025-06-18", "2024-11-05"),
             _said("initialize-unknown", "1900-01-01", "2025-06-18"),
         ),
-        conversation(
+        build_conversation(
             _said("initialize", "2025-11-25", "2025-06-18"),
             _said("initialize-2025-06-18", "2025-06-18", "2025-06-18"),
             _said("initialize-unknown", "1900-01-01", "2025-11-25"),
         ),
-        conversation(
-            stdio("initialize", revision="2025-11-25", result={"protocolVersion": "2025-11-25"}),
-            stdio(
+        build_conversation(
+            stdio_exchange("initialize", revision="2025-11-25", result={"protocolVersion": "2025-11-25"}),
+            stdio_exchange(
                 "initialize-2025-06-18",
                 revision="2025-11-25",
                 offered="2025-06-18",
                 result={"protocolVersion": "2025-11-25"},
             ),
-            stdio(
+            stdio_exchange(
                 "initialize-unknown",
                 revision="2025-06-18",
                 offered="1900-01-01",
@@ -61,9 +61,11 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
         ),
     ],
     unjudged=[
-        conversation(stdio("initialize", result={})),
-        conversation(legacy("initialize", result={}), depth="core"),
-        conversation(legacy("initialize-2025-06-18", status=400), legacy("initialize", result={})),
+        build_conversation(stdio_exchange("initialize", result={})),
+        build_conversation(legacy_exchange("initialize", result={}), depth="core"),
+        build_conversation(
+            legacy_exchange("initialize-2025-06-18", status=400), legacy_exchange("initialize", result={})
+        ),
     ],
 )
 def version_supported_not_agreed(talk: Conversation) -> Iterator[Answer]:
@@ -72,7 +74,7 @@ def version_supported_not_agreed(talk: Conversation) -> Iterator[Answer]:
     Answering with another makes clients that know only theirs give up, although both sides could talk. A version counts
     as spoken when the server itself answered with it to some other offer.
     """
-    narrowed = opened_at_will(talk)
+    narrowed = only_repeatable_openings(talk)
     told = narrowed.results(*(f"initialize-{version}" for version in REVISIONS.values()))
     spoken = {
         _answered(one) for one in narrowed.talk.exchanges if one.step.startswith("initialize") and not one.unclear
@@ -81,7 +83,7 @@ def version_supported_not_agreed(talk: Conversation) -> Iterator[Answer]:
     for exchange in (*first, *told):
         offered, answered = exchange.connection.offered, _answered(exchange)
         if answered and answered != offered and offered in spoken:
-            yield exchange, f"{clip(answered, 40)} answered to {offered}, which the server speaks"
+            yield exchange, f"{clip_text(answered, 40)} answered to {offered}, which the server speaks"
 
 
 def _answered(exchange: Exchange) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Severity
-from scoring.replies import read_by_server, unlike
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol.replies import list_read_by_server, list_unexpected_replies
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -23,8 +23,8 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("VER-01", "E", "basic/versioning#protocol-version-negotiation"),
     good=[
-        conversation(
-            modern(
+        build_conversation(
+            modern_exchange(
                 "discover-version-unknown",
                 status=400,
                 error={"code": -32022, "data": {"supported": ["2026-07-28"], "requested": "1900-01-01"}},
@@ -32,21 +32,21 @@ from scoring.rule import Answer, must, rule
         )
     ],
     bad=[
-        conversation(modern("discover-version-unknown", result={})),
-        conversation(modern("discover-version-unknown", status=400, error={"code": -32602})),
-        conversation(
-            modern(
+        build_conversation(modern_exchange("discover-version-unknown", result={})),
+        build_conversation(modern_exchange("discover-version-unknown", status=400, error={"code": -32602})),
+        build_conversation(
+            modern_exchange(
                 "discover-version-unknown", error={"code": -32022, "data": {"supported": [], "requested": "1900-01-01"}}
             )
         ),
-        conversation(modern("discover-version-unknown", status=400, error={"code": -32022})),
-        conversation(
-            modern(
+        build_conversation(modern_exchange("discover-version-unknown", status=400, error={"code": -32022})),
+        build_conversation(
+            modern_exchange(
                 "discover-version-unknown", status=400, error={"code": -32022, "data": {"supported": ["2026-07-28"]}}
             )
         ),
-        conversation(
-            modern(
+        build_conversation(
+            modern_exchange(
                 "discover-version-unknown",
                 status=400,
                 sent_headers={"mcp-protocol-version": "1900-01-01"},
@@ -55,9 +55,9 @@ from scoring.rule import Answer, must, rule
         ),
     ],
     unjudged=[
-        conversation(modern("discover-version-unknown", status=503)),
-        conversation(modern("discover-version-unknown", status=400)),
-        conversation(modern("discover", result={}), depth="core"),
+        build_conversation(modern_exchange("discover-version-unknown", status=503)),
+        build_conversation(modern_exchange("discover-version-unknown", status=400)),
+        build_conversation(modern_exchange("discover", result={}), depth="core"),
     ],
 )
 def version_unknown_misrefused(talk: Conversation) -> Iterator[Answer]:
@@ -66,8 +66,8 @@ def version_unknown_misrefused(talk: Conversation) -> Iterator[Answer]:
     Over HTTP the status is 400. `data.supported` lists the versions, `data.requested` repeats the one that was asked
     for. With any other answer the client cannot tell what is wrong.
     """
-    told = read_by_server(talk.clear("discover-version-unknown"), talk.talk)
-    wrong = tuple(unlike(told, status=400, code=-32022))
+    told = list_read_by_server(talk.clear("discover-version-unknown"), talk.talk)
+    wrong = tuple(list_unexpected_replies(told, status=400, code=-32022))
     yield from wrong
     for exchange in told:
         data = exchange.error.get("data") if exchange.error and exchange.code == -32022 else None

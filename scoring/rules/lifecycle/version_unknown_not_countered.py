@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from evidence.kinds.exchanges import REVISIONS
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Tolerated, Undecided
-from scoring.path import clip
-from scoring.replies import reply
-from scoring.rule import Answer, must, rule
-from scoring.streamable import conclusive, opened_at_will
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.protocol.streamable_http import list_conclusive_exchanges, only_repeatable_openings
+from scoring.results.outcome import Severity, Tolerated, Undecided
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
 
 _TELLING: Final = frozenset({-32602, -32022})
 
 
 def _asked(**members: Any) -> Conversation:
-    return conversation(
-        legacy("initialize", result={}),
-        legacy("initialize-unknown", **{"offered": "1900-01-01", "revision": "", **members}),
+    return build_conversation(
+        legacy_exchange("initialize", result={}),
+        legacy_exchange("initialize-unknown", **{"offered": "1900-01-01", "revision": "", **members}),
     )
 
 
@@ -41,20 +41,24 @@ def _asked(**members: Any) -> Conversation:
         _asked(error={"code": -32602}, opened=False),
         _asked(error={"code": -32000}, opened=False),
         _asked(status=400, opened=False),
-        conversation(
-            stdio("initialize", result={}),
-            stdio("initialize-unknown", offered="1900-01-01", revision="", error={"code": -32000}, opened=False),
+        build_conversation(
+            stdio_exchange("initialize", result={}),
+            stdio_exchange(
+                "initialize-unknown", offered="1900-01-01", revision="", error={"code": -32000}, opened=False
+            ),
         ),
     ],
     unjudged=[
         _asked(status=429, opened=False),
         _asked(status=404, opened=False),
-        conversation(legacy("initialize", result={}), depth="core"),
-        conversation(stdio("initialize", result={})),
-        conversation(
-            legacy("initialize", result={}),
-            legacy("initialize-2025-06-18", status=400, error={"code": -32600}, opened=False),
-            legacy("initialize-unknown", offered="1900-01-01", revision="", status=400, error={"code": -32600}),
+        build_conversation(legacy_exchange("initialize", result={}), depth="core"),
+        build_conversation(stdio_exchange("initialize", result={})),
+        build_conversation(
+            legacy_exchange("initialize", result={}),
+            legacy_exchange("initialize-2025-06-18", status=400, error={"code": -32600}, opened=False),
+            legacy_exchange(
+                "initialize-unknown", offered="1900-01-01", revision="", status=400, error={"code": -32600}
+            ),
         ),
     ],
 )
@@ -64,23 +68,23 @@ def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
     Echoing the offer promises what the server cannot keep, and an error leaves the client with nothing to try. Error
     -32602, which the specification shows as an example, gets a remark only, and so does a version that no revision has.
     """
-    narrowed = opened_at_will(talk)
-    for exchange in conclusive(talk, narrowed.talk.of("initialize-unknown")):
+    narrowed = only_repeatable_openings(talk)
+    for exchange in list_conclusive_exchanges(talk, narrowed.talk.of("initialize-unknown")):
         version = exchange.fields.get("protocolVersion")
         if exchange.code in _TELLING:
             yield Tolerated(f"error {exchange.code}, a version expected", exchange)
         elif not exchange.succeeded:
             if exchange.error is None and exchange.status != 400:
-                raise Undecided(reply(exchange))
+                raise Undecided(describe_reply(exchange))
             if _opens_once(narrowed):
                 raise Undecided("no further initialize is answered")
-            yield exchange, f"{reply(exchange)}, a version expected"
+            yield exchange, f"{describe_reply(exchange)}, a version expected"
         elif not isinstance(version, str):
             yield exchange, "answered without a version"
         elif version == exchange.connection.offered:
             yield exchange, "an unknown version is agreed to"
         elif version not in REVISIONS.values():
-            yield Tolerated(f"{clip(version, 40)} answered, which no revision has", exchange)
+            yield Tolerated(f"{clip_text(version, 40)} answered, which no revision has", exchange)
 
 
 def _opens_once(talk: Conversation) -> bool:

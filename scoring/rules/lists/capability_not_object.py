@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scoring import shapes
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol import result_schemas
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,17 +21,19 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("CAP-05", "ABCDE", "schema#servercapabilities"),
     good=[
-        conversation(legacy("initialize", result={"capabilities": {"tools": {}, "logging": {}, "house/own": True}})),
-        conversation(legacy("initialize", revision="A", result={"capabilities": {"completions": True}})),
+        build_conversation(
+            legacy_exchange("initialize", result={"capabilities": {"tools": {}, "logging": {}, "house/own": True}})
+        ),
+        build_conversation(legacy_exchange("initialize", revision="A", result={"capabilities": {"completions": True}})),
     ],
     bad=[
-        conversation(legacy("initialize", result={"capabilities": {"tools": True}})),
-        conversation(modern("discover", result={"capabilities": {"prompts": None}})),
-        conversation(legacy("initialize", result={"capabilities": {"completions": []}})),
+        build_conversation(legacy_exchange("initialize", result={"capabilities": {"tools": True}})),
+        build_conversation(modern_exchange("discover", result={"capabilities": {"prompts": None}})),
+        build_conversation(legacy_exchange("initialize", result={"capabilities": {"completions": []}})),
     ],
     unjudged=[
-        conversation(legacy("initialize", result={"capabilities": None})),
-        conversation(legacy("initialize", error={"code": -32603})),
+        build_conversation(legacy_exchange("initialize", result={"capabilities": None})),
+        build_conversation(legacy_exchange("initialize", error={"code": -32603})),
     ],
 )
 def capability_not_object(talk: Conversation) -> Iterator[Answer]:
@@ -49,7 +51,7 @@ def capability_not_object(talk: Conversation) -> Iterator[Answer]:
     if not declared:
         raise Inapplicable("no capabilities")
     for exchange, capabilities in declared:
-        for row in shapes.SHAPES["ServerCapabilities"]:
+        for row in result_schemas.SHAPES["ServerCapabilities"]:
             value = capabilities.get(row.name, {})
             if exchange.connection.revision in row.revisions and not isinstance(value, Mapping):
                 yield exchange, f"capability {row.name} is no object"

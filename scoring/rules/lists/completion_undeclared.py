@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.canonical import Json
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, info, rule
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
-_PROMPTS: Final = legacy("list-prompts", result={"prompts": [{"name": "sum", "arguments": [{"name": "day"}]}]})
+_PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "sum", "arguments": [{"name": "day"}]}]})
 
 
 @rule(
@@ -25,19 +25,25 @@ _PROMPTS: Final = legacy("list-prompts", result={"prompts": [{"name": "sum", "ar
     version=1,
     checks=info("CAP-04", "ABCDE", "server/utilities/completion#capabilities"),
     good=[
-        conversation(legacy("initialize", result={"capabilities": {"completions": {}}}), _PROMPTS),
+        build_conversation(legacy_exchange("initialize", result={"capabilities": {"completions": {}}}), _PROMPTS),
     ],
     bad=[
-        conversation(legacy("initialize", result={"capabilities": {"prompts": {}}}), _PROMPTS),
-        conversation(
-            legacy("initialize", result={}),
-            legacy("list-resourceTemplates", result={"resourceTemplates": [{"uriTemplate": "memo://{day}"}]}),
+        build_conversation(legacy_exchange("initialize", result={"capabilities": {"prompts": {}}}), _PROMPTS),
+        build_conversation(
+            legacy_exchange("initialize", result={}),
+            legacy_exchange("list-resourceTemplates", result={"resourceTemplates": [{"uriTemplate": "memo://{day}"}]}),
         ),
     ],
     unjudged=[
-        conversation(legacy("initialize", revision="A", result={}), legacy("list-prompts", revision="A", result={})),
-        conversation(legacy("initialize", result={}), legacy("list-prompts", result={"prompts": [{"name": "sum"}]})),
-        conversation(legacy("initialize", result={})),
+        build_conversation(
+            legacy_exchange("initialize", revision="A", result={}),
+            legacy_exchange("list-prompts", revision="A", result={}),
+        ),
+        build_conversation(
+            legacy_exchange("initialize", result={}),
+            legacy_exchange("list-prompts", result={"prompts": [{"name": "sum"}]}),
+        ),
+        build_conversation(legacy_exchange("initialize", result={})),
     ],
 )
 def completion_undeclared(talk: Conversation) -> Iterator[Answer]:
@@ -48,7 +54,11 @@ def completion_undeclared(talk: Conversation) -> Iterator[Answer]:
     help with them. Revision 2024-11-05 has no such capability.
     """
     listed = [one for one in talk.results("list-prompts", "list-resourceTemplates") if one.connection.revision != "A"]
-    takers = [one for one in listed if any(_takes_arguments(entry) for entry in pages.entries(one, pages.member(one)))]
+    takers = [
+        one
+        for one in listed
+        if any(_takes_arguments(entry) for entry in list_pages.list_page_entries(one, list_pages.list_member(one)))
+    ]
     if not takers:
         raise Inapplicable("nothing takes arguments")
     for exchange in takers:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity, Tolerated
-from scoring.replies import INVALID_PARAMS, read_by_server, reply
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.replies import INVALID_PARAMS, describe_reply, list_read_by_server
+from scoring.results.outcome import Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,15 +21,15 @@ from scoring.rule import Answer, rule, should
     version=1,
     checks=should("PAGE-01", "ABCDE", "server/utilities/pagination#error-handling"),
     good=[
-        conversation(legacy("cursor-invented", error={"code": -32602})),
+        build_conversation(legacy_exchange("cursor-invented", error={"code": -32602})),
     ],
     bad=[
-        conversation(legacy("cursor-invented", result={"tools": []})),
-        conversation(legacy("cursor-invented", error={"code": -32603})),
+        build_conversation(legacy_exchange("cursor-invented", result={"tools": []})),
+        build_conversation(legacy_exchange("cursor-invented", error={"code": -32603})),
     ],
     unjudged=[
-        conversation(legacy("list-tools", result={"tools": []})),
-        conversation(legacy("cursor-invented", status=500)),
+        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+        build_conversation(legacy_exchange("cursor-invented", status=500)),
     ],
 )
 def cursor_invented_served(talk: Conversation) -> Iterator[Answer]:
@@ -39,6 +39,6 @@ def cursor_invented_served(talk: Conversation) -> Iterator[Answer]:
     list is not whole. It is asked of servers only that gave a cursor themselves, and costs nothing: the libraries that
     most servers are built on ignore unknown cursors.
     """
-    for exchange in read_by_server(talk.clear("cursor-invented"), talk.talk):
+    for exchange in list_read_by_server(talk.clear("cursor-invented"), talk.talk):
         if exchange.code != INVALID_PARAMS:
-            yield Tolerated(f"{reply(exchange)}, error {INVALID_PARAMS} expected", exchange)
+            yield Tolerated(f"{describe_reply(exchange)}, error {INVALID_PARAMS} expected", exchange)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,16 +21,16 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("PAGE-03", "ABCDE", "schema#listtoolsresult"),
     good=[
-        conversation(legacy("list-tools", result={"tools": []})),
-        conversation(legacy("list-tools", result={"tools": [], "nextCursor": ""})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": [], "nextCursor": ""})),
     ],
     bad=[
-        conversation(legacy("list-tools", result={"tools": [], "nextCursor": None})),
-        conversation(legacy("list-prompts", result={"prompts": [], "nextCursor": 2})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": [], "nextCursor": None})),
+        build_conversation(legacy_exchange("list-prompts", result={"prompts": [], "nextCursor": 2})),
     ],
     unjudged=[
-        conversation(legacy("ping", result={})),
-        conversation(legacy("list-tools", error={"code": -32603})),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(legacy_exchange("list-tools", error={"code": -32603})),
     ],
 )
 def cursor_not_string(talk: Conversation) -> Iterator[Answer]:
@@ -39,6 +39,6 @@ def cursor_not_string(talk: Conversation) -> Iterator[Answer]:
     Strict clients refuse a page with `"nextCursor": null` or a number as a whole, and with it every entry on it. Leave
     the member out instead of setting it to null.
     """
-    for exchange in talk.results(*pages.STEPS):
+    for exchange in talk.results(*list_pages.LIST_STEPS):
         if not isinstance(exchange.fields.get("nextCursor", ""), str):
             yield exchange, f"nextCursor is {'null' if exchange.fields['nextCursor'] is None else 'not a string'}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scoring import pages, shapes
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol import list_pages, result_schemas
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
 
@@ -24,18 +24,20 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
     version=1,
     checks=must("CACHE-01", "E", "server/utilities/caching#cacheable-results"),
     good=[
-        conversation(modern("list-tools", result={"tools": [], **_HINTS})),
+        build_conversation(modern_exchange("list-tools", result={"tools": [], **_HINTS})),
     ],
     bad=[
-        conversation(modern("list-tools", result={"tools": []})),
-        conversation(modern("list-tools", result={"tools": [], **_HINTS, "ttlMs": -1})),
-        conversation(modern("list-prompts", result={"prompts": [], **_HINTS, "ttlMs": True})),
-        conversation(modern("list-resources", result={"resources": [], **_HINTS, "cacheScope": "shared"})),
+        build_conversation(modern_exchange("list-tools", result={"tools": []})),
+        build_conversation(modern_exchange("list-tools", result={"tools": [], **_HINTS, "ttlMs": -1})),
+        build_conversation(modern_exchange("list-prompts", result={"prompts": [], **_HINTS, "ttlMs": True})),
+        build_conversation(
+            modern_exchange("list-resources", result={"resources": [], **_HINTS, "cacheScope": "shared"})
+        ),
     ],
     unjudged=[
-        conversation(legacy("list-tools", result={"tools": []})),
-        conversation(modern("list-tools", result={"resultType": "input_required"})),
-        conversation(modern("list-tools", status=503)),
+        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+        build_conversation(modern_exchange("list-tools", result={"resultType": "input_required"})),
+        build_conversation(modern_exchange("list-tools", status=503)),
     ],
 )
 def list_cache_hints_missing(talk: Conversation) -> Iterator[Answer]:
@@ -44,12 +46,16 @@ def list_cache_hints_missing(talk: Conversation) -> Iterator[Answer]:
     They tell clients and gateways how long they may keep the page and whether other users may see it. Without them the
     official clients refuse the page. `"ttlMs": 0` and `"cacheScope": "private"` are always right.
     """
-    hinted = [one for one in talk.results(*pages.STEPS) if one.fields.get("resultType") != "input_required"]
+    hinted = [one for one in talk.results(*list_pages.LIST_STEPS) if one.fields.get("resultType") != "input_required"]
     if not hinted:
         raise Inapplicable("no complete result")
     for exchange in hinted:
         ttl, cache_scope = exchange.fields.get("ttlMs"), exchange.fields.get("cacheScope")
-        wrong = [] if shapes.fits("count", ttl) else ["ttlMs is missing or no whole number from 0"]
-        wrong += [] if shapes.fits("=public|private", cache_scope) else ["cacheScope is neither public nor private"]
+        wrong = [] if result_schemas.has_type("count", ttl) else ["ttlMs is missing or no whole number from 0"]
+        wrong += (
+            []
+            if result_schemas.has_type("=public|private", cache_scope)
+            else ["cacheScope is neither public nor private"]
+        )
         if wrong and not (exchange.answer and exchange.answer.missing):
             yield exchange, "; ".join(wrong)

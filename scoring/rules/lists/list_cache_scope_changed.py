@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,21 +21,26 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("CACHE-02", "E", "server/utilities/caching#interaction-with-pagination"),
     good=[
-        conversation(
-            modern("list-tools", result={"nextCursor": "2", "cacheScope": "public"}),
-            modern("list-tools", page=1, result={"cacheScope": "public"}),
-            modern("list-prompts", result={"cacheScope": "private"}),
+        build_conversation(
+            modern_exchange("list-tools", result={"nextCursor": "2", "cacheScope": "public"}),
+            modern_exchange("list-tools", page=1, result={"cacheScope": "public"}),
+            modern_exchange("list-prompts", result={"cacheScope": "private"}),
         ),
     ],
     bad=[
-        conversation(
-            modern("list-tools", result={"nextCursor": "2", "cacheScope": "private"}),
-            modern("list-tools", page=1, result={"cacheScope": "public"}),
+        build_conversation(
+            modern_exchange("list-tools", result={"nextCursor": "2", "cacheScope": "private"}),
+            modern_exchange("list-tools", page=1, result={"cacheScope": "public"}),
         ),
     ],
     unjudged=[
-        conversation(modern("list-tools", result={"cacheScope": "public"}), modern("list-prompts", result={})),
-        conversation(modern("list-tools", result={}), modern("list-tools", page=1, result={"cacheScope": "public"})),
+        build_conversation(
+            modern_exchange("list-tools", result={"cacheScope": "public"}), modern_exchange("list-prompts", result={})
+        ),
+        build_conversation(
+            modern_exchange("list-tools", result={}),
+            modern_exchange("list-tools", page=1, result={"cacheScope": "public"}),
+        ),
     ],
 )
 def list_cache_scope_changed(talk: Conversation) -> Iterator[Answer]:
@@ -45,7 +50,7 @@ def list_cache_scope_changed(talk: Conversation) -> Iterator[Answer]:
     meant to see it. If one page is private, all are. Pages without a scope are a matter of `list-cache-hints-missing`.
     """
     paged = False
-    for walk in pages.walks(talk.results(*pages.STEPS)):
+    for walk in list_pages.list_page_exchanges(talk.results(*list_pages.LIST_STEPS)):
         scopes = [scope for one in walk if isinstance(scope := one.fields.get("cacheScope"), str)]
         paged = paged or len(scopes) > 1
         if len(set(scopes)) > 1:

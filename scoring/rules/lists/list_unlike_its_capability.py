@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.replies import METHOD_NOT_FOUND
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import METHOD_NOT_FOUND
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -25,19 +25,22 @@ from scoring.rule import Answer, must, rule
         must("CAP-03", "ABCDE", "server/resources#capabilities", name="resources"),
     ),
     good=[
-        conversation(legacy("list-tools", result={"tools": []})),
-        conversation(legacy("list-tools", error={"code": -32603, "message": "no database"})),
-        conversation(legacy("list-tools-undeclared", error={"code": -32601})),
-        conversation(modern("list-tools-undeclared", status=404, error={"code": -32601})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+        build_conversation(legacy_exchange("list-tools", error={"code": -32603, "message": "no database"})),
+        build_conversation(legacy_exchange("list-tools-undeclared", error={"code": -32601})),
+        build_conversation(modern_exchange("list-tools-undeclared", status=404, error={"code": -32601})),
     ],
     bad=[
-        conversation(legacy("list-tools", error={"code": -32601, "message": "Method not found"})),
-        conversation(modern("list-tools", result={"tools": []}), legacy("list-tools-undeclared", result={"tools": []})),
+        build_conversation(legacy_exchange("list-tools", error={"code": -32601, "message": "Method not found"})),
+        build_conversation(
+            modern_exchange("list-tools", result={"tools": []}),
+            legacy_exchange("list-tools-undeclared", result={"tools": []}),
+        ),
     ],
     unjudged=[
-        conversation(legacy("initialize", result={}), depth="core"),
-        conversation(legacy("list-tools", failure=("response_too_large", "5 MiB"))),
-        conversation(legacy("list-prompts", error={"code": -32601})),
+        build_conversation(legacy_exchange("initialize", result={}), depth="core"),
+        build_conversation(legacy_exchange("list-tools", failure=("response_too_large", "5 MiB"))),
+        build_conversation(legacy_exchange("list-prompts", error={"code": -32601})),
     ],
 )
 def list_unlike_its_capability(talk: Conversation, name: str = "tools") -> Iterator[Answer]:

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from evidence.kinds.exchanges import Exchange
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity, Tolerated, Undecided
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Severity, Tolerated, Undecided
+from scoring.scopes.conversation import Conversation
 
-_FIRST: Final = legacy("list-tools", result={"tools": [{"name": "a"}], "nextCursor": "2"})
+_FIRST: Final = legacy_exchange("list-tools", result={"tools": [{"name": "a"}], "nextCursor": "2"})
 
 
 def _second(*names: str, **members: Any) -> dict[str, Any]:
-    return legacy("list-tools", page=1, result={"tools": [{"name": name} for name in names], **members})
+    return legacy_exchange("list-tools", page=1, result={"tools": [{"name": name} for name in names], **members})
 
 
 @rule(
@@ -29,19 +29,19 @@ def _second(*names: str, **members: Any) -> dict[str, Any]:
     version=1,
     checks=should("PAGE-02", "ABCDE", "server/utilities/pagination#pagination-flow"),
     good=[
-        conversation(_FIRST, _second("b")),
-        conversation(legacy("list-tools", result={"tools": [], "nextCursor": ""}), _second("b")),
-        conversation(_FIRST, _second("b", nextCursor=None)),
+        build_conversation(_FIRST, _second("b")),
+        build_conversation(legacy_exchange("list-tools", result={"tools": [], "nextCursor": ""}), _second("b")),
+        build_conversation(_FIRST, _second("b", nextCursor=None)),
     ],
     bad=[
-        conversation(_FIRST, _second("b", nextCursor="2")),
-        conversation(_FIRST, _second("a", nextCursor="3")),
-        conversation(_FIRST, _second("a")),
+        build_conversation(_FIRST, _second("b", nextCursor="2")),
+        build_conversation(_FIRST, _second("a", nextCursor="3")),
+        build_conversation(_FIRST, _second("a")),
     ],
     unjudged=[
-        conversation(_FIRST),
-        conversation(_FIRST, legacy("list-tools", page=1, failure=("timeout", "no answer in 15 s"))),
-        conversation(legacy("list-tools", error={"code": -32603})),
+        build_conversation(_FIRST),
+        build_conversation(_FIRST, legacy_exchange("list-tools", page=1, failure=("timeout", "no answer in 15 s"))),
+        build_conversation(legacy_exchange("list-tools", error={"code": -32603})),
     ],
 )
 def list_walks_in_circles(talk: Conversation) -> Iterator[Answer]:
@@ -52,7 +52,7 @@ def list_walks_in_circles(talk: Conversation) -> Iterator[Answer]:
     list may change while it is read. The empty string is a cursor like any other.
     """
     judged = False
-    for walk in pages.walks(talk.results(*pages.STEPS)):
+    for walk in list_pages.list_page_exchanges(talk.results(*list_pages.LIST_STEPS)):
         cursors = [cursor for one in walk if isinstance(cursor := one.fields.get("nextCursor"), str)]
         met, fresh = _met(walk)
         if len(set(cursors)) < len(cursors):
@@ -73,7 +73,10 @@ def _met(walk: Sequence[Exchange]) -> tuple[int, int]:
     met = fresh = 0
     known: set[str] = set()
     for exchange in walk:
-        labels = {pages.label(entry) for entry in pages.entries(exchange, pages.member(exchange))} - {""}
+        labels = {
+            list_pages.entry_label(entry)
+            for entry in list_pages.list_page_entries(exchange, list_pages.list_member(exchange))
+        } - {""}
         met += len(labels & known)
         fresh += len(labels - known) if exchange is not walk[0] else 0
         known |= labels

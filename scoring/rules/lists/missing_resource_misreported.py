@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity, Tolerated, Undecided
-from scoring.replies import INVALID_PARAMS, read_by_server, reply
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import INVALID_PARAMS, describe_reply, list_read_by_server
+from scoring.results.outcome import Severity, Tolerated, Undecided
+from scoring.scopes.conversation import Conversation
 
 _RESOURCE_NOT_FOUND: Final = -32002
 
@@ -24,20 +24,22 @@ _RESOURCE_NOT_FOUND: Final = -32002
     version=1,
     checks=must("RES-02", "ABCDE", "server/resources#error-handling"),
     good=[
-        conversation(modern("read-nonexistent", error={"code": -32602})),
-        conversation(legacy("read-nonexistent", error={"code": -32002})),
+        build_conversation(modern_exchange("read-nonexistent", error={"code": -32602})),
+        build_conversation(legacy_exchange("read-nonexistent", error={"code": -32002})),
     ],
     bad=[
-        conversation(modern("read-nonexistent", result={"contents": []})),
-        conversation(modern("read-nonexistent", error={"code": -32002})),
-        conversation(modern("read-nonexistent", error={"code": 0})),
-        conversation(legacy("read-nonexistent", error={"code": -32602})),
-        conversation(legacy("read-nonexistent", result={"contents": []})),
+        build_conversation(modern_exchange("read-nonexistent", result={"contents": []})),
+        build_conversation(modern_exchange("read-nonexistent", error={"code": -32002})),
+        build_conversation(modern_exchange("read-nonexistent", error={"code": 0})),
+        build_conversation(legacy_exchange("read-nonexistent", error={"code": -32602})),
+        build_conversation(legacy_exchange("read-nonexistent", result={"contents": []})),
     ],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(modern("read-nonexistent", result={"resultType": "input_required", "requestState": "1"})),
-        conversation(modern("read-nonexistent", status=500)),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(
+            modern_exchange("read-nonexistent", result={"resultType": "input_required", "requestState": "1"})
+        ),
+        build_conversation(modern_exchange("read-nonexistent", status=500)),
     ],
 )
 def missing_resource_misreported(talk: Conversation) -> Iterator[Answer]:
@@ -49,10 +51,10 @@ def missing_resource_misreported(talk: Conversation) -> Iterator[Answer]:
     read = [one for one in talk.clear("read-nonexistent") if one.fields.get("resultType") != "input_required"]
     if not read:
         raise Undecided("input was asked for")
-    for exchange in read_by_server(read, talk.talk):
+    for exchange in list_read_by_server(read, talk.talk):
         is_modern = exchange.connection.revision == "E"
         expected = INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND
         if exchange.code == expected:
             continue
-        message = f"{reply(exchange)}, error {expected} expected"
+        message = f"{describe_reply(exchange)}, error {expected} expected"
         yield (exchange, message) if is_modern else Tolerated(message, exchange)

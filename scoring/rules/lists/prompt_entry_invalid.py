@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scoring import pages, shapes
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol import list_pages, result_schemas
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "required": True}]}
 
@@ -24,18 +24,20 @@ _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "r
     version=1,
     checks=must("PROMPT-02", "ABCDE", "schema#prompt"),
     good=[
-        conversation(legacy("list-prompts", result={"prompts": [_RIGHT]})),
-        conversation(legacy("list-prompts", revision="A", result={"prompts": [{**_RIGHT, "title": 7}]})),
+        build_conversation(legacy_exchange("list-prompts", result={"prompts": [_RIGHT]})),
+        build_conversation(legacy_exchange("list-prompts", revision="A", result={"prompts": [{**_RIGHT, "title": 7}]})),
     ],
     bad=[
-        conversation(legacy("list-prompts", result={"prompts": ["sum"]})),
-        conversation(legacy("list-prompts", result={"prompts": [_RIGHT, {"name": None}]})),
-        conversation(legacy("list-prompts", result={"prompts": [{**_RIGHT, "arguments": {"day": "string"}}]})),
+        build_conversation(legacy_exchange("list-prompts", result={"prompts": ["sum"]})),
+        build_conversation(legacy_exchange("list-prompts", result={"prompts": [_RIGHT, {"name": None}]})),
+        build_conversation(
+            legacy_exchange("list-prompts", result={"prompts": [{**_RIGHT, "arguments": {"day": "string"}}]})
+        ),
     ],
     unjudged=[
-        conversation(legacy("list-prompts", result={"prompts": []})),
-        conversation(legacy("list-prompts", result={"prompts": None})),
-        conversation(legacy("ping", result={})),
+        build_conversation(legacy_exchange("list-prompts", result={"prompts": []})),
+        build_conversation(legacy_exchange("list-prompts", result={"prompts": None})),
+        build_conversation(legacy_exchange("ping", result={})),
     ],
 )
 def prompt_entry_invalid(talk: Conversation) -> Iterator[Answer]:
@@ -45,10 +47,10 @@ def prompt_entry_invalid(talk: Conversation) -> Iterator[Answer]:
     that are no array, takes all the others with it. Each prompt is judged alone, under the revision that was agreed on,
     and the finding names the first member that does not fit.
     """
-    listed = [one for one in talk.results("list-prompts") if pages.entries(one, "prompts")]
+    listed = [one for one in talk.results("list-prompts") if list_pages.list_page_entries(one, "prompts")]
     if not listed:
         raise Inapplicable("no prompts")
     for exchange in listed:
-        for place, entry in pages.places(exchange, "prompts"):
-            if complaint := shapes.complaint("Prompt", entry, exchange.connection.revision):
+        for place, entry in list_pages.list_entry_places(exchange, "prompts"):
+            if complaint := result_schemas.find_mismatch("Prompt", entry, exchange.connection.revision):
                 yield place, complaint

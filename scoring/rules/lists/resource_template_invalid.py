@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.rule import Answer, must, rule
-from scoring.uris import template_flaws
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.conversation import Conversation
+from scoring.text.uris import list_template_flaws
 
 
 def _listed(*templates: Any) -> Conversation:
     entries = [{"name": "memo", "uriTemplate": template} for template in templates]
-    return conversation(legacy("list-resourceTemplates", result={"resourceTemplates": entries}))
+    return build_conversation(legacy_exchange("list-resourceTemplates", result={"resourceTemplates": entries}))
 
 
 @rule(
@@ -40,8 +40,8 @@ def _listed(*templates: Any) -> Conversation:
     ],
     unjudged=[
         _listed(),
-        conversation(legacy("list-resourceTemplates", result={"resourceTemplates": ["memo"]})),
-        conversation(legacy("ping", result={})),
+        build_conversation(legacy_exchange("list-resourceTemplates", result={"resourceTemplates": ["memo"]})),
+        build_conversation(legacy_exchange("ping", result={})),
     ],
 )
 def resource_template_invalid(talk: Conversation) -> Iterator[Answer]:
@@ -52,7 +52,7 @@ def resource_template_invalid(talk: Conversation) -> Iterator[Answer]:
     """
     judged = False
     for exchange in talk.results("list-resourceTemplates"):
-        for place, entry in pages.places(exchange, "resourceTemplates"):
+        for place, entry in list_pages.list_entry_places(exchange, "resourceTemplates"):
             if not isinstance(entry, Mapping):
                 continue
             judged = True
@@ -60,7 +60,7 @@ def resource_template_invalid(talk: Conversation) -> Iterator[Answer]:
             if not isinstance(template, str):
                 yield place, "no uriTemplate"
                 continue
-            for flaw in template_flaws(template):
+            for flaw in list_template_flaws(template):
                 yield Tolerated(flaw.message, place.at) if flaw.tolerated else (place, flaw.message)
     if not judged:
         raise Inapplicable("no templates")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from evidence.kinds.listing import UNDEFINED, Item
-from scoring.examples import resource
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.rule import Answer, must, rule
-from scoring.scope import Resource
-from scoring.uris import uri_flaw
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.listing import resource
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.base import Resource
+from scoring.text.uris import find_uri_flaw
 
 
 @rule(
@@ -51,5 +51,5 @@ def resource_uri_invalid(resource: Resource) -> Iterator[Answer]:
     uri = resource.get("uri")
     if not isinstance(uri, str):
         yield "no uri"
-    elif flaw := uri_flaw(uri):
+    elif flaw := find_uri_flaw(uri):
         yield Tolerated(flaw.message) if flaw.tolerated else flaw.message

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scoring import pages, shapes
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol import list_pages, result_schemas
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"}}
 
@@ -24,18 +24,18 @@ _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"
     version=1,
     checks=must("TOOL-01", "ABCDE", "schema#tool"),
     good=[
-        conversation(legacy("list-tools", result={"tools": [_RIGHT]})),
-        conversation(legacy("list-tools", revision="A", result={"tools": [{**_RIGHT, "title": 7}]})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": [_RIGHT]})),
+        build_conversation(legacy_exchange("list-tools", revision="A", result={"tools": [{**_RIGHT, "title": 7}]})),
     ],
     bad=[
-        conversation(legacy("list-tools", result={"tools": ["add"]})),
-        conversation(legacy("list-tools", result={"tools": [{"name": "add", "inputSchema": None}]})),
-        conversation(legacy("list-tools", result={"tools": [_RIGHT, {**_RIGHT, "description": 7}]})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": ["add"]})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": [{"name": "add", "inputSchema": None}]})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": [_RIGHT, {**_RIGHT, "description": 7}]})),
     ],
     unjudged=[
-        conversation(legacy("list-tools", result={"tools": []})),
-        conversation(legacy("list-tools", result={"tools": None})),
-        conversation(legacy("ping", result={})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": None})),
+        build_conversation(legacy_exchange("ping", result={})),
     ],
 )
 def tool_entry_invalid(talk: Conversation) -> Iterator[Answer]:
@@ -45,10 +45,10 @@ def tool_entry_invalid(talk: Conversation) -> Iterator[Answer]:
     null` takes all the others with it. Each tool is judged alone, under the revision that was agreed on, and the
     finding names the first member that does not fit.
     """
-    listed = [one for one in talk.results("list-tools") if pages.entries(one, "tools")]
+    listed = [one for one in talk.results("list-tools") if list_pages.list_page_entries(one, "tools")]
     if not listed:
         raise Inapplicable("no tools")
     for exchange in listed:
-        for place, entry in pages.places(exchange, "tools"):
-            if complaint := shapes.complaint("Tool", entry, exchange.connection.revision):
+        for place, entry in list_pages.list_entry_places(exchange, "tools"):
+            if complaint := result_schemas.find_mismatch("Tool", entry, exchange.connection.revision):
                 yield place, complaint

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.canonical import Json
-from scoring.examples import taking, tool
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.rule import Answer, must, rule
-from scoring.scope import Tool
-from scoring.subschemas import Position, positions
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.json_schema.subschemas import Subschema, list_subschemas
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.base import Tool
 
 _KEYWORD: Final = "x-mcp-header"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -29,26 +29,26 @@ _REGION: Final = {"type": "string", _KEYWORD: "Region"}
     version=1,
     checks=must("TOOL-10", "E", "server/tools#x-mcp-header"),
     good=[
-        taking(region=_REGION, dry={"type": "boolean", _KEYWORD: "Dry-Run"}),
-        taking(place={"type": "object", "properties": {"region": _REGION}}),
+        tool_with_params(region=_REGION, dry={"type": "boolean", _KEYWORD: "Dry-Run"}),
+        tool_with_params(place={"type": "object", "properties": {"region": _REGION}}),
     ],
     bad=[
-        taking(region={**_REGION, _KEYWORD: ""}),
-        taking(region={**_REGION, _KEYWORD: "Re gion"}),
-        taking(region={**_REGION, _KEYWORD: 7}),
-        taking(region={**_REGION, "type": "number"}),
-        taking(region={**_REGION, "type": ["string", "object"]}),
-        taking(region={**_REGION, "type": ["string", "null"]}),
-        taking(region={_KEYWORD: "Region"}),
-        taking(first=_REGION, second={**_REGION, _KEYWORD: "REGION"}),
-        taking(regions={"type": "array", "items": _REGION}),
-        taking(region={"anyOf": [_REGION, {"type": "null"}]}),
+        tool_with_params(region={**_REGION, _KEYWORD: ""}),
+        tool_with_params(region={**_REGION, _KEYWORD: "Re gion"}),
+        tool_with_params(region={**_REGION, _KEYWORD: 7}),
+        tool_with_params(region={**_REGION, "type": "number"}),
+        tool_with_params(region={**_REGION, "type": ["string", "object"]}),
+        tool_with_params(region={**_REGION, "type": ["string", "null"]}),
+        tool_with_params(region={_KEYWORD: "Region"}),
+        tool_with_params(first=_REGION, second={**_REGION, _KEYWORD: "REGION"}),
+        tool_with_params(regions={"type": "array", "items": _REGION}),
+        tool_with_params(region={"anyOf": [_REGION, {"type": "null"}]}),
         tool(inputSchema={"type": "object", _KEYWORD: "Region"}),
     ],
     unjudged=[
-        taking(region={"type": "string"}),
+        tool_with_params(region={"type": "string"}),
         tool(inputSchema=None),
-        taking(region={"const": {_KEYWORD: ""}}),
+        tool_with_params(region={"const": {_KEYWORD: ""}}),
     ],
 )
 def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:
@@ -58,7 +58,7 @@ def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:
     over HTTP leaves out a tool that breaks this, without a word to its user. A parameter that may also be null, or has
     no type, is only mentioned: the text does not forbid it, and the official clients refuse it.
     """
-    marked = [position for position in positions(tool.schema) if _KEYWORD in position.schema]
+    marked = [position for position in list_subschemas(tool.schema) if _KEYWORD in position.schema]
     if not marked:
         raise Inapplicable("no parameter names a header")
     seen: set[str] = set()
@@ -72,7 +72,7 @@ def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:
         seen.add(name)
 
 
-def _complaint(position: Position, header: Json) -> str:
+def _complaint(position: Subschema, header: Json) -> str:
     if not position.reachable:
         return f"{_KEYWORD} is not on a parameter that is reached through properties alone"
     if not isinstance(header, str) or not _TOKEN.fullmatch(header):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import taking
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
-from scoring.scope import Tool
-from scoring.secret_names import is_secret_name
-from scoring.subschemas import positions
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.listing import tool_with_params
+from scoring.json_schema.subschemas import list_subschemas
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.base import Tool
+from scoring.text.secret_names import is_secret_name
 
 _KEYWORD: Final = "x-mcp-header"
 
@@ -25,16 +25,16 @@ _KEYWORD: Final = "x-mcp-header"
     version=1,
     checks=should("TOOL-11", "E", "server/tools#x-mcp-header"),
     good=[
-        taking(region={"type": "string", _KEYWORD: "Region"}, token={"type": "string"}),
-        taking(max_tokens={"type": "integer", _KEYWORD: "Limit"}),
+        tool_with_params(region={"type": "string", _KEYWORD: "Region"}, token={"type": "string"}),
+        tool_with_params(max_tokens={"type": "integer", _KEYWORD: "Limit"}),
     ],
     bad=[
-        taking(api_key={"type": "string", _KEYWORD: "Key"}),
-        taking(value={"type": "string", _KEYWORD: "Access-Token"}),
-        taking(value={"type": "string", "format": "password", _KEYWORD: "Value"}),
+        tool_with_params(api_key={"type": "string", _KEYWORD: "Key"}),
+        tool_with_params(value={"type": "string", _KEYWORD: "Access-Token"}),
+        tool_with_params(value={"type": "string", "format": "password", _KEYWORD: "Value"}),
     ],
     unjudged=[
-        taking(token={"type": "string"}),
+        tool_with_params(token={"type": "string"}),
     ],
 )
 def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
@@ -44,7 +44,7 @@ def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
     Leave the annotation off; better still, take no secrets as parameters, since a model has to know them to pass them
     on.
     """
-    marked = [position for position in positions(tool.schema) if _KEYWORD in position.schema]
+    marked = [position for position in list_subschemas(tool.schema) if _KEYWORD in position.schema]
     if not marked:
         raise Inapplicable("no parameter names a header")
     for position in marked:

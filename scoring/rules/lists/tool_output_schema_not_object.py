@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import tool
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
-from scoring.scope import Tool
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.base import Tool
 
 
 @rule(

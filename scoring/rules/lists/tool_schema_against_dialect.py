@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scoring import schemas
-from scoring.examples import tool
-from scoring.outcome import Inapplicable, Severity, Tolerated, Undecided
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
-from scoring.scope import Tool
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.listing import tool
+from scoring.json_schema import dialects
+from scoring.results.outcome import Inapplicable, Severity, Tolerated, Undecided
+from scoring.scopes.base import Tool
+from scoring.text.evidence_path import clip_text
 
 _DRAFT_07: Final = "http://json-schema.org/draft-07/schema#"
 
@@ -41,7 +41,7 @@ def _nested(levels: int) -> dict[str, Any]:
     unjudged=[
         tool(inputSchema=None),
         tool(inputSchema={"type": "object", "\ud800": {}}),
-        tool(inputSchema=_nested(schemas.MAX_DEPTH)),
+        tool(inputSchema=_nested(dialects.MAX_DEPTH)),
     ],
 )
 def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
@@ -54,12 +54,12 @@ def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
     given = {name: schema for name in ("inputSchema", "outputSchema") if isinstance(schema := tool.get(name), Mapping)}
     if not given:
         raise Inapplicable("no schemas")
-    if not all(schemas.is_within_bounds(schema) for schema in given.values()):
+    if not all(dialects.is_within_bounds(schema) for schema in given.values()):
         raise Undecided("a schema is too large to be validated")
     for name, schema in given.items():
-        if schemas.dialect(schema) is None:
-            yield Tolerated(f"{clip(str(schema['$schema']))} is no known dialect", name)
-        elif (complaint := schemas.complaint(schema)) == schemas.NOT_UNICODE:
+        if dialects.detect_dialect(schema) is None:
+            yield Tolerated(f"{clip_text(str(schema['$schema']))} is no known dialect", name)
+        elif (complaint := dialects.find_schema_error(schema)) == dialects.NOT_UNICODE:
             raise Undecided(complaint)
         elif complaint:
             yield name, complaint

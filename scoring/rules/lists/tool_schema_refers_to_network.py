@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.canonical import Json
-from scoring import schemas
-from scoring.examples import tool
-from scoring.outcome import Inapplicable, Severity
-from scoring.path import clip
-from scoring.rule import Answer, rule, should
-from scoring.scope import Tool
-from scoring.subschemas import positions
-from scoring.uris import joined
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.listing import tool
+from scoring.json_schema import dialects
+from scoring.json_schema.subschemas import list_subschemas
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.base import Tool
+from scoring.text.evidence_path import clip_text
+from scoring.text.uris import join_reference
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
@@ -56,23 +56,23 @@ def tool_schema_refers_to_network(tool: Tool) -> Iterator[Answer]:
         raise Inapplicable("no schemas")
     for name, schema in given.items():
         for target in dict.fromkeys(_targets(schema)):
-            yield name, f"refers to {clip(target)}"
+            yield name, f"refers to {clip_text(target)}"
 
 
 def _targets(root: Mapping[str, Json]) -> Iterator[str]:
     bases: dict[tuple[str, ...], str] = {(): ""}
     references: list[str] = []
-    for position in positions(root):
+    for position in list_subschemas(root):
         base = next(
             bases[position.steps[:end]] for end in range(len(position.steps), -1, -1) if position.steps[:end] in bases
         )
         base = bases[position.steps] = _joined(base, position.schema.get("$id"))
         references += [_joined(base, position.schema[word]) for word in _REFERENCES if word in position.schema]
-    known = {address.partition("#")[0] for address in bases.values()} | set(schemas.DIALECTS)
+    known = {address.partition("#")[0] for address in bases.values()} | set(dialects.DIALECTS)
     for reference in references:
         if reference.lower().startswith(_NETWORK) and reference.partition("#")[0] not in known:
             yield reference
 
 
 def _joined(base: str, reference: Json) -> str:
-    return joined(base, reference) if isinstance(reference, str) else base
+    return join_reference(base, reference) if isinstance(reference, str) else base

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Severity, Undecided
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 _ADD: Final = {"name": "add"}
 _GREET: Final = {"name": "greet"}
 
 
 def _listed(step: str, *tools: Any) -> dict[str, Any]:
-    return modern(step, result={"tools": list(tools)})
+    return modern_exchange(step, result={"tools": list(tools)})
 
 
 @rule(
@@ -29,16 +29,16 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
     version=1,
     checks=should("TOOL-07", "E", "server/tools#capabilities"),
     good=[
-        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD, _GREET)),
-        conversation(_listed("list-tools", _ADD), _listed("list-tools-again", _ADD)),
+        build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD, _GREET)),
+        build_conversation(_listed("list-tools", _ADD), _listed("list-tools-again", _ADD)),
     ],
     bad=[
-        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _GREET, _ADD)),
+        build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _GREET, _ADD)),
     ],
     unjudged=[
-        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD)),
-        conversation(_listed("list-tools", _ADD)),
-        conversation(modern("list-tools", status=429), _listed("list-tools-again", _ADD)),
+        build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD)),
+        build_conversation(_listed("list-tools", _ADD)),
+        build_conversation(modern_exchange("list-tools", status=429), _listed("list-tools-again", _ADD)),
     ],
 )
 def tools_reordered(talk: Conversation) -> Iterator[Answer]:
@@ -51,7 +51,9 @@ def tools_reordered(talk: Conversation) -> Iterator[Answer]:
     again = talk.results("list-tools-again")[0]
     if first is None:
         raise Undecided("the first page is not there")
-    before, after = (tuple(map(pages.label, pages.entries(one, "tools"))) for one in (first, again))
+    before, after = (
+        tuple(map(list_pages.entry_label, list_pages.list_page_entries(one, "tools"))) for one in (first, again)
+    )
     if sorted(before) != sorted(after):
         raise Undecided("the tools changed in between")
     if before != after:

@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchange
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Severity, Tolerated, Undecided
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Severity, Tolerated, Undecided
+from scoring.scopes.conversation import Conversation
 
 _ADD: Final = {"name": "add"}
 _GREET: Final = {"name": "greet"}
 
 
 def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
-    return modern(step, result={"tools": list(tools), **members})
+    return modern_exchange(step, result={"tools": list(tools), **members})
 
 
 @rule(
@@ -31,32 +31,34 @@ def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
     version=1,
     checks=must("TOOL-08", "E", "server/tools#capabilities"),
     good=[
-        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-elsewhere", _GREET, _ADD)),
-        conversation(
+        build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-elsewhere", _GREET, _ADD)),
+        build_conversation(
             _listed("list-tools", _ADD, nextCursor="2"),
             _listed("list-tools-again", _ADD, nextCursor="3"),
             _listed("list-tools-elsewhere", _ADD, nextCursor="4"),
         ),
     ],
     bad=[
-        conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-elsewhere", _ADD)),
-        conversation(
+        build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-elsewhere", _ADD)),
+        build_conversation(
             _listed("list-tools", _ADD),
             _listed("list-tools-again", _ADD),
             _listed("list-tools-elsewhere", {**_ADD, "description": "Adds."}),
         ),
     ],
     unjudged=[
-        conversation(
+        build_conversation(
             _listed("list-tools", _ADD),
             _listed("list-tools-again", _ADD, _GREET),
             _listed("list-tools-elsewhere", _ADD, _GREET),
         ),
-        conversation(
+        build_conversation(
             _listed("list-tools", _ADD, nextCursor="2"), _listed("list-tools-elsewhere", _GREET, nextCursor="2")
         ),
-        conversation(_listed("list-tools", _ADD)),
-        conversation(_listed("list-tools", _ADD), modern("list-tools-elsewhere", failure=("timeout", ""))),
+        build_conversation(_listed("list-tools", _ADD)),
+        build_conversation(
+            _listed("list-tools", _ADD), modern_exchange("list-tools-elsewhere", failure=("timeout", ""))
+        ),
     ],
 )
 def tools_vary_by_connection(talk: Conversation) -> Iterator[Answer]:
@@ -90,6 +92,6 @@ def _first_page(talk: Conversation, step: str) -> Exchange:
 
 def _tools(exchange: Exchange) -> dict[str, list[Json]]:
     found: dict[str, list[Json]] = {}
-    for entry in pages.entries(exchange, "tools"):
-        found.setdefault(pages.label(entry), []).append(entry)
+    for entry in list_pages.list_page_entries(exchange, "tools"):
+        found.setdefault(list_pages.entry_label(entry), []).append(entry)
     return found

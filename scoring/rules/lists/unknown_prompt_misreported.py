@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.replies import INVALID_PARAMS, read_by_server, reply
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import INVALID_PARAMS, describe_reply, list_read_by_server
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,16 +21,18 @@ from scoring.rule import Answer, rule, should
     version=1,
     checks=should("PROMPT-01", "ABCDE", "server/prompts#error-handling"),
     good=[
-        conversation(legacy("prompt-nonexistent", error={"code": -32602})),
+        build_conversation(legacy_exchange("prompt-nonexistent", error={"code": -32602})),
     ],
     bad=[
-        conversation(legacy("prompt-nonexistent", result={"messages": []})),
-        conversation(legacy("prompt-nonexistent", error={"code": 0})),
+        build_conversation(legacy_exchange("prompt-nonexistent", result={"messages": []})),
+        build_conversation(legacy_exchange("prompt-nonexistent", error={"code": 0})),
     ],
     unjudged=[
-        conversation(legacy("ping", result={})),
-        conversation(legacy("prompt-nonexistent", status=502)),
-        conversation(modern("prompt-nonexistent", result={"resultType": "input_required", "requestState": "1"})),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(legacy_exchange("prompt-nonexistent", status=502)),
+        build_conversation(
+            modern_exchange("prompt-nonexistent", result={"resultType": "input_required", "requestState": "1"})
+        ),
     ],
 )
 def unknown_prompt_misreported(talk: Conversation) -> Iterator[Answer]:
@@ -40,6 +42,6 @@ def unknown_prompt_misreported(talk: Conversation) -> Iterator[Answer]:
     answer 0 for everything that was raised while a prompt was looked up.
     """
     asked = [one for one in talk.clear("prompt-nonexistent") if one.fields.get("resultType") != "input_required"]
-    for exchange in read_by_server(asked, talk.talk):
+    for exchange in list_read_by_server(asked, talk.talk):
         if exchange.code != INVALID_PARAMS:
-            yield exchange, f"{reply(exchange)}, error {INVALID_PARAMS} expected"
+            yield exchange, f"{describe_reply(exchange)}, error {INVALID_PARAMS} expected"

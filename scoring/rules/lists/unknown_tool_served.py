@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity, Tolerated
-from scoring.replies import INVALID_PARAMS, read_by_server, reply
-from scoring.rule import Answer, info, rule
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.replies import INVALID_PARAMS, describe_reply, list_read_by_server
+from scoring.results.outcome import Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,17 +21,17 @@ from scoring.rule import Answer, info, rule
     version=1,
     checks=info("TOOL-13", "ABCDE", "server/tools#error-handling"),
     good=[
-        conversation(legacy("call-nonexistent", error={"code": -32602})),
+        build_conversation(legacy_exchange("call-nonexistent", error={"code": -32602})),
     ],
     bad=[
-        conversation(legacy("call-nonexistent", result={"content": []})),
-        conversation(legacy("call-nonexistent", result={"content": [], "isError": True})),
-        conversation(legacy("call-nonexistent", error={"code": -32603})),
+        build_conversation(legacy_exchange("call-nonexistent", result={"content": []})),
+        build_conversation(legacy_exchange("call-nonexistent", result={"content": [], "isError": True})),
+        build_conversation(legacy_exchange("call-nonexistent", error={"code": -32603})),
     ],
     unjudged=[
-        conversation(legacy("ping", result={})),
-        conversation(legacy("call-nonexistent", status=504)),
-        conversation(legacy("call-nonexistent", status=404, form="other")),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(legacy_exchange("call-nonexistent", status=504)),
+        build_conversation(legacy_exchange("call-nonexistent", status=404, form="other")),
     ],
 )
 def unknown_tool_served(talk: Conversation) -> Iterator[Answer]:
@@ -41,9 +41,9 @@ def unknown_tool_served(talk: Conversation) -> Iterator[Answer]:
     libraries answer, and other codes tell a client as much; both are only mentioned. A call that succeeds is worse: the
     model believes that something was done.
     """
-    for exchange in read_by_server(talk.clear("call-nonexistent"), talk.talk):
+    for exchange in list_read_by_server(talk.clear("call-nonexistent"), talk.talk):
         if exchange.succeeded and exchange.fields.get("isError") is not True:
             yield exchange, "a tool that does not exist was called with success"
         elif exchange.code != INVALID_PARAMS:
-            said = "a result with isError" if exchange.succeeded else reply(exchange)
+            said = "a result with isError" if exchange.succeeded else describe_reply(exchange)
             yield Tolerated(f"{said}, error {INVALID_PARAMS} expected", exchange)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.replies import BAD_REQUEST, METHOD_NOT_FOUND, keeps_id
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.replies import BAD_REQUEST, METHOD_NOT_FOUND, has_request_id
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 _TEXT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "method": "hallmark/unknown"}
 _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -26,24 +26,32 @@ _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     version=1,
     checks=must("JSON-01", "ABCDE", "basic#responses"),
     good=[
-        conversation(
-            legacy("ping", sent=_NUMBER, result={}),
-            legacy("unknown-method", sent=_TEXT, message={"jsonrpc": "2.0", "id": "hallmark-id", "error": {}}),
+        build_conversation(
+            legacy_exchange("ping", sent=_NUMBER, result={}),
+            legacy_exchange("unknown-method", sent=_TEXT, message={"jsonrpc": "2.0", "id": "hallmark-id", "error": {}}),
         ),
-        conversation(legacy("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "id": 1.0, "result": {}})),
+        build_conversation(legacy_exchange("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "id": 1.0, "result": {}})),
     ],
     bad=[
-        conversation(legacy("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "id": "1", "result": {}})),
-        conversation(modern("discover", sent=_NUMBER, message={"jsonrpc": "2.0", "id": True, "result": {}})),
-        conversation(stdio("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "result": {}})),
-        conversation(
-            modern("unknown-method", sent=_TEXT, status=404, message={"jsonrpc": "2.0", "error": {"code": -32601}})
+        build_conversation(legacy_exchange("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "id": "1", "result": {}})),
+        build_conversation(
+            modern_exchange("discover", sent=_NUMBER, message={"jsonrpc": "2.0", "id": True, "result": {}})
+        ),
+        build_conversation(stdio_exchange("ping", sent=_NUMBER, message={"jsonrpc": "2.0", "result": {}})),
+        build_conversation(
+            modern_exchange(
+                "unknown-method", sent=_TEXT, status=404, message={"jsonrpc": "2.0", "error": {"code": -32601}}
+            )
         ),
     ],
     unjudged=[
-        conversation(legacy("ping", sent=_NUMBER, status=400, message={"jsonrpc": "2.0", "id": None, "error": {}})),
-        conversation(legacy("malformed", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32700}})),
-        conversation(legacy("ping", sent=_NUMBER, failure=("timeout", "no answer in 15 s"))),
+        build_conversation(
+            legacy_exchange("ping", sent=_NUMBER, status=400, message={"jsonrpc": "2.0", "id": None, "error": {}})
+        ),
+        build_conversation(
+            legacy_exchange("malformed", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32700}})
+        ),
+        build_conversation(legacy_exchange("ping", sent=_NUMBER, failure=("timeout", "no answer in 15 s"))),
     ],
 )
 def answer_id_changed(talk: Conversation) -> Iterator[Answer]:
@@ -56,7 +64,7 @@ def answer_id_changed(talk: Conversation) -> Iterator[Answer]:
     if not answers:
         raise Undecided("no answer to a request with an id")
     for exchange in answers:
-        if not keeps_id(exchange):
+        if not has_request_id(exchange):
             yield exchange, "the answer has another id than the request, or none"
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchange, Received
-from scoring import shapes
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Inapplicable, Severity
-from scoring.replies import BAD_REQUEST
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol import result_schemas
+from scoring.protocol.replies import BAD_REQUEST
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -24,12 +24,23 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("JSON-02", "ABCDE", "basic#responses"),
     good=[
-        conversation(legacy("ping", result={}), modern("discover", status=400, error={"code": -32601, "message": ""})),
-        conversation(legacy("ping", result={}), legacy("unknown-method", status=404, message={"error": "Not Found"})),
-        conversation(legacy("ping", result={}), legacy("end", verb="DELETE", message={"message": "session ended"})),
-        conversation(stdio("ping", received=[{"text": "ready"}, {"message": {"jsonrpc": "2.0", "result": {}}}])),
-        conversation(
-            legacy(
+        build_conversation(
+            legacy_exchange("ping", result={}),
+            modern_exchange("discover", status=400, error={"code": -32601, "message": ""}),
+        ),
+        build_conversation(
+            legacy_exchange("ping", result={}),
+            legacy_exchange("unknown-method", status=404, message={"error": "Not Found"}),
+        ),
+        build_conversation(
+            legacy_exchange("ping", result={}),
+            legacy_exchange("end", verb="DELETE", message={"message": "session ended"}),
+        ),
+        build_conversation(
+            stdio_exchange("ping", received=[{"text": "ready"}, {"message": {"jsonrpc": "2.0", "result": {}}}])
+        ),
+        build_conversation(
+            legacy_exchange(
                 "ping",
                 form="stream",
                 received=[
@@ -40,17 +51,17 @@ from scoring.rule import Answer, must, rule
         ),
     ],
     bad=[
-        conversation(legacy("ping", message={"id": 1, "result": {}})),
-        conversation(legacy("ping", message={"jsonrpc": 2.0, "id": 1, "result": {}})),
-        conversation(legacy("ping", message={"jsonrpc": "2.0", "id": 1})),
-        conversation(legacy("ping", message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})),
-        conversation(legacy("ping", error="Method not found")),
-        conversation(legacy("ping", error={"code": "-32601", "message": "Method not found"})),
-        conversation(legacy("ping", error={"code": -32601})),
+        build_conversation(legacy_exchange("ping", message={"id": 1, "result": {}})),
+        build_conversation(legacy_exchange("ping", message={"jsonrpc": 2.0, "id": 1, "result": {}})),
+        build_conversation(legacy_exchange("ping", message={"jsonrpc": "2.0", "id": 1})),
+        build_conversation(legacy_exchange("ping", message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})),
+        build_conversation(legacy_exchange("ping", error="Method not found")),
+        build_conversation(legacy_exchange("ping", error={"code": "-32601", "message": "Method not found"})),
+        build_conversation(legacy_exchange("ping", error={"code": -32601})),
     ],
     unjudged=[
-        conversation(legacy("ping", status=401, message={"error": "invalid_token"})),
-        conversation(legacy("ping", status=502, message={"error": "Bad Gateway"})),
+        build_conversation(legacy_exchange("ping", status=401, message={"error": "invalid_token"})),
+        build_conversation(legacy_exchange("ping", status=502, message={"error": "Bad Gateway"})),
     ],
 )
 def answer_malformed(talk: Conversation) -> Iterator[Answer]:
@@ -94,6 +105,6 @@ def _complaint(received: Received) -> str:
 def _error_complaint(error: Json) -> str:
     if not isinstance(error, Mapping):
         return "the error is not an object"
-    if not shapes.is_whole(error.get("code")):
+    if not result_schemas.is_integer(error.get("code")):
         return "the code of the error is not a whole number"
     return "" if isinstance(error.get("message"), str) else "the error has no message"

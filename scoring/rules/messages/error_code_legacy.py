@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.codes import emitted
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.error_codes import list_emitted_errors
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,20 +21,23 @@ from scoring.rule import Answer, rule, should
     version=1,
     checks=should("ERR-02", "E", "basic#error-codes"),
     good=[
-        conversation(modern("unknown-method", status=404, error={"code": -32601})),
-        conversation(modern("read-nonexistent", error={"code": -32002})),
-        conversation(modern("read-nonexistent", error={"code": -32020})),
+        build_conversation(modern_exchange("unknown-method", status=404, error={"code": -32601})),
+        build_conversation(modern_exchange("read-nonexistent", error={"code": -32002})),
+        build_conversation(modern_exchange("read-nonexistent", error={"code": -32020})),
     ],
     bad=[
-        conversation(modern("discover-origin", status=403, error={"code": -32000})),
-        conversation(modern("call-nonexistent", error={"code": -32019})),
+        build_conversation(modern_exchange("discover-origin", status=403, error={"code": -32000})),
+        build_conversation(modern_exchange("call-nonexistent", error={"code": -32019})),
     ],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(modern("list-tools", status=503, error={"code": -32000})),
-        conversation(modern("malformed", status=400, error={"code": -32000}), legacy("initialize", result={})),
-        conversation(
-            modern("discover-meta-missing", status=400, error={"code": -32000}), legacy("initialize", result={})
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(modern_exchange("list-tools", status=503, error={"code": -32000})),
+        build_conversation(
+            modern_exchange("malformed", status=400, error={"code": -32000}), legacy_exchange("initialize", result={})
+        ),
+        build_conversation(
+            modern_exchange("discover-meta-missing", status=400, error={"code": -32000}),
+            legacy_exchange("initialize", result={}),
         ),
     ],
 )
@@ -45,6 +48,6 @@ def error_code_legacy(talk: Conversation) -> Iterator[Answer]:
     codes of their own outside of -32768 to -32000. The usual finding is -32000, which some libraries answer for
     anything. -32002 is a matter of `error-code-reserved`.
     """
-    for exchange, code in emitted(talk):
+    for exchange, code in list_emitted_errors(talk):
         if -32019 <= code <= -32000 and code != -32002:
             yield exchange, f"error {code}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.codes import emitted
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.error_codes import list_emitted_errors
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 _DEFINED: Final = frozenset({-32020, -32021, -32022})
 _RETIRED: Final = frozenset({-32002, -32042})
@@ -25,20 +25,23 @@ _RETIRED: Final = frozenset({-32002, -32042})
     version=1,
     checks=must("ERR-01", "E", "basic#error-codes"),
     good=[
-        conversation(modern("discover-version-mismatch", status=400, error={"code": -32020})),
-        conversation(modern("unknown-method", status=404, error={"code": -32601})),
-        conversation(modern("call-nonexistent", error={"code": 7})),
+        build_conversation(modern_exchange("discover-version-mismatch", status=400, error={"code": -32020})),
+        build_conversation(modern_exchange("unknown-method", status=404, error={"code": -32601})),
+        build_conversation(modern_exchange("call-nonexistent", error={"code": 7})),
     ],
     bad=[
-        conversation(modern("read-nonexistent", error={"code": -32002})),
-        conversation(modern("call-nonexistent", error={"code": -32042})),
-        conversation(modern("discover-client-missing", status=400, error={"code": -32023})),
-        conversation(modern("discover-client-missing", status=400, error={"code": -32099})),
+        build_conversation(modern_exchange("read-nonexistent", error={"code": -32002})),
+        build_conversation(modern_exchange("call-nonexistent", error={"code": -32042})),
+        build_conversation(modern_exchange("discover-client-missing", status=400, error={"code": -32023})),
+        build_conversation(modern_exchange("discover-client-missing", status=400, error={"code": -32099})),
     ],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(modern("list-tools", status=500, error={"code": -32050})),
-        conversation(modern("discover-version-missing", error={"code": -32002}), legacy("initialize", result={})),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(modern_exchange("list-tools", status=500, error={"code": -32050})),
+        build_conversation(
+            modern_exchange("discover-version-missing", error={"code": -32002}),
+            legacy_exchange("initialize", result={}),
+        ),
     ],
 )
 def error_code_reserved(talk: Conversation) -> Iterator[Answer]:
@@ -48,7 +51,7 @@ def error_code_reserved(talk: Conversation) -> Iterator[Answer]:
     revisions and are not used any more: a missing resource is error -32602 now. Codes for your own purposes lie outside
     of -32768 to -32000.
     """
-    for exchange, code in emitted(talk):
+    for exchange, code in list_emitted_errors(talk):
         if code in _RETIRED:
             yield exchange, f"error {code} is retired"
         elif -32099 <= code <= -32020 and code not in _DEFINED:

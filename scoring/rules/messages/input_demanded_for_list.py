@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import pages
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol import list_pages
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,15 +21,18 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("MRTR-01", "E", "basic/patterns/mrtr#supported-requests"),
     good=[
-        conversation(modern("discover", result={"resultType": "complete"}), modern("list-tools", result={"tools": []})),
+        build_conversation(
+            modern_exchange("discover", result={"resultType": "complete"}),
+            modern_exchange("list-tools", result={"tools": []}),
+        ),
     ],
     bad=[
-        conversation(modern("list-tools", result={"resultType": "input_required", "requestState": "1"})),
-        conversation(modern("discover", result={"resultType": "input_required", "inputRequests": {}})),
+        build_conversation(modern_exchange("list-tools", result={"resultType": "input_required", "requestState": "1"})),
+        build_conversation(modern_exchange("discover", result={"resultType": "input_required", "inputRequests": {}})),
     ],
     unjudged=[
-        conversation(legacy("list-tools", result={"tools": []})),
-        conversation(modern("discover", error={"code": -32603})),
+        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+        build_conversation(modern_exchange("discover", error={"code": -32603})),
     ],
 )
 def input_demanded_for_list(talk: Conversation) -> Iterator[Answer]:
@@ -38,6 +41,6 @@ def input_demanded_for_list(talk: Conversation) -> Iterator[Answer]:
     Clients list and discover in the background, with nobody there to answer. A list that says `input_required` stays
     empty for them.
     """
-    for exchange in talk.results("discover", *pages.STEPS):
+    for exchange in talk.results("discover", *list_pages.LIST_STEPS):
         if exchange.fields.get("resultType") == "input_required":
             yield exchange, "resultType is input_required"

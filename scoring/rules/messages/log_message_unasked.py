@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.canonical import Json
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity, Undecided
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.results.outcome import Inapplicable, Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 
 def _heard(what: str) -> dict[str, Json]:
@@ -25,15 +25,15 @@ def _heard(what: str) -> dict[str, Json]:
     version=1,
     checks=must("LOG-02", "E", "server/utilities/logging#per-request-log-level"),
     good=[
-        conversation(modern("discover", result={})),
-        conversation(modern("list-tools", received=[_heard("progress")])),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(modern_exchange("list-tools", received=[_heard("progress")])),
     ],
     bad=[
-        conversation(modern("list-tools", received=[_heard("message")])),
+        build_conversation(modern_exchange("list-tools", received=[_heard("message")])),
     ],
     unjudged=[
-        conversation(legacy("initialize", result={})),
-        conversation(modern("discover", status=503)),
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(modern_exchange("discover", status=503)),
     ],
 )
 def log_message_unasked(talk: Conversation) -> Iterator[Answer]:

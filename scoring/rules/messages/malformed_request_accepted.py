@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.replies import BAD_REQUEST, reply
-from scoring.rule import Answer, must, rule
-from scoring.streamable import STREAMABLE
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.replies import BAD_REQUEST, describe_reply
+from scoring.protocol.streamable_http import STREAMABLE
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 _CODES: Final = frozenset({-32700, -32600})
 
@@ -26,22 +26,24 @@ _CODES: Final = frozenset({-32700, -32600})
     version=1,
     checks=must("JSON-03", "ABCDE", "basic#messages"),
     good=[
-        conversation(legacy("malformed", status=400, form="other")),
-        conversation(modern("malformed", error={"code": -32700})),
-        conversation(stdio("malformed", error={"code": -32600})),
+        build_conversation(legacy_exchange("malformed", status=400, form="other")),
+        build_conversation(modern_exchange("malformed", error={"code": -32700})),
+        build_conversation(stdio_exchange("malformed", error={"code": -32600})),
     ],
     bad=[
-        conversation(legacy("malformed", result={})),
-        conversation(legacy("malformed", status=202, form="none")),
-        conversation(modern("malformed", error={"code": -32603})),
-        conversation(stdio("malformed", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32603}})),
+        build_conversation(legacy_exchange("malformed", result={})),
+        build_conversation(legacy_exchange("malformed", status=202, form="none")),
+        build_conversation(modern_exchange("malformed", error={"code": -32603})),
+        build_conversation(
+            stdio_exchange("malformed", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32603}})
+        ),
     ],
     unjudged=[
-        conversation(legacy("ping", result={})),
-        conversation(legacy("malformed", status=500)),
-        conversation(legacy("malformed", transport="sse", status=202, form="none")),
-        conversation(stdio("malformed", result={})),
-        conversation(stdio("malformed", error={"code": -32000})),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(legacy_exchange("malformed", status=500)),
+        build_conversation(legacy_exchange("malformed", transport="sse", status=202, form="none")),
+        build_conversation(stdio_exchange("malformed", result={})),
+        build_conversation(stdio_exchange("malformed", error={"code": -32000})),
     ],
 )
 def malformed_request_accepted(talk: Conversation) -> Iterator[Answer]:
@@ -56,7 +58,7 @@ def malformed_request_accepted(talk: Conversation) -> Iterator[Answer]:
         raise Undecided("no answer on the other channel")
     for exchange in judged:
         if (exchange.status or 0) < BAD_REQUEST and exchange.code not in _CODES:
-            yield exchange, f"{reply(exchange)}, HTTP 400 or error -32700 expected"
+            yield exchange, f"{describe_reply(exchange)}, HTTP 400 or error -32700 expected"
 
 
 def _is_meant(exchange: Exchange) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.replies import BAD_REQUEST
-from scoring.rule import Answer, must, rule
-from scoring.streamable import STREAMABLE
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.replies import BAD_REQUEST
+from scoring.protocol.streamable_http import STREAMABLE
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -22,19 +22,21 @@ from scoring.streamable import STREAMABLE
     version=1,
     checks=must("JSON-05", "ABCDE", "basic#notifications"),
     good=[
-        conversation(legacy("initialized", status=202, form="none")),
-        conversation(legacy("initialized", status=200, message={"ok": True})),
-        conversation(stdio("initialized", result={"late": "to an earlier request"})),
+        build_conversation(legacy_exchange("initialized", status=202, form="none")),
+        build_conversation(legacy_exchange("initialized", status=200, message={"ok": True})),
+        build_conversation(stdio_exchange("initialized", result={"late": "to an earlier request"})),
     ],
     bad=[
-        conversation(legacy("initialized", result={})),
-        conversation(legacy("initialized", status=202, error={"code": -32601})),
-        conversation(stdio("initialized", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32601}})),
+        build_conversation(legacy_exchange("initialized", result={})),
+        build_conversation(legacy_exchange("initialized", status=202, error={"code": -32601})),
+        build_conversation(
+            stdio_exchange("initialized", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32601}})
+        ),
     ],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(legacy("initialized", status=400, error={"code": -32600})),
-        conversation(legacy("initialized", failure=("timeout", "no answer in 15 s"))),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(legacy_exchange("initialized", status=400, error={"code": -32600})),
+        build_conversation(legacy_exchange("initialized", failure=("timeout", "no answer in 15 s"))),
     ],
 )
 def notification_answered(talk: Conversation) -> Iterator[Answer]:

@@ -7,11 +7,11 @@ from typing import Final
 
 from evidence.kinds.exchanges import Exchange
 from evidence.kinds.listing import UNDEFINED
-from scoring import pages, shapes
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol import list_pages, result_schemas
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 _OPENINGS: Final = (
     "initialize",
@@ -39,26 +39,35 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     version=1,
     checks=must("SCHEMA-01", "ABCDE", "schema"),
     good=[
-        conversation(legacy("initialize", result=_OPENED), legacy("list-tools", result={"tools": [{"name": 7}]})),
-        conversation(
-            modern("discover", result={**_MODERN, "supportedVersions": ["2026-07-28"], "capabilities": {}}),
-            modern("list-resources", result={**_MODERN, "resources": [{"uri": "memo://1", "name": "1"}]}),
+        build_conversation(
+            legacy_exchange("initialize", result=_OPENED),
+            legacy_exchange("list-tools", result={"tools": [{"name": 7}]}),
+        ),
+        build_conversation(
+            modern_exchange("discover", result={**_MODERN, "supportedVersions": ["2026-07-28"], "capabilities": {}}),
+            modern_exchange("list-resources", result={**_MODERN, "resources": [{"uri": "memo://1", "name": "1"}]}),
         ),
     ],
     bad=[
-        conversation(legacy("initialize", result={**_OPENED, "capabilities": {"tools": {"listChanged": "yes"}}})),
-        conversation(legacy("initialize", result={**_OPENED, "instructions": None})),
-        conversation(modern("discover", result={**_MODERN, "supportedVersions": "2026-07-28", "capabilities": {}})),
-        conversation(legacy("list-tools", result={"tools": {}})),
-        conversation(legacy("list-tools", result=[])),
-        conversation(legacy("list-prompts", result={})),
-        conversation(modern("list-tools", result={"tools": []})),
-        conversation(legacy("list-resources", result={"resources": [{"uri": "memo://1"}]})),
-        conversation(legacy("list-resourceTemplates", result={"resourceTemplates": [{"uriTemplate": 1, "name": "n"}]})),
+        build_conversation(
+            legacy_exchange("initialize", result={**_OPENED, "capabilities": {"tools": {"listChanged": "yes"}}})
+        ),
+        build_conversation(legacy_exchange("initialize", result={**_OPENED, "instructions": None})),
+        build_conversation(
+            modern_exchange("discover", result={**_MODERN, "supportedVersions": "2026-07-28", "capabilities": {}})
+        ),
+        build_conversation(legacy_exchange("list-tools", result={"tools": {}})),
+        build_conversation(legacy_exchange("list-tools", result=[])),
+        build_conversation(legacy_exchange("list-prompts", result={})),
+        build_conversation(modern_exchange("list-tools", result={"tools": []})),
+        build_conversation(legacy_exchange("list-resources", result={"resources": [{"uri": "memo://1"}]})),
+        build_conversation(
+            legacy_exchange("list-resourceTemplates", result={"resourceTemplates": [{"uriTemplate": 1, "name": "n"}]})
+        ),
     ],
     unjudged=[
-        conversation(legacy("initialize", error={"code": -32603})),
-        conversation(legacy("ping", result={})),
+        build_conversation(legacy_exchange("initialize", error={"code": -32603})),
+        build_conversation(legacy_exchange("ping", result={})),
     ],
 )
 def result_breaks_schema(talk: Conversation) -> Iterator[Answer]:
@@ -68,7 +77,7 @@ def result_breaks_schema(talk: Conversation) -> Iterator[Answer]:
     lost. Judged is the revision that was agreed on, and of a list everything but its tools and prompts, which
     `tool-entry-invalid` and `prompt-entry-invalid` judge one by one. Formats are not: they are hints.
     """
-    for exchange in talk.results(*_OPENINGS, "discover", *pages.STEPS):
+    for exchange in talk.results(*_OPENINGS, "discover", *list_pages.LIST_STEPS):
         if complaint := _complaint(exchange):
             yield exchange, complaint
 
@@ -78,13 +87,15 @@ def _complaint(exchange: Exchange) -> str | None:
     if result is UNDEFINED:
         return None
     revision = exchange.connection.revision
-    if exchange.step not in pages.STEPS:
-        return shapes.complaint("DiscoverResult" if revision == "E" else "InitializeResult", result, revision)
-    member = pages.member(exchange)
-    if wrong := shapes.complaint("Page", result, revision):
+    if exchange.step not in list_pages.LIST_STEPS:
+        return result_schemas.find_mismatch(
+            "DiscoverResult" if revision == "E" else "InitializeResult", result, revision
+        )
+    member = list_pages.list_member(exchange)
+    if wrong := result_schemas.find_mismatch("Page", result, revision):
         return wrong
     found = exchange.fields.get(member)
     if not isinstance(found, list):
         return f"{member} is no array" if member in exchange.fields else f"{member} is missing"
     kind = f"[{_ENTRIES[member]}]" if member in _ENTRIES else "[any]"
-    return shapes.complaint(kind, found, revision, at=member)
+    return result_schemas.find_mismatch(kind, found, revision, at=member)

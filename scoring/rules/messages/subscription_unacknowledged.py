@@ -7,15 +7,15 @@ from typing import Final
 
 from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Inapplicable, Severity, Undecided
-from scoring.replies import METHOD_NOT_FOUND, reply
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol.replies import METHOD_NOT_FOUND, describe_reply
+from scoring.results.outcome import Inapplicable, Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 _METHOD: Final = "notifications/subscriptions/acknowledged"
 _ID: Final = "io.modelcontextprotocol/subscriptionId"
-_CHANGING: Final = modern("discover", result={"capabilities": {"tools": {"listChanged": True}}})
+_CHANGING: Final = modern_exchange("discover", result={"capabilities": {"tools": {"listChanged": True}}})
 _SENT: Final = {"jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen"}
 
 
@@ -33,29 +33,35 @@ def _heard(method: str, meta: Json) -> dict[str, Json]:
     version=1,
     checks=must("SUB-01", "E", "basic/patterns/subscriptions#acknowledgment"),
     good=[
-        conversation(_CHANGING, modern("listen", sent=_SENT, received=[_heard(_METHOD, {_ID: 9})], form="stream")),
+        build_conversation(
+            _CHANGING, modern_exchange("listen", sent=_SENT, received=[_heard(_METHOD, {_ID: 9})], form="stream")
+        ),
     ],
     bad=[
-        conversation(_CHANGING, modern("listen", sent=_SENT, received=[_heard(_METHOD, {})], form="stream")),
-        conversation(
-            _CHANGING, modern("listen", sent=_SENT, received=[_heard(_METHOD, {_ID: "another"})], form="stream")
+        build_conversation(
+            _CHANGING, modern_exchange("listen", sent=_SENT, received=[_heard(_METHOD, {})], form="stream")
         ),
-        conversation(
+        build_conversation(
             _CHANGING,
-            modern(
+            modern_exchange("listen", sent=_SENT, received=[_heard(_METHOD, {_ID: "another"})], form="stream"),
+        ),
+        build_conversation(
+            _CHANGING,
+            modern_exchange(
                 "listen", sent=_SENT, received=[_heard("notifications/tools/list_changed", {_ID: 9})], form="stream"
             ),
         ),
-        conversation(_CHANGING, modern("listen", sent=_SENT, status=404, error={"code": -32601})),
+        build_conversation(_CHANGING, modern_exchange("listen", sent=_SENT, status=404, error={"code": -32601})),
     ],
     unjudged=[
-        conversation(
-            modern("discover", result={"capabilities": {"tools": {}}}), modern("listen", sent=_SENT, received=[])
+        build_conversation(
+            modern_exchange("discover", result={"capabilities": {"tools": {}}}),
+            modern_exchange("listen", sent=_SENT, received=[]),
         ),
-        conversation(_CHANGING, modern("listen", sent=_SENT, received=[], form="stream")),
-        conversation(_CHANGING, modern("listen", sent=_SENT, error={"code": -32603})),
-        conversation(_CHANGING, modern("listen", status=401)),
-        conversation(_CHANGING),
+        build_conversation(_CHANGING, modern_exchange("listen", sent=_SENT, received=[], form="stream")),
+        build_conversation(_CHANGING, modern_exchange("listen", sent=_SENT, error={"code": -32603})),
+        build_conversation(_CHANGING, modern_exchange("listen", status=401)),
+        build_conversation(_CHANGING),
     ],
 )
 def subscription_unacknowledged(talk: Conversation) -> Iterator[Answer]:
@@ -71,7 +77,7 @@ def subscription_unacknowledged(talk: Conversation) -> Iterator[Answer]:
         raise Inapplicable("listChanged is not declared")
     heard = [one for one in asked if one.code == METHOD_NOT_FOUND or any(each.is_notification for each in one.received)]
     if not heard:
-        raise Undecided(asked[0].unclear or reply(asked[0]))
+        raise Undecided(asked[0].unclear or describe_reply(asked[0]))
     for exchange in heard:
         if complaint := _complaint(exchange):
             yield exchange, complaint
@@ -80,7 +86,7 @@ def subscription_unacknowledged(talk: Conversation) -> Iterator[Answer]:
 def _complaint(exchange: Exchange) -> str:
     first = next((one.members for one in exchange.received if one.is_notification), None)
     if first is None:
-        return f"{reply(exchange)}, although listChanged is declared"
+        return f"{describe_reply(exchange)}, although listChanged is declared"
     if first["method"] != _METHOD:
         return "the first message is another notification than the acknowledgement"
     params = first.get("params")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Severity
-from scoring.replies import METHOD_NOT_FOUND, read_by_server, reply
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.replies import METHOD_NOT_FOUND, describe_reply, list_read_by_server
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
 
@@ -24,23 +24,23 @@ _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
     version=1,
     checks=must("JSON-04", "ABCD", "basic#responses"),
     good=[
-        conversation(legacy("unknown-method", error={"code": -32601})),
-        conversation(legacy("unknown-method", status=404, error={"code": -32601})),
+        build_conversation(legacy_exchange("unknown-method", error={"code": -32601})),
+        build_conversation(legacy_exchange("unknown-method", status=404, error={"code": -32601})),
     ],
     bad=[
-        conversation(legacy("unknown-method", error={"code": -32602})),
-        conversation(legacy("unknown-method", result={})),
-        conversation(legacy("unknown-method", status=400, error={"code": -32600})),
-        conversation(
-            legacy("unknown-method", session=_SESSION, status=400, error={"code": -32600}),
-            legacy("ping", session=_SESSION, result={}),
+        build_conversation(legacy_exchange("unknown-method", error={"code": -32602})),
+        build_conversation(legacy_exchange("unknown-method", result={})),
+        build_conversation(legacy_exchange("unknown-method", status=400, error={"code": -32600})),
+        build_conversation(
+            legacy_exchange("unknown-method", session=_SESSION, status=400, error={"code": -32600}),
+            legacy_exchange("ping", session=_SESSION, result={}),
         ),
     ],
     unjudged=[
-        conversation(modern("unknown-method", status=404, error={"code": -32601})),
-        conversation(legacy("unknown-method", session=_SESSION, status=404, error={"code": -32600})),
-        conversation(legacy("unknown-method", status=404, form="other")),
-        conversation(legacy("unknown-method", status=500)),
+        build_conversation(modern_exchange("unknown-method", status=404, error={"code": -32601})),
+        build_conversation(legacy_exchange("unknown-method", session=_SESSION, status=404, error={"code": -32600})),
+        build_conversation(legacy_exchange("unknown-method", status=404, form="other")),
+        build_conversation(legacy_exchange("unknown-method", status=500)),
     ],
 )
 def unknown_method_misreported(talk: Conversation) -> Iterator[Answer]:
@@ -50,6 +50,6 @@ def unknown_method_misreported(talk: Conversation) -> Iterator[Answer]:
     which they repeat or report. Check the method before the parameters.
     """
     found = talk.clear("unknown-method")
-    for exchange in read_by_server(found, talk.talk):
+    for exchange in list_read_by_server(found, talk.talk):
         if exchange.code != METHOD_NOT_FOUND:
-            yield exchange, f"{reply(exchange)}, error {METHOD_NOT_FOUND} expected"
+            yield exchange, f"{describe_reply(exchange)}, error {METHOD_NOT_FOUND} expected"

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from scoring import javascript
-from scoring.examples import taking
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text import javascript
 
 _OTHER: Final = "other"
 _CAMEL: Final = "camelCase"
@@ -34,8 +34,12 @@ _FORMS: Final = (
     title="Parameters of one tool are spelt in different casings",
     since="2026.1",
     version=1,
-    good=[taking(userId={}, limit={}), taking(user_id={}, page_size={}, limit={}), taking(_a={}, a__b={})],
-    bad=[taking(userId={}, page_size={}), taking(MaxResults={}, user_id={})],
+    good=[
+        tool_with_params(userId={}, limit={}),
+        tool_with_params(user_id={}, page_size={}, limit={}),
+        tool_with_params(_a={}, a__b={}),
+    ],
+    bad=[tool_with_params(userId={}, page_size={}), tool_with_params(MaxResults={}, user_id={})],
 )
 def param_casing_inconsistent(tool: Tool, literal: bool = False) -> Iterator[str]:
     """A model that has seen `userId` writes `pageSize` next, and the call fails if the name is `page_size`.
@@ -43,7 +47,7 @@ def param_casing_inconsistent(tool: Tool, literal: bool = False) -> Iterator[str
     Any one casing will do, and a single lower-case word fits every casing. `literal` reads as the published reference
     does: the most common casing is expected, a single word is camelCase, and any other casing than that is a finding.
     """
-    names = javascript.own_keys(tool.schema.get("properties"))
+    names = javascript.object_keys(tool.schema.get("properties"))
     counts = Counter(_casing(name) for name in names if literal or not _WORD.fullmatch(name))
     common = max(counts, key=counts.__getitem__, default=_OTHER)
     named = [casing for casing in counts if casing != _OTHER]

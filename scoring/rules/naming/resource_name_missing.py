@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import resource
-from scoring.javascript import trim
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Resource
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import resource
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Resource
+from scoring.text.javascript import trim_whitespace
 
 
 @rule(
@@ -24,5 +24,5 @@ from scoring.scope import Resource
 )
 def resource_name_missing(resource: Resource, blank: bool = False) -> Iterator[str]:
     """Clients list resources by name. A URI alone tells a person little. With `blank`, white space is no name."""
-    if not (trim(resource.name) if blank else resource.name):
+    if not (trim_whitespace(resource.name) if blank else resource.name):
         yield "no name"

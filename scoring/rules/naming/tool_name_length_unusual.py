@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import tool
-from scoring.javascript import trim, utf16_length
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import trim_whitespace, utf16_length
 
 
 @rule(
@@ -25,5 +25,5 @@ from scoring.scope import Tool
 def tool_name_length_unusual(tool: Tool, minimum: int = 3, maximum: int = 50) -> Iterator[str]:
     """Two letters describe nothing, and a very long name is cut off in menus and costs tokens in every call."""
     length = utf16_length(tool.name)
-    if trim(tool.name) and not minimum <= length <= maximum:
+    if trim_whitespace(tool.name) and not minimum <= length <= maximum:
         yield f"{length} characters, {minimum} to {maximum} expected"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.javascript import trim
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import trim_whitespace
 
 _KEBAB: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
@@ -31,5 +31,5 @@ def tool_name_not_kebab_case(tool: Tool) -> Iterator[str]:
 
     The protocol does not ask for kebab-case; a methodology that does is stricter than it.
     """
-    if trim(tool.name) and not _KEBAB.fullmatch(tool.name):
+    if trim_whitespace(tool.name) and not _KEBAB.fullmatch(tool.name):
         yield "not lower-case words and digits joined by single hyphens"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.javascript import trim
-from scoring.outcome import Severity
-from scoring.rule import rule, should
-from scoring.scope import Tool
+from scoring.engine.rule import rule, should
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import trim_whitespace
 
 _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -33,7 +33,7 @@ def tool_name_outside_grammar(tool: Tool, maximum: int = 128, blank: bool = Fals
     Clients and model APIs refuse others. An empty name, or one of white space, is only judged with `blank`; a tool
     without a name is a matter of `tool-name-missing`.
     """
-    if not trim(tool.name) and not (blank and isinstance(tool.get("name"), str)):
+    if not trim_whitespace(tool.name) and not (blank and isinstance(tool.get("name"), str)):
         return
     if not tool.name:
         yield "empty"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scoring.examples import tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 
 _CONVENTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _SNAKE_OR_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|-[a-z0-9]+)*")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.javascript import trim
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import trim_whitespace
+from scoring.text.words import split_tokens
 from scoring.vocabularies import verbs
-from scoring.words import tokens
 
 _PREFIXES: Final = tuple(sorted(verbs.NAMING))
 
@@ -33,11 +33,11 @@ def tool_name_without_verb(tool: Tool, literal: bool = False) -> Iterator[str]:
     The first word counts, or the second after the name of a product. `literal` takes the text before the first
     hyphen and lets it begin with a verb, as the published reference does, so that `address` begins with `add`.
     """
-    if not trim(tool.name):
+    if not trim_whitespace(tool.name):
         return
     if literal:
         named = tool.name.lower().partition("-")[0].startswith(_PREFIXES)
     else:
-        named = not verbs.NAMING.isdisjoint(tokens(tool.name)[:2])
+        named = not verbs.NAMING.isdisjoint(split_tokens(tool.name)[:2])
     if not named:
         yield "no verb such as get, list, create or search at the start"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from scoring.examples import tool, toolset
-from scoring.outcome import Inapplicable, Severity
-from scoring.path import clip
-from scoring.rule import rule, should
-from scoring.scope import Toolset
+from scoring.engine.rule import rule, should
+from scoring.example_builders.listing import tool, toolset
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.base import Toolset
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -35,4 +35,4 @@ def tool_names_duplicated(toolset: Toolset, named: bool = False) -> Iterator[str
     counts = Counter(names)
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
-        yield "more than once: " + clip(", ".join(repeated), 200)
+        yield "more than once: " + clip_text(", ".join(repeated), 200)

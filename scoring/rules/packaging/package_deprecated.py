@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.project_examples import published
-from scoring.project_scope import Published
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import published
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Published
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -33,4 +33,4 @@ def package_deprecated(published: Published) -> Iterator[str]:
     """
     notice = published.package.deprecated
     if notice is not None:
-        yield f"deprecated: {clip(notice)}" if notice else "deprecated"
+        yield f"deprecated: {clip_text(notice)}" if notice else "deprecated"

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from scoring.outcome import Inapplicable, Partly, Severity
-from scoring.path import clip
-from scoring.project_examples import published
-from scoring.project_scope import Published
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import published
+from scoring.results.outcome import Inapplicable, PartialFailure, Severity
+from scoring.scopes.project import Published
+from scoring.text.evidence_path import clip_text
 
 _HALF: Final = Decimal("0.5")
 
@@ -46,6 +46,6 @@ def package_not_linked_back(published: Published) -> Iterator[Answer]:
     if not published.registered or not published.package.version_exists:
         raise Inapplicable("there is no name to compare, or no version")
     if name is None:
-        yield Partly("it names no server", _HALF)
+        yield PartialFailure("it names no server", _HALF)
     elif name.strip().lower() != published.registered.lower():
-        yield f"it names {clip(name)}"
+        yield f"it names {clip_text(name)}"

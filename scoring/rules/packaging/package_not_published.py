@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.project_examples import published
-from scoring.project_scope import Published
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import published
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Published
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -32,4 +32,4 @@ def package_not_published(published: Published) -> Iterator[str]:
     Publish it, or remove it from the registration.
     """
     if not published.package.exists:
-        yield f"{published.package.ecosystem} knows no {clip(published.package.name)}"
+        yield f"{published.package.ecosystem} knows no {clip_text(published.package.name)}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import upkeep, weighing
-from scoring.outcome import Inapplicable, NotMeasured, Partly, Severity
-from scoring.project_examples import ago, published
-from scoring.project_scope import Published
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import days_ago, published
+from scoring.results import weighting
+from scoring.results.outcome import Inapplicable, NotMeasured, PartialFailure, Severity
+from scoring.scopes import maintenance
+from scoring.scopes.project import Published
 
 
 @rule(
@@ -23,7 +24,7 @@ from scoring.rule import Answer, rule
         published(),
     ],
     bad=[
-        published(latest_published=ago(900)),
+        published(latest_published=days_ago(900)),
     ],
     unjudged=[
         published(latest_published=None),
@@ -35,8 +36,8 @@ def package_release_long_ago(published: Published) -> Iterator[Answer]:
     Publish what has changed, with its version.
     """
     days = published.days_since(published.package.latest_published)
-    left = upkeep.points(days, upkeep.RELEASES, published.size)
+    left = maintenance.compute_points(days, maintenance.RELEASES, published.size)
     if isinstance(left, NotMeasured):
         raise Inapplicable(left.detail)
-    if left < weighing.FULL:
-        yield Partly(f"the latest version is {days} days old", 1 - left / weighing.FULL)
+    if left < weighting.FULL_POINTS:
+        yield PartialFailure(f"the latest version is {days} days old", 1 - left / weighting.FULL_POINTS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity, Undecided
-from scoring.path import clip
-from scoring.project_examples import published
-from scoring.project_scope import Published
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import published
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.project import Published
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -41,4 +41,4 @@ def package_runs_install_scripts(published: Published) -> Iterator[str]:
     if scripts is None:
         raise Undecided("the index does not say what runs at installation")
     if scripts:
-        yield f"runs {clip(', '.join(scripts))}"
+        yield f"runs {clip_text(', '.join(scripts))}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.project_examples import published
-from scoring.project_scope import Published
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import published
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Published
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -34,4 +34,4 @@ def package_version_not_published(published: Published) -> Iterator[str]:
     """
     package = published.package
     if package.exists and not package.version_exists:
-        yield f"version {clip(package.declared or '')} is not in the index"
+        yield f"version {clip_text(package.declared or '')} is not in the index"

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from scoring import dating
-from scoring.outcome import Partly, Severity
-from scoring.path import clip
-from scoring.project_examples import ago, published
-from scoring.project_scope import Published
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import days_ago, published
+from scoring.results.outcome import PartialFailure, Severity
+from scoring.scopes.project import Published
+from scoring.text import timestamps
+from scoring.text.evidence_path import clip_text
 
 _PATIENCE_DAYS: Final = 30
 _HALF: Final = Decimal("0.5")
@@ -27,11 +27,11 @@ _HALF: Final = Decimal("0.5")
     version=1,
     good=[
         published(),
-        published(declared="2.0.0-beta", version="2.0.0-beta", published=ago(1)),
+        published(declared="2.0.0-beta", version="2.0.0-beta", published=days_ago(1)),
         published(declared=None),
     ],
     bad=[
-        published(latest="2.0.0", published=ago(200), latest_published=ago(60)),
+        published(latest="2.0.0", published=days_ago(200), latest_published=days_ago(60)),
     ],
 )
 def package_version_outdated(published: Published) -> Iterator[Answer]:
@@ -41,10 +41,11 @@ def package_version_outdated(published: Published) -> Iterator[Answer]:
     """
     package = published.package
     declared, latest = package.published or "", package.latest_published or ""
-    if not package.declared or package.version in {None, package.latest} or not dating.is_before(declared, latest):
+    if not package.declared or package.version in {None, package.latest} or not timestamps.is_earlier(declared, latest):
         return
     days = published.days_since(latest)
     if days is not None and days >= _PATIENCE_DAYS:
-        yield Partly(
-            f"{clip(package.version or '')} is registered, {clip(package.latest or '')} is {days} days old", _HALF
+        yield PartialFailure(
+            f"{clip_text(package.version or '')} is registered, {clip_text(package.latest or '')} is {days} days old",
+            _HALF,
         )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.project_examples import published
-from scoring.project_scope import Published
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import published
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Published
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -34,5 +34,7 @@ def package_version_yanked(published: Published) -> Iterator[str]:
     """
     if published.package.yanked is not None:
         yield (
-            f"withdrawn: {clip(published.package.yanked)}" if published.package.yanked else "withdrawn without a reason"
+            f"withdrawn: {clip_text(published.package.yanked)}"
+            if published.package.yanked
+            else "withdrawn without a reason"
         )

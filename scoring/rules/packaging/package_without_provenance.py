@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity, Undecided
-from scoring.project_examples import published
-from scoring.project_scope import Published
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import published
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.project import Published
 
 
 @rule(

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
-from scoring.words import tokens
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.words import split_tokens
 
 _LISTS: Final = frozenset({"list", "search", "find", "query", "browse"})
 _ALL: Final = re.compile(r"\breturns? (?:a list|all)\b|\blists? (?:all|every)\b", re.IGNORECASE)
@@ -39,8 +39,8 @@ def list_without_pagination(tool: Tool) -> Iterator[str]:
 
     Take a limit and a cursor, a page or an offset.
     """
-    lists = not _LISTS.isdisjoint(tokens(tool.name)) or _says_all(tool.description[:4000])
-    if lists and all(_PAGES.isdisjoint(tokens(name)) for name in tool.properties):
+    lists = not _LISTS.isdisjoint(split_tokens(tool.name)) or _says_all(tool.description[:4000])
+    if lists and all(_PAGES.isdisjoint(split_tokens(name)) for name in tool.properties):
         yield "lists or searches, and takes no limit, page or cursor"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.canonical import Json
-from scoring.examples import tool, toolset
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Toolset
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import tool, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Toolset
 
 _LIMITS = ("maxLength", "enum", "pattern", "format", "const", "$ref", "anyOf", "oneOf")
 
@@ -37,7 +37,7 @@ def tool_deed_unconstrained(toolset: Toolset) -> Iterator[Answer]:
     Give string parameters of tools that write, delete or administer a maxLength, an enum, a pattern or a format.
     """
     for one, authority in toolset.judged:
-        free = [name for name, schema in one.properties.items() if _is_free(schema)] if authority.is_deed else []
+        free = [name for name, schema in one.properties.items() if _is_free(schema)] if authority.changes_state else []
         if free:
             yield one, f"may {authority.value}; {len(free)} string parameters take anything"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import tool, toolset
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Toolset
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import tool, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Toolset
 
 _SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
 
@@ -33,5 +33,5 @@ def tool_deed_without_required(toolset: Toolset) -> Iterator[Answer]:
     What it does then is decided by a default. List what it cannot do without in `required`.
     """
     for one, authority in toolset.judged:
-        if authority.is_deed and one.properties and not one.schema.get("required"):
+        if authority.changes_state and one.properties and not one.schema.get("required"):
             yield one, f"may {authority.value}, and none of its parameters is required"

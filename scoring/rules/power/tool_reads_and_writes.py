@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.authority import Authority, actions_of
-from scoring.examples import taking, tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from evidence.authority import Authority, classify_actions
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 
 
 @rule(
@@ -19,14 +19,18 @@ from scoring.scope import Tool
     title="A tool both reads and writes",
     since="2026.1",
     version=1,
-    good=[tool("get_note"), taking(action={"enum": ["list", "get"]}), taking(action={"enum": ["create", "update"]})],
-    bad=[taking(action={"enum": ["list", "create"]}), tool("get_or_create_note")],
+    good=[
+        tool("get_note"),
+        tool_with_params(action={"enum": ["list", "get"]}),
+        tool_with_params(action={"enum": ["create", "update"]}),
+    ],
+    bad=[tool_with_params(action={"enum": ["list", "create"]}), tool("get_or_create_note")],
 )
 def tool_reads_and_writes(tool: Tool) -> Iterator[str]:
     """Whoever wants to allow reading only cannot allow half a tool.
 
     Offer reading and writing as tools of their own.
     """
-    deeds = actions_of(tool.item.raw)
-    if Authority.READ in deeds and any(deed.is_deed for deed in deeds):
+    deeds = classify_actions(tool.item.raw)
+    if Authority.READ in deeds and any(deed.changes_state for deed in deeds):
         yield "reading and changing are actions of the same tool"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import taking, tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
-from scoring.words import tokens
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.words import split_tokens
 
 _TAKES: Final = frozenset(
     {"bash", "cmd", "code", "command", "eval", "expression", "javascript", "script", "shell", "sql"}
@@ -25,15 +25,22 @@ _RUNS: Final = frozenset({"eval", "evaluate", "exec", "execute", "query", "run"}
     title="A tool runs whatever it is given",
     since="2026.1",
     version=1,
-    good=[taking(query={"type": "string"}), taking(command={"enum": ["start", "stop"]}), tool("run_report")],
-    bad=[taking(sql={"type": "string"}), tool("execute", inputSchema={"properties": {"text": {"type": "string"}}})],
+    good=[
+        tool_with_params(query={"type": "string"}),
+        tool_with_params(command={"enum": ["start", "stop"]}),
+        tool("run_report"),
+    ],
+    bad=[
+        tool_with_params(sql={"type": "string"}),
+        tool("execute", inputSchema={"properties": {"text": {"type": "string"}}}),
+    ],
 )
 def tool_runs_code(tool: Tool) -> Iterator[str]:
     """A free text that is run as a shell command, a script or SQL gives away the server's own rights.
 
     Offer the operations as tools of their own, or accept only values of a list.
     """
-    runs = not _RUNS.isdisjoint(tokens(tool.name))
+    runs = not _RUNS.isdisjoint(split_tokens(tool.name))
     for name, schema in tool.properties.items():
         free = isinstance(schema, dict) and schema.get("type") == "string" and "enum" not in schema
         if free and name.lower() in _TAKES:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import taking, tool, toolset
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Toolset
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Toolset
 
 _SELECTS: Final = frozenset(
     {"columns", "exclude", "expand", "fields", "include", "omit", "projection", "properties", "select"}
@@ -25,7 +25,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
     title="No tool lets the caller choose fields",
     since="2026.1",
     version=1,
-    good=[toolset(), toolset(taking(fields={"type": "array"}))],
+    good=[toolset(), toolset(tool_with_params(fields={"type": "array"}))],
     bad=[toolset(tool("get_note"))],
 )
 def toolset_without_field_selection(toolset: Toolset) -> Iterator[str]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool, toolset
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Toolset
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Toolset
 
 _BOUND: Final = re.compile(
     r"\b(?:only|within|limit(?:s|ed)?|specific|specified|given|allowed|current|own|your"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from scoring.outcome import Partly, Severity
-from scoring.rule import Answer, rule
-from scoring.source_examples import no_readme, readme
-from scoring.source_scope import Readme
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.source_files import no_readme, readme
+from scoring.results.outcome import PartialFailure, Severity
+from scoring.scopes.source_files import Readme
 
 _WORDS: Final = 80
 _HALF: Final = Decimal("0.5")
@@ -41,4 +41,4 @@ def readme_short(readme: Readme) -> Iterator[Answer]:
     """
     found = readme.found
     if found is not None and found.words < _WORDS:
-        yield Partly(f"{found.words} words, at least {_WORDS} expected", _HALF)
+        yield PartialFailure(f"{found.words} words, at least {_WORDS} expected", _HALF)

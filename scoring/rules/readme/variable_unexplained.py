@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.source_examples import variable
-from scoring.source_scope import Variable
+from scoring.engine.rule import rule
+from scoring.example_builders.source_files import variable
+from scoring.results.outcome import Severity
+from scoring.scopes.source_files import Variable
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -39,6 +39,6 @@ def variable_unexplained(variable: Variable) -> Iterator[str]:
     Name every variable that holds a secret or has to be set, in the README or in the registration, and say where its
     value comes from.
     """
-    if not variable.is_explained:
+    if not variable.is_documented:
         found = variable.variable
-        yield f"{clip(found.name)}, read at {clip(found.at)}, is in neither README nor registration"
+        yield f"{clip_text(found.name)}, read at {clip_text(found.at)}, is in neither README nor registration"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.registration import transport_type
-from scoring.examples import package
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Package
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import package
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Package
 
 
 @rule(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from scoring.examples import registered
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Registered
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import registered
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Registered
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -33,4 +33,4 @@ def registration_repository_not_found(registered: Registered) -> Iterator[str]:
     Make the repository public, or register the address that it has now.
     """
     if registered.gone and registered.registration.text("repository.url", "source.project"):
-        yield f"its host answers {clip(registered.gone)}"
+        yield f"its host answers {clip_text(registered.gone)}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import registered
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Registered
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import registered
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Registered
 
 
 @rule(

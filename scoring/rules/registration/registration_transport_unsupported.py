@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.registration import transport_type
-from scoring.examples import registered
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Registered
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import registered
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Registered
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -30,4 +30,4 @@ def registration_transport_unsupported(
     offered = [*registered.registration.packages, *registered.registration.remotes]
     types = {transport_type(declaration.raw) for declaration in offered} - {""}
     if types and not types & set(current):
-        yield f"only {clip(', '.join(sorted(types)))}; {' or '.join(current)} expected"
+        yield f"only {clip_text(', '.join(sorted(types)))}; {' or '.join(current)} expected"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from scoring.examples import remote
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Remote
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import remote
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Remote
+from scoring.text.evidence_path import clip_text
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
@@ -37,4 +37,4 @@ def remote_variable_undeclared(remote: Remote) -> Iterator[str]:
     declared = variables if isinstance(variables, Mapping) else {}
     for name in dict.fromkeys(_VARIABLE.findall(remote.text("url"))):
         if name not in declared:
-            yield f"{{{clip(name)}}} is not in variables"
+            yield f"{{{clip_text(name)}}} is not in variables"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import setting
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Setting
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import setting
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Setting
 
 
 @rule(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.drift import ALARMING
-from scoring.outcome import Severity, Tolerated
-from scoring.path import clip
-from scoring.rule import Answer, rule
-from scoring.source_examples import change, drifted
-from scoring.supply_scope import Drifted
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.source_files import drifted, listing_change
+from scoring.results.outcome import Severity, Tolerated
+from scoring.scopes.supply_chain import Drifted
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -22,11 +22,11 @@ from scoring.supply_scope import Drifted
     version=1,
     good=[
         drifted(),
-        drifted(change()),
+        drifted(listing_change()),
     ],
     bad=[
-        drifted(change(signals=["override-1"])),
-        drifted(change(escalations=["asks-for-credential"])),
+        drifted(listing_change(signals=["override-1"])),
+        drifted(listing_change(escalations=["asks-for-credential"])),
     ],
 )
 def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
@@ -39,4 +39,4 @@ def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
     for each in drifted.seen.changes:
         signs = [*each.signals, *(one.value for one in each.escalations if one in ALARMING)]
         if signs:
-            yield Tolerated(f"{each.what}: {clip(', '.join(signs))}", each.at)
+            yield Tolerated(f"{each.what}: {clip_text(', '.join(signs))}", each.at)

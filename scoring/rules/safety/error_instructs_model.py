@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.derive.poisoning.handouts import scan_handout
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.trials_examples import trial
-from scoring.trials_scope import Trial
+from evidence.derive.poisoning.handout_scan import scan_handout
+from scoring.engine.rule import rule
+from scoring.example_builders.trials import trial
+from scoring.results.outcome import Severity
+from scoring.scopes.trials import Trial
 
 
 @rule(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.patterns.poisoning import Threat
-from scoring.examples import said
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Said
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import said
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Said
 
 
 @rule(

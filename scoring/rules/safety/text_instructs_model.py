@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.examples import tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 
 _ORDER: Final = re.compile(
     r"\b(?:always (?:call|use|run|invoke|start with)|must (?:be called|call|use|always)|call this (?:tool )?first"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.authority import Authority, actions_of, classify
+from evidence.authority import Authority, classify_actions, classify_tool
 from evidence.canonical import Json
-from scoring.examples import taking, tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 
 
 @rule(
@@ -26,13 +26,13 @@ from scoring.scope import Tool
         tool("clear_selection", annotations={"destructiveHint": False}),
         tool("list_deleted_notes"),
         tool("create_note"),
-        taking(action={"enum": ["create", "list"]}),
+        tool_with_params(action={"enum": ["create", "list"]}),
     ],
     bad=[
         tool("delete_note"),
         tool("delete_note", annotations={"readOnlyHint": False, "destructiveHint": "yes"}),
         tool("notes_purge", annotations=[]),
-        taking(action={"enum": ["create", "delete"]}),
+        tool_with_params(action={"enum": ["create", "delete"]}),
     ],
 )
 def tool_destruction_unannotated(tool: Tool) -> Iterator[str]:
@@ -46,7 +46,7 @@ def tool_destruction_unannotated(tool: Tool) -> Iterator[str]:
     if isinstance(hints.get("destructiveHint"), bool) or hints.get("readOnlyHint") is True:
         return
     unhinted: dict[str, Json] = {"name": tool.name, "inputSchema": tool.schema}
-    if classify(unhinted).authority is Authority.DESTRUCTIVE:
+    if classify_tool(unhinted).authority is Authority.DESTRUCTIVE:
         yield "its name says that it destroys something, and there is no destructiveHint"
-    elif Authority.DESTRUCTIVE in actions_of(unhinted):
+    elif Authority.DESTRUCTIVE in classify_actions(unhinted):
         yield "one of its actions destroys something, and there is no destructiveHint"

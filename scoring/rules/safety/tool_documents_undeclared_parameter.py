@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from evidence.canonical import Json
-from scoring.examples import taking, tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 
 MAX_TEXT: Final = 20_000
 MAX_VALUES: Final = 20_000
@@ -48,7 +48,7 @@ _PROPERTIES: Final = {"query": {"type": "string"}, "pageSize": {"type": "integer
     since="2026.1",
     version=1,
     good=[
-        taking(**_PROPERTIES),
+        tool_with_params(**_PROPERTIES),
         tool(
             description="Args:\n    query: Words.\n    page_size (int): How many.\n      more: a\n\nReturns:\n    x: b",
             inputSchema={"type": "object", "properties": _PROPERTIES},

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import param
-from scoring.javascript import truthy
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Param
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import param
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import is_truthy
 
 _EXAMPLES: Final = ("examples", "example", "default")
 _UNIONS: Final = ("oneOf", "anyOf", "allOf")
@@ -53,7 +53,7 @@ def param_examples_missing(param: Param, literal: bool = False) -> Iterator[str]
 
 def _is_complex_literally(param: Param) -> bool:
     enum = param.get("enum")
-    if param.get("type") in _COMPLEX or any(truthy(param.get(union)) for union in _UNIONS):
+    if param.get("type") in _COMPLEX or any(is_truthy(param.get(union)) for union in _UNIONS):
         return True
     return isinstance(enum, list) and len(enum) > 3
 

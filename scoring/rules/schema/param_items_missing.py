@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import param
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Param
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import param
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
 
 
 @rule(

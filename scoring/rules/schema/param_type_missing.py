@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import param
-from scoring.javascript import truthy
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Param
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import param
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Param
+from scoring.text.javascript import is_truthy
 
 _TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
 
@@ -32,5 +32,5 @@ def param_type_missing(param: Param, constants: bool = False) -> Iterator[str]:
     """
     if constants and param.get("const") is not UNDEFINED:
         return
-    if not any(truthy(param.get(keyword)) for keyword in _TYPING):
+    if not any(is_truthy(param.get(keyword)) for keyword in _TYPING):
         yield f"none of {', '.join(_TYPING)}"

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.canonical import Json
-from scoring.examples import taking, toolset
-from scoring.javascript import truthy
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import Answer, rule
-from scoring.scope import Toolset
-from scoring.words import vocabulary
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import tool_with_params, toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Toolset
+from scoring.text.evidence_path import clip_text
+from scoring.text.javascript import is_truthy
+from scoring.text.words import parse_word_list
 
-_CONSTRAINTS: Final = vocabulary(
+_CONSTRAINTS: Final = parse_word_list(
     """
 minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern format enum minItems maxItems
 uniqueItems
@@ -34,13 +34,14 @@ uniqueItems
     version=1,
     good=[
         toolset(
-            taking(a={"type": "object", "properties": {"x": {}}}), taking(b={"type": "object", "properties": {"y": {}}})
+            tool_with_params(a={"type": "object", "properties": {"x": {}}}),
+            tool_with_params(b={"type": "object", "properties": {"y": {}}}),
         )
     ],
     bad=[
         toolset(
-            taking(a={"type": "string", "minLength": 1, "maxLength": 9}),
-            taking(b={"maxLength": 9, "minLength": 1, "type": "string"}),
+            tool_with_params(a={"type": "string", "minLength": 1, "maxLength": 9}),
+            tool_with_params(b={"maxLength": 9, "minLength": 1, "type": "string"}),
         )
     ],
 )
@@ -58,11 +59,11 @@ def schema_pattern_repeated(toolset: Toolset) -> Iterator[Answer]:
     counts = Counter(form for _, _, form in shapes)
     for tool, name, form in shapes:
         if counts[form] > 1:
-            yield tool, f"{clip(name)} is written out {counts[form]} times"
+            yield tool, f"{clip_text(name)} is written out {counts[form]} times"
 
 
 def _is_complex(schema: Json) -> bool:
-    if not isinstance(schema, dict) or not truthy(schema.get("type")):
+    if not isinstance(schema, dict) or not is_truthy(schema.get("type")):
         return False
     items = schema.get("items")
     if _has_properties(schema) or (
@@ -73,7 +74,7 @@ def _is_complex(schema: Json) -> bool:
 
 
 def _has_properties(schema: Mapping[str, Json]) -> bool:
-    return schema.get("type") == "object" and truthy(schema.get("properties"))
+    return schema.get("type") == "object" and is_truthy(schema.get("properties"))
 
 
 def _form(value: Json) -> str:

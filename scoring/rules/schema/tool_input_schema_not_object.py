@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
-from scoring.examples import tool
-from scoring.javascript import is_object
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.evidence_path import clip_text
+from scoring.text.javascript import is_object
 
 
 @rule(
@@ -31,4 +31,4 @@ def tool_input_schema_not_object(tool: Tool) -> Iterator[str]:
     So the root of the input schema has to say `"type": "object"`, and nothing else.
     """
     if is_object(tool.input_schema) and tool.schema.get("type") != "object":
-        yield f'type is {clip(json.dumps(tool.schema.get("type")))}, "object" expected'
+        yield f'type is {clip_text(json.dumps(tool.schema.get("type")))}, "object" expected'

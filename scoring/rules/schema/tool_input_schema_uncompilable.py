@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.compiling import Compiler, Reading
-from scoring.examples import taking, tool, toolset
-from scoring.javascript import is_object
-from scoring.outcome import Severity
-from scoring.rule import Answer, rule
-from scoring.scope import Toolset
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.listing import tool, tool_with_params, toolset
+from scoring.json_schema.compilation import SchemaCompiler, ValidatorDialect
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Toolset
+from scoring.text.javascript import is_object
 
 _NEWER: Final = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
 
@@ -23,12 +23,15 @@ _NEWER: Final = {"$schema": "https://json-schema.org/draft/2020-12/schema", "typ
     title="Input schema cannot be compiled",
     since="2026.1",
     version=1,
-    good=[toolset(taking(query={"type": "string", "pattern": "^a"})), toolset(tool(inputSchema=_NEWER), tool())],
+    good=[
+        toolset(tool_with_params(query={"type": "string", "pattern": "^a"})),
+        toolset(tool(inputSchema=_NEWER), tool()),
+    ],
     bad=[
-        toolset(taking(query={"type": "text"})),
-        toolset(taking(query={"type": "string", "pattern": "("})),
-        toolset(taking(query={"$ref": "#/$defs/query"})),
-        toolset(taking(query={"enum": []})),
+        toolset(tool_with_params(query={"type": "text"})),
+        toolset(tool_with_params(query={"type": "string", "pattern": "("})),
+        toolset(tool_with_params(query={"$ref": "#/$defs/query"})),
+        toolset(tool_with_params(query={"enum": []})),
         toolset(tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"})),
     ],
 )
@@ -38,7 +41,7 @@ def tool_input_schema_uncompilable(toolset: Toolset, reading: str = "declared") 
     The dialect is the one in `$schema`, else 2020-12. `reading="ajv"` reads every schema as draft-07, as Ajv does
     without further set-up: any other dialect is an error there, and an `$id` may occur only once on a server.
     """
-    compiler = Compiler(Reading(reading))
+    compiler = SchemaCompiler(ValidatorDialect(reading))
     for member in toolset.tools:
         if is_object(member.input_schema) and (complaint := compiler.complaint(member.input_schema)):  # type: ignore[arg-type]
             yield member, complaint

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import taking, tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 
 
 @rule(
@@ -19,7 +19,7 @@ from scoring.scope import Tool
     since="2026.1",
     version=1,
     good=[tool()],
-    bad=[taking(**{f"p{index}": {} for index in range(11)})],
+    bad=[tool_with_params(**{f"p{index}": {} for index in range(11)})],
 )
 def tool_parameters_many(tool: Tool, maximum: int = 10) -> Iterator[str]:
     """Every parameter is a chance to fill in the wrong one. Split the tool by task, or group what belongs together."""

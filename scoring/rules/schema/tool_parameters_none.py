@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import taking, tool
-from scoring.javascript import is_object
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.javascript import is_object
 
 
 @rule(
@@ -19,7 +19,7 @@ from scoring.scope import Tool
     title="Tool declares no parameters",
     since="2026.1",
     version=1,
-    good=[taking(query={"type": "string"}), tool(inputSchema=None)],
+    good=[tool_with_params(query={"type": "string"}), tool(inputSchema=None)],
     bad=[tool(inputSchema={"type": "object", "properties": {}}), tool(inputSchema={"type": "object"})],
 )
 def tool_parameters_none(tool: Tool, closed: bool = False) -> Iterator[str]:

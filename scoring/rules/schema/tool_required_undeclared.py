@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.examples import taking, tool
-from scoring.javascript import is_object
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.evidence_path import clip_text
+from scoring.text.javascript import is_object
 
 
 @rule(
@@ -20,8 +20,11 @@ from scoring.scope import Tool
     title="A required parameter is not declared",
     since="2026.1",
     version=1,
-    good=[taking("query", query={"type": "string"}), tool(inputSchema={"type": "object", "required": ["query"]})],
-    bad=[taking("ghost", query={"type": "string"}), taking(7, query={"type": "string"})],
+    good=[
+        tool_with_params("query", query={"type": "string"}),
+        tool(inputSchema={"type": "object", "required": ["query"]}),
+    ],
+    bad=[tool_with_params("ghost", query={"type": "string"}), tool_with_params(7, query={"type": "string"})],
 )
 def tool_required_undeclared(tool: Tool, without_properties: bool = False) -> Iterator[str]:
     """`required` names a parameter that `properties` does not have. No call can be both valid and understood.
@@ -34,4 +37,4 @@ def tool_required_undeclared(tool: Tool, without_properties: bool = False) -> It
         return
     for name in required:
         if not isinstance(name, str) or name not in tool.properties:
-            yield f"{clip(str(name))} is required but not a property"
+            yield f"{clip_text(str(name))} is required but not a property"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.canonical import Json
-from scoring import javascript
-from scoring.examples import taking, tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool, tool_with_params
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text import javascript
 
 _UNIONS: Final = ("oneOf", "anyOf", "allOf")
 _NESTED: Final = ("properties", "items", "additionalProperties")
@@ -24,8 +24,8 @@ _NESTED: Final = ("properties", "items", "additionalProperties")
     title="Input schema is deeply nested",
     since="2026.1",
     version=1,
-    good=[tool(), taking(a={"anyOf": [{"anyOf": [{"anyOf": [{"anyOf": [{}]}]}]}]})],
-    bad=[taking(a={"items": {"items": {"items": {"items": {"type": "string"}}}}})],
+    good=[tool(), tool_with_params(a={"anyOf": [{"anyOf": [{"anyOf": [{"anyOf": [{}]}]}]}]})],
+    bad=[tool_with_params(a={"items": {"items": {"items": {"items": {"type": "string"}}}}})],
 )
 def tool_schema_deep(tool: Tool, maximum: int = 4) -> Iterator[str]:
     """Models lose track of deep structures and get brackets wrong.
@@ -52,5 +52,5 @@ def _depth(schema: Mapping[str, Json]) -> int:
 
 def _inner(keyword: str, value: Json) -> list[Json]:
     if keyword == "properties":
-        return list(javascript.entries(value).values())
+        return list(javascript.object_entries(value).values())
     return value if isinstance(value, list) else [value]

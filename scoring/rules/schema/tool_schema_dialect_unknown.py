@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scoring import schemas
-from scoring.examples import tool
-from scoring.outcome import Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.json_schema import dialects
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -31,5 +31,5 @@ def tool_schema_dialect_unknown(tool: Tool) -> Iterator[str]:
 
     Clients cannot validate against a dialect that they do not know.
     """
-    if schemas.dialect(tool.input_schema if isinstance(tool.input_schema, Mapping) else {}) is None:
-        yield f"$schema is {clip(str(tool.schema['$schema']))}"
+    if dialects.detect_dialect(tool.input_schema if isinstance(tool.input_schema, Mapping) else {}) is None:
+        yield f"$schema is {clip_text(str(tool.schema['$schema']))}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scoring import schemas
-from scoring.examples import tool
-from scoring.outcome import Severity
-from scoring.rule import rule
-from scoring.scope import Tool
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import tool
+from scoring.json_schema import dialects
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool
 
 
 @rule(
@@ -29,5 +29,5 @@ def tool_schema_invalid(tool: Tool) -> Iterator[tuple[str, str]]:
     """
     for member in ("inputSchema", "outputSchema"):
         schema = tool.get(member)
-        if isinstance(schema, Mapping) and (complaint := schemas.complaint(schema)):
+        if isinstance(schema, Mapping) and (complaint := dialects.find_schema_error(schema)):
             yield member, complaint

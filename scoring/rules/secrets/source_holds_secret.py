@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from scoring.outcome import Partly, Severity
-from scoring.path import clip
-from scoring.rule import Answer, rule
-from scoring.source_examples import leak, searched
-from scoring.supply_scope import Searched
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.source_files import leaked_secret, searched
+from scoring.results.outcome import PartialFailure, Severity
+from scoring.scopes.supply_chain import Searched
+from scoring.text.evidence_path import clip_text
 
 _SHARE: Final = Decimal("0.8")
 """One credential leaves little, a second nothing."""
@@ -26,12 +26,12 @@ _SHARE: Final = Decimal("0.8")
     version=1,
     good=[
         searched(),
-        searched(leak(counts=False, why="test")),
-        searched(leak(confidence="generic")),
+        searched(leaked_secret(counts=False, why="test")),
+        searched(leaked_secret(confidence="generic")),
     ],
     bad=[
-        searched(leak()),
-        searched(leak(), leak(path="src/b.ts", hash="01")),
+        searched(leaked_secret()),
+        searched(leaked_secret(), leaked_secret(path="src/b.ts", hash="01")),
     ],
 )
 def source_holds_secret(searched: Searched) -> Iterator[Answer]:
@@ -41,8 +41,8 @@ def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     Revoke the credential first, then take it out, and read it from the environment.
     """
     for found in searched.leaked:
-        yield Partly(
-            f"{found.pattern} in {clip(found.path)}, line {found.line}",
+        yield PartialFailure(
+            f"{found.pattern} in {clip_text(found.path)}, line {found.line}",
             _SHARE,
             (*found.path.split("/"), str(found.line)),
         )

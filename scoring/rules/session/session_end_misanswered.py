@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.replies import reply
-from scoring.rule import Answer, must, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -23,29 +23,29 @@ from scoring.streamable import streamable
     version=1,
     checks=must("SESS-04", "BCD", "basic/transports#session-management"),
     good=[
-        conversation(
-            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
-            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, status=404),
+        build_conversation(
+            legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
+            legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, status=404),
         )
     ],
     bad=[
-        conversation(
-            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
-            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, status=400),
+        build_conversation(
+            legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
+            legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, status=400),
         ),
-        conversation(
-            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE", status=204),
-            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, result={}),
+        build_conversation(
+            legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE", status=204),
+            legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, result={}),
         ),
     ],
     unjudged=[
-        conversation(
-            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE", status=405)
+        build_conversation(
+            legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE", status=405)
         ),
-        conversation(legacy("end", verb="DELETE")),
-        conversation(
-            legacy("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
-            legacy("after-end", session={"length": 36, "visible": True, "same_as": None}, status=500),
+        build_conversation(legacy_exchange("end", verb="DELETE")),
+        build_conversation(
+            legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
+            legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, status=500),
         ),
     ],
 )
@@ -55,12 +55,12 @@ def session_end_misanswered(talk: Conversation) -> Iterator[Answer]:
     After any other status it keeps asking in a session that is gone, until a person restarts it. A server that does not
     let clients end a session answers DELETE with 405 and is not asked further.
     """
-    ended = [one for one in streamable(talk).clear("end") if _has_ended(one)]
+    ended = [one for one in only_streamable_http(talk).clear("end") if _has_ended(one)]
     if not ended:
         raise Inapplicable("sessions are not ended by clients")
-    for exchange in streamable(talk).clear("after-end"):
+    for exchange in only_streamable_http(talk).clear("after-end"):
         if exchange.status != 404:
-            yield exchange, f"{reply(exchange)} after the session was ended, HTTP 404 expected"
+            yield exchange, f"{describe_reply(exchange)} after the session was ended, HTTP 404 expected"
 
 
 def _has_ended(exchange: Exchange) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from evidence.canonical import Json
-from scoring.conversation import CORE, NOT_ASKED, Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity, Undecided
-from scoring.rule import Answer, rule, should
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity, Undecided
+from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
 
 
 @rule(
@@ -22,9 +22,9 @@ from scoring.streamable import streamable
     version=1,
     checks=should("SESS-02", "BCD", "basic/transports#session-management"),
     good=[
-        conversation(
-            legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),
-            legacy(
+        build_conversation(
+            legacy_exchange("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),
+            legacy_exchange(
                 "initialize-2025-06-18",
                 revision="C",
                 result={},
@@ -33,18 +33,21 @@ from scoring.streamable import streamable
         )
     ],
     bad=[
-        conversation(legacy("initialize", result={}, session={"length": 4, "visible": True, "same_as": None})),
-        conversation(
-            legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),
-            legacy(
+        build_conversation(
+            legacy_exchange("initialize", result={}, session={"length": 4, "visible": True, "same_as": None})
+        ),
+        build_conversation(
+            legacy_exchange("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),
+            legacy_exchange(
                 "initialize-2025-06-18", revision="C", result={}, session={"length": 36, "visible": True, "same_as": 0}
             ),
         ),
     ],
     unjudged=[
-        conversation(legacy("initialize", result={})),
-        conversation(
-            legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}), depth="core"
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(
+            legacy_exchange("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),
+            depth="core",
         ),
     ],
 )
@@ -53,7 +56,7 @@ def session_id_guessable(talk: Conversation, shortest: int = 16) -> Iterator[Ans
 
     A counter, a time or one fixed value can be. Use a UUID of version 4 or at least 16 random bytes.
     """
-    narrowed = streamable(talk)
+    narrowed = only_streamable_http(talk)
     narrowed.clear("initialize")
     told = (one for one in narrowed.exchanges if one.step.startswith("initialize") and not one.unclear)
     given = [one for one in told if one.connection.session is not None]

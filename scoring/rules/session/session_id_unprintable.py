@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,11 +20,19 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=must("SESS-01", "BCD", "basic/transports#session-management"),
-    good=[conversation(legacy("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}))],
-    bad=[conversation(legacy("initialize", result={}, session={"length": 36, "visible": False, "same_as": None}))],
+    good=[
+        build_conversation(
+            legacy_exchange("initialize", result={}, session={"length": 36, "visible": True, "same_as": None})
+        )
+    ],
+    bad=[
+        build_conversation(
+            legacy_exchange("initialize", result={}, session={"length": 36, "visible": False, "same_as": None})
+        )
+    ],
     unjudged=[
-        conversation(legacy("initialize", result={})),
-        conversation(legacy("initialize", status=503, session={"visible": False})),
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(legacy_exchange("initialize", status=503, session={"visible": False})),
     ],
 )
 def session_id_unprintable(talk: Conversation) -> Iterator[Answer]:
@@ -32,7 +40,7 @@ def session_id_unprintable(talk: Conversation) -> Iterator[Answer]:
 
     Proxies drop, trim or refuse others. A UUID, or random bytes in hexadecimal, is always right.
     """
-    given = [one for one in streamable(talk).results("initialize") if one.connection.session is not None]
+    given = [one for one in only_streamable_http(talk).results("initialize") if one.connection.session is not None]
     if not given:
         raise Inapplicable("no session is assigned")
     for exchange in given:

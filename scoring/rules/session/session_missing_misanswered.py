@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity, Tolerated
-from scoring.replies import reply
-from scoring.rule import Answer, rule, should
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -22,15 +22,23 @@ from scoring.streamable import streamable
     version=1,
     checks=should("SESS-03", "BCD", "basic/transports#session-management"),
     good=[
-        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=400))
+        build_conversation(
+            legacy_exchange("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=400)
+        )
     ],
     bad=[
-        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, result={})),
-        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=404)),
+        build_conversation(
+            legacy_exchange("session-missing", session={"length": 36, "visible": True, "same_as": None}, result={})
+        ),
+        build_conversation(
+            legacy_exchange("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=404)
+        ),
     ],
     unjudged=[
-        conversation(legacy("session-missing", result={})),
-        conversation(legacy("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=429)),
+        build_conversation(legacy_exchange("session-missing", result={})),
+        build_conversation(
+            legacy_exchange("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=429)
+        ),
     ],
 )
 def session_missing_misanswered(talk: Conversation) -> Iterator[Answer]:
@@ -39,7 +47,7 @@ def session_missing_misanswered(talk: Conversation) -> Iterator[Answer]:
     Serving it means that the session protects nothing and that nobody notices a client which forgets it. If sessions
     are not needed, do not assign any. Another refusal than 400 gets a remark only: 404 makes clients start anew.
     """
-    told = [one for one in streamable(talk).clear("session-missing") if one.connection.session is not None]
+    told = [one for one in only_streamable_http(talk).clear("session-missing") if one.connection.session is not None]
     if not told:
         raise Inapplicable("no session is assigned")
     for exchange in told:
@@ -47,4 +55,4 @@ def session_missing_misanswered(talk: Conversation) -> Iterator[Answer]:
             if exchange.status != 400:
                 yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)
         else:
-            yield exchange, f"{reply(exchange)}, HTTP 400 expected"
+            yield exchange, f"{describe_reply(exchange)}, HTTP 400 expected"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity
-from scoring.replies import reply
-from scoring.rule import Answer, info, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,15 +21,21 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=info("SESS-05", "BCD", "basic/transports#session-management"),
-    good=[conversation(legacy("session-random", status=404))],
-    bad=[conversation(legacy("session-random", status=400)), conversation(legacy("session-random", result={}))],
-    unjudged=[conversation(legacy("session-random", status=401)), conversation(stdio("ping", result={}))],
+    good=[build_conversation(legacy_exchange("session-random", status=404))],
+    bad=[
+        build_conversation(legacy_exchange("session-random", status=400)),
+        build_conversation(legacy_exchange("session-random", result={})),
+    ],
+    unjudged=[
+        build_conversation(legacy_exchange("session-random", status=401)),
+        build_conversation(stdio_exchange("ping", result={})),
+    ],
 )
 def session_unknown_misanswered(talk: Conversation) -> Iterator[Answer]:
     """After a restart a server sees session ids that it does not know any more. 404 makes clients start anew.
 
     The specification speaks only of sessions that the server itself ended, so this is a remark.
     """
-    for exchange in streamable(talk).clear("session-random"):
+    for exchange in only_streamable_http(talk).clear("session-random"):
         if exchange.status != 404:
-            yield exchange, f"{reply(exchange)}, HTTP 404 expected"
+            yield exchange, f"{describe_reply(exchange)}, HTTP 404 expected"

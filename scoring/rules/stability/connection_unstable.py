@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.kinds import samples
-from scoring.outcome import Severity, Undecided
-from scoring.rule import rule
-from scoring.samples_scope import TOO_FEW, Attempt
-from scoring.stability_examples import attempt
+from scoring.engine.rule import rule
+from scoring.example_builders.samples import attempt
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.samples import TOO_FEW, Attempt
 
 _WORDS: Final = {
     samples.UNREACHABLE: "the server could not be reached",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.rule import info, rule
-from scoring.samples_scope import Encounter
-from scoring.stability_examples import encounter
+from scoring.engine.rule import info, rule
+from scoring.example_builders.samples import encounter
+from scoring.results.outcome import Severity
+from scoring.scopes.samples import Encounter
 
 
 @rule(

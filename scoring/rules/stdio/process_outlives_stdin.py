@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.rule import Answer, rule, should
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, stdio_exchange
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -19,9 +19,12 @@ from scoring.rule import Answer, rule, should
     since="2026.2",
     version=1,
     checks=should("IO-03", "E", "basic/transports/stdio#shutdown"),
-    good=[conversation(stdio("close", revision="E", ended=True))],
-    bad=[conversation(stdio("close", revision="E", ended=False))],
-    unjudged=[conversation(stdio("close", revision="E")), conversation(stdio("close", ended=False))],
+    good=[build_conversation(stdio_exchange("close", revision="E", ended=True))],
+    bad=[build_conversation(stdio_exchange("close", revision="E", ended=False))],
+    unjudged=[
+        build_conversation(stdio_exchange("close", revision="E")),
+        build_conversation(stdio_exchange("close", ended=False)),
+    ],
 )
 def process_outlives_stdin(talk: Conversation) -> Iterator[Answer]:
     """A client ends a server by closing its input. A process that goes on has to be killed, or stays behind unnoticed.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.model import Reason
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity
-from scoring.rule import Answer, info, rule
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,9 +20,9 @@ from scoring.rule import Answer, info, rule
     since="2026.2",
     version=1,
     checks=info("IO-06", "ABCDE"),
-    good=[conversation(stdio("initialize", result={}))],
-    bad=[conversation(stdio("initialize", failure=("timeout", "no answer within 30 s")))],
-    unjudged=[conversation(legacy("initialize", result={}))],
+    good=[build_conversation(stdio_exchange("initialize", result={}))],
+    bad=[build_conversation(stdio_exchange("initialize", failure=("timeout", "no answer within 30 s")))],
+    unjudged=[build_conversation(legacy_exchange("initialize", result={}))],
 )
 def process_slow_to_answer(talk: Conversation) -> Iterator[Answer]:
     """Clients wait half a minute at most for the first answer of a process that they started.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from evidence.canonical import Json
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,20 +21,24 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("IO-05", "ABCDE", "basic#responses"),
     good=[
-        conversation(stdio("ping", sent={"id": 1, "method": "ping"}, result={})),
-        conversation(
-            stdio("unknown-method", sent={"id": "a"}, message={"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}})
+        build_conversation(stdio_exchange("ping", sent={"id": 1, "method": "ping"}, result={})),
+        build_conversation(
+            stdio_exchange(
+                "unknown-method", sent={"id": "a"}, message={"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}
+            )
         ),
     ],
     bad=[
-        conversation(stdio("ping", sent={"id": 1}, message={"id": 1, "result": {}})),
-        conversation(stdio("ping", sent={"id": 1}, message={"jsonrpc": "2.0", "id": "1", "result": {}})),
-        conversation(stdio("ping", sent={"id": 1}, message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})),
+        build_conversation(stdio_exchange("ping", sent={"id": 1}, message={"id": 1, "result": {}})),
+        build_conversation(stdio_exchange("ping", sent={"id": 1}, message={"jsonrpc": "2.0", "id": "1", "result": {}})),
+        build_conversation(
+            stdio_exchange("ping", sent={"id": 1}, message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})
+        ),
     ],
     unjudged=[
-        conversation(legacy("ping", result={})),
-        conversation(stdio("ping", sent={"id": 1}, failure=("timeout", "no answer"))),
-        conversation(stdio("initialized", sent={"method": "notifications/initialized"})),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(stdio_exchange("ping", sent={"id": 1}, failure=("timeout", "no answer"))),
+        build_conversation(stdio_exchange("initialized", sent={"method": "notifications/initialized"})),
     ],
 )
 def stdio_answer_malformed(talk: Conversation) -> Iterator[Answer]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, modern_exchange, stdio_exchange
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,14 +20,14 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("IO-04", "E", "basic/transports/stdio#receiving-messages"),
     good=[
-        conversation(stdio("discover", revision="E", result={})),
-        conversation(stdio("discover", revision="E", message={"method": "notifications/message"})),
+        build_conversation(stdio_exchange("discover", revision="E", result={})),
+        build_conversation(stdio_exchange("discover", revision="E", message={"method": "notifications/message"})),
     ],
-    bad=[conversation(stdio("discover", revision="E", message={"id": 1, "method": "roots/list"}))],
+    bad=[build_conversation(stdio_exchange("discover", revision="E", message={"id": 1, "method": "roots/list"}))],
     unjudged=[
-        conversation(stdio("initialize", message={"id": 1, "method": "roots/list"})),
-        conversation(modern("discover", result={})),
-        conversation(stdio("discover", revision="E", failure=("timeout", "no answer"))),
+        build_conversation(stdio_exchange("initialize", message={"id": 1, "method": "roots/list"})),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(stdio_exchange("discover", revision="E", failure=("timeout", "no answer"))),
     ],
 )
 def stdout_carries_request(talk: Conversation) -> Iterator[Answer]:

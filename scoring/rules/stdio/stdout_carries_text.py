@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.exchanges import Received
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -22,19 +22,21 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("IO-01", "ABCDE", "basic/transports/stdio"),
     good=[
-        conversation(stdio("initialize", result={})),
-        conversation(stdio("ping", received=[{"text": ""}])),
-        conversation(stdio("ping", revision="B", received=[{"message": [{"method": "notifications/message"}]}])),
+        build_conversation(stdio_exchange("initialize", result={})),
+        build_conversation(stdio_exchange("ping", received=[{"text": ""}])),
+        build_conversation(
+            stdio_exchange("ping", revision="B", received=[{"message": [{"method": "notifications/message"}]}])
+        ),
     ],
     bad=[
-        conversation(stdio("initialize", received=[{"text": "Notes server 0.0 started"}])),
-        conversation(stdio("initialize", received=[{"message": {"level": "info", "msg": "started"}}])),
-        conversation(stdio("initialize", received=[{"message": 7}])),
-        conversation(stdio("ping", received=[{"message": [{"method": "notifications/message"}]}])),
+        build_conversation(stdio_exchange("initialize", received=[{"text": "Notes server 0.0 started"}])),
+        build_conversation(stdio_exchange("initialize", received=[{"message": {"level": "info", "msg": "started"}}])),
+        build_conversation(stdio_exchange("initialize", received=[{"message": 7}])),
+        build_conversation(stdio_exchange("ping", received=[{"message": [{"method": "notifications/message"}]}])),
     ],
     unjudged=[
-        conversation(legacy("initialize", result={})),
-        conversation(stdio("initialize", failure=("timeout", "no answer"))),
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(stdio_exchange("initialize", failure=("timeout", "no answer"))),
     ],
 )
 def stdout_carries_text(talk: Conversation) -> Iterator[Answer]:
@@ -51,7 +53,7 @@ def stdout_carries_text(talk: Conversation) -> Iterator[Answer]:
         told_by = (one for one in exchange.received if not (batches and isinstance(one.message, list)))
         stray = [words for one in told_by if (words := _stray(one))]
         if stray:
-            yield exchange, f"a line that is no message: {clip(stray[0], 60)}"
+            yield exchange, f"a line that is no message: {clip_text(stray[0], 60)}"
 
 
 def _stray(received: Received) -> str:

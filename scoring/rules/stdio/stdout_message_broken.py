@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evidence.canonical import NotJson, parse_json
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
 
 _MOST: Final = 64
 """Lines that a broken message is looked for in."""
@@ -25,17 +25,19 @@ _MOST: Final = 64
     version=1,
     checks=must("IO-02", "ABCDE", "basic/transports/stdio"),
     good=[
-        conversation(stdio("initialize", result={})),
-        conversation(stdio("initialize", received=[{"text": "{ starting"}, {"text": "up }"}])),
+        build_conversation(stdio_exchange("initialize", result={})),
+        build_conversation(stdio_exchange("initialize", received=[{"text": "{ starting"}, {"text": "up }"}])),
     ],
     bad=[
-        conversation(
-            stdio("initialize", received=[{"text": "{"}, {"text": '"jsonrpc": "0.0", "method": "x"'}, {"text": "}"}])
+        build_conversation(
+            stdio_exchange(
+                "initialize", received=[{"text": "{"}, {"text": '"jsonrpc": "0.0", "method": "x"'}, {"text": "}"}]
+            )
         )
     ],
     unjudged=[
-        conversation(legacy("initialize", result={})),
-        conversation(stdio("initialize", failure=("timeout", "no answer"))),
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(stdio_exchange("initialize", failure=("timeout", "no answer"))),
     ],
 )
 def stdout_message_broken(talk: Conversation) -> Iterator[Answer]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,11 +20,11 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=must("HTTP-10", "CDE", "basic/transports/streamable-http#sending-messages"),
-    good=[conversation(legacy("ping", result={}))],
-    bad=[conversation(legacy("ping", result={}, batch=True))],
+    good=[build_conversation(legacy_exchange("ping", result={}))],
+    bad=[build_conversation(legacy_exchange("ping", result={}, batch=True))],
     unjudged=[
-        conversation(legacy("ping", revision="B", result={}, batch=True)),
-        conversation(legacy("ping", status=404)),
+        build_conversation(legacy_exchange("ping", revision="B", result={}, batch=True)),
+        build_conversation(legacy_exchange("ping", status=404)),
     ],
 )
 def http_answer_batched(talk: Conversation) -> Iterator[Answer]:
@@ -33,7 +33,9 @@ def http_answer_batched(talk: Conversation) -> Iterator[Answer]:
     Batches left the protocol with revision 2025-06-18, and clients that look for an object do not find one in an array
     of one.
     """
-    answers = [one for one in streamable(talk).exchanges if one.step != "batch" and one.answer and not one.unclear]
+    answers = [
+        one for one in only_streamable_http(talk).exchanges if one.step != "batch" and one.answer and not one.unclear
+    ]
     if not answers:
         raise Inapplicable("nothing was answered")
     for exchange in answers:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.model import Reason
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Inapplicable, Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
 
 _TYPES: Final = frozenset({"application/json", "text/event-stream"})
 
@@ -26,22 +26,24 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
     version=1,
     checks=must("HTTP-01", "BCDE", "basic/transports/streamable-http#sending-messages"),
     good=[
-        conversation(legacy("ping", result={})),
-        conversation(modern("discover", result={}, headers={"content-type": "text/event-stream; charset=utf-8"})),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(
+            modern_exchange("discover", result={}, headers={"content-type": "text/event-stream; charset=utf-8"})
+        ),
     ],
     bad=[
-        conversation(legacy("ping", result={}, headers={"content-type": "text/plain"})),
-        conversation(legacy("ping", result={}, headers={})),
-        conversation(
-            legacy("ping", form="other", headers={"content-type": "text/html"}, failure=("not_mcp", "no JSON"))
+        build_conversation(legacy_exchange("ping", result={}, headers={"content-type": "text/plain"})),
+        build_conversation(legacy_exchange("ping", result={}, headers={})),
+        build_conversation(
+            legacy_exchange("ping", form="other", headers={"content-type": "text/html"}, failure=("not_mcp", "no JSON"))
         ),
     ],
     unjudged=[
-        conversation(stdio("ping", result={})),
-        conversation(legacy("ping", status=401)),
-        conversation(legacy("ping", transport="sse", headers={"content-type": "text/plain"})),
-        conversation(legacy("ping", headers={}, failure=("timeout", "no answer"))),
-        conversation(legacy("malformed", headers={"content-type": "text/plain"})),
+        build_conversation(stdio_exchange("ping", result={})),
+        build_conversation(legacy_exchange("ping", status=401)),
+        build_conversation(legacy_exchange("ping", transport="sse", headers={"content-type": "text/plain"})),
+        build_conversation(legacy_exchange("ping", headers={}, failure=("timeout", "no answer"))),
+        build_conversation(legacy_exchange("malformed", headers={"content-type": "text/plain"})),
     ],
 )
 def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
@@ -51,11 +53,14 @@ def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
     report an unexpected content type or wait until they time out, although the answer is there. A text that is no
     request may be answered with anything.
     """
-    posted = (one for one in streamable(talk).exchanges if one.verb == "POST")
+    posted = (one for one in only_streamable_http(talk).exchanges if one.verb == "POST")
     asked = (one for one in posted if one.is_question and one.step != "malformed")
     answers = [one for one in asked if one.status == 200 and (one.failure == Reason.NOT_MCP or not one.unclear)]
     if not answers:
         raise Inapplicable("no request was answered with 200")
     for exchange in answers:
         if exchange.content_type not in _TYPES:
-            yield exchange, f"content type {clip(exchange.content_type) or 'missing'}, JSON or an event stream expected"
+            yield (
+                exchange,
+                f"content type {clip_text(exchange.content_type) or 'missing'}, JSON or an event stream expected",
+            )

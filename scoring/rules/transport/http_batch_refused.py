@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity, Tolerated, Undecided
-from scoring.replies import reply
-from scoring.rule import Answer, must, rule
-from scoring.streamable import in_session, streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.protocol.streamable_http import exclude_lost_sessions, only_streamable_http
+from scoring.results.outcome import Severity, Tolerated, Undecided
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -22,19 +22,19 @@ from scoring.streamable import in_session, streamable
     version=1,
     checks=must("HTTP-11", "B", "basic#batching"),
     good=[
-        conversation(legacy("batch", revision="B", result={}, batch=True)),
-        conversation(legacy("batch", revision="B", form="stream", result={})),
+        build_conversation(legacy_exchange("batch", revision="B", result={}, batch=True)),
+        build_conversation(legacy_exchange("batch", revision="B", form="stream", result={})),
     ],
     bad=[
-        conversation(legacy("batch", revision="B", status=400, error={"code": -32600})),
-        conversation(legacy("batch", revision="B", status=415)),
-        conversation(legacy("batch", revision="B", status=202, form="none")),
+        build_conversation(legacy_exchange("batch", revision="B", status=400, error={"code": -32600})),
+        build_conversation(legacy_exchange("batch", revision="B", status=415)),
+        build_conversation(legacy_exchange("batch", revision="B", status=202, form="none")),
     ],
     unjudged=[
-        conversation(legacy("batch", revision="C", status=400)),
-        conversation(legacy("batch", revision="B", form="stream")),
-        conversation(
-            legacy("batch", revision="B", status=404, session={"length": 36, "visible": True, "same_as": None})
+        build_conversation(legacy_exchange("batch", revision="C", status=400)),
+        build_conversation(legacy_exchange("batch", revision="B", form="stream")),
+        build_conversation(
+            legacy_exchange("batch", revision="B", status=404, session={"length": 36, "visible": True, "same_as": None})
         ),
     ],
 )
@@ -45,11 +45,11 @@ def http_batch_refused(talk: Conversation) -> Iterator[Answer]:
     negotiates. Several SDKs agree to it and refuse batches, which the next revision took out again and hardly any
     client ever sent, so a refusal gets a remark only. Saying nothing at all fails.
     """
-    for exchange in in_session(streamable(talk).clear("batch")):
+    for exchange in exclude_lost_sessions(only_streamable_http(talk).clear("batch")):
         if exchange.succeeded or exchange.batch:
             continue
         if exchange.form == "stream" and exchange.answer is None:
             raise Undecided("the stream ended without an answer")
-        message = f"{reply(exchange)}, an answer to the ping in the batch expected"
+        message = f"{describe_reply(exchange)}, an answer to the ping in the batch expected"
         refused = exchange.error is not None or (exchange.status or 0) >= 400
         yield Tolerated(message, exchange) if refused else (exchange, message)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from evidence.kinds.exchanges import Exchange
 from evidence.model import Reason
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -22,16 +22,16 @@ from scoring.rule import Answer, must, rule
     version=1,
     checks=must("HTTP-09", "ABCDE", "basic/transports"),
     good=[
-        conversation(legacy("ping", result={})),
-        conversation(
-            legacy("initialize", result={}),
-            legacy("ping", form="other", utf8=False, headers={"content-type": "text/html"}),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(
+            legacy_exchange("initialize", result={}),
+            legacy_exchange("ping", form="other", utf8=False, headers={"content-type": "text/html"}),
         ),
     ],
     bad=[
-        conversation(legacy("initialize", result={}, utf8=False)),
-        conversation(
-            modern(
+        build_conversation(legacy_exchange("initialize", result={}, utf8=False)),
+        build_conversation(
+            modern_exchange(
                 "discover",
                 utf8=False,
                 form="other",
@@ -41,10 +41,10 @@ from scoring.rule import Answer, must, rule
         ),
     ],
     unjudged=[
-        conversation(stdio("ping", result={}, utf8=False)),
-        conversation(legacy("ping", result={}, form="stream", utf8=False)),
-        conversation(legacy("ping", status=503, utf8=False)),
-        conversation(legacy("ping", utf8=False, failure=("timeout", "no answer within 30 s"))),
+        build_conversation(stdio_exchange("ping", result={}, utf8=False)),
+        build_conversation(legacy_exchange("ping", result={}, form="stream", utf8=False)),
+        build_conversation(legacy_exchange("ping", status=503, utf8=False)),
+        build_conversation(legacy_exchange("ping", utf8=False, failure=("timeout", "no answer within 30 s"))),
     ],
 )
 def http_body_not_utf8(talk: Conversation) -> Iterator[Answer]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Severity, Undecided
-from scoring.path import clip
-from scoring.replies import session_is_lost
-from scoring.rule import Answer, must, rule
-from scoring.streamable import settled, streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.replies import is_session_lost
+from scoring.protocol.streamable_http import list_decided_exchanges, only_streamable_http
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
 
 _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
 
@@ -26,27 +26,27 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     version=1,
     checks=must("HTTP-02", "BCD", "basic/transports#listening-for-messages-from-the-server"),
     good=[
-        conversation(legacy("stream", verb="GET", form="stream")),
-        conversation(legacy("stream", verb="GET", status=405)),
+        build_conversation(legacy_exchange("stream", verb="GET", form="stream")),
+        build_conversation(legacy_exchange("stream", verb="GET", status=405)),
     ],
     bad=[
-        conversation(legacy("stream", verb="GET", status=404)),
-        conversation(legacy("stream", verb="GET", status=307)),
-        conversation(legacy("stream", verb="GET", form="other", headers={"content-type": "text/html"})),
-        conversation(
-            legacy("stream", verb="GET", status=404, session=_SESSION),
-            legacy("version-missing", session=_SESSION, result={}),
+        build_conversation(legacy_exchange("stream", verb="GET", status=404)),
+        build_conversation(legacy_exchange("stream", verb="GET", status=307)),
+        build_conversation(legacy_exchange("stream", verb="GET", form="other", headers={"content-type": "text/html"})),
+        build_conversation(
+            legacy_exchange("stream", verb="GET", status=404, session=_SESSION),
+            legacy_exchange("version-missing", session=_SESSION, result={}),
         ),
     ],
     unjudged=[
-        conversation(stdio("ping", result={})),
-        conversation(legacy("stream", verb="GET", status=503)),
-        conversation(legacy("stream", verb="GET", status=401)),
-        conversation(legacy("stream", verb="GET", status=403)),
-        conversation(modern("get", verb="GET", status=405)),
-        conversation(
-            legacy("stream", verb="GET", status=404, session=_SESSION),
-            legacy("version-missing", status=404, session=_SESSION),
+        build_conversation(stdio_exchange("ping", result={})),
+        build_conversation(legacy_exchange("stream", verb="GET", status=503)),
+        build_conversation(legacy_exchange("stream", verb="GET", status=401)),
+        build_conversation(legacy_exchange("stream", verb="GET", status=403)),
+        build_conversation(modern_exchange("get", verb="GET", status=405)),
+        build_conversation(
+            legacy_exchange("stream", verb="GET", status=404, session=_SESSION),
+            legacy_exchange("version-missing", status=404, session=_SESSION),
         ),
     ],
 )
@@ -57,13 +57,13 @@ def http_get_misanswered(talk: Conversation) -> Iterator[Answer]:
     404, 400 or a web page instead, and a client cannot tell that from a wrong address or a lost session. Answer 405
     when there is nothing to listen to.
     """
-    for exchange in settled(streamable(talk), "stream"):
+    for exchange in list_decided_exchanges(only_streamable_http(talk), "stream"):
         opened = exchange.status == 200 and exchange.content_type == "text/event-stream"
         if exchange.is_refusal:
             raise Undecided(f"HTTP {exchange.status}")
         if exchange.status == 405 or opened:
             continue
-        if session_is_lost(exchange, talk.talk):
+        if is_session_lost(exchange, talk.talk):
             raise Undecided("the session was lost")
-        kind = f" with {clip(exchange.content_type) or 'no content type'}" if exchange.status == 200 else ""
+        kind = f" with {clip_text(exchange.content_type) or 'no content type'}" if exchange.status == 200 else ""
         yield exchange, f"HTTP {exchange.status}{kind}, an event stream or 405 expected"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Tolerated, Undecided
-from scoring.replies import session_is_lost
-from scoring.rule import Answer, must, rule
-from scoring.streamable import in_session, streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.protocol.replies import is_session_lost
+from scoring.protocol.streamable_http import exclude_lost_sessions, only_streamable_http
+from scoring.results.outcome import Severity, Tolerated, Undecided
+from scoring.scopes.conversation import Conversation
 
 _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
 
@@ -24,25 +24,25 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     since="2026.2",
     version=1,
     checks=must("HTTP-06", "BCD", "basic/transports#sending-messages-to-the-server"),
-    good=[conversation(legacy("initialized", status=202, form="none"))],
+    good=[build_conversation(legacy_exchange("initialized", status=202, form="none"))],
     bad=[
-        conversation(legacy("initialized", status=200, form="none")),
-        conversation(legacy("initialized", status=204, form="none")),
-        conversation(legacy("initialized", status=400, error={"code": -32600})),
-        conversation(legacy("initialized", status=202, received=[{"text": "Accepted"}])),
-        conversation(
-            legacy("initialized", status=400, session=_SESSION, error={"code": -32000}),
-            legacy("ping", session=_SESSION, result={}),
+        build_conversation(legacy_exchange("initialized", status=200, form="none")),
+        build_conversation(legacy_exchange("initialized", status=204, form="none")),
+        build_conversation(legacy_exchange("initialized", status=400, error={"code": -32600})),
+        build_conversation(legacy_exchange("initialized", status=202, received=[{"text": "Accepted"}])),
+        build_conversation(
+            legacy_exchange("initialized", status=400, session=_SESSION, error={"code": -32000}),
+            legacy_exchange("ping", session=_SESSION, result={}),
         ),
     ],
     unjudged=[
-        conversation(
-            legacy("initialized", status=400, session=_SESSION, error={"code": -32000}),
-            legacy("ping", status=400, session=_SESSION, error={"code": -32000}),
+        build_conversation(
+            legacy_exchange("initialized", status=400, session=_SESSION, error={"code": -32000}),
+            legacy_exchange("ping", status=400, session=_SESSION, error={"code": -32000}),
         ),
-        conversation(legacy("initialized", status=500)),
-        conversation(stdio("initialized", status=None)),
-        conversation(legacy("initialized", status=404, session=_SESSION)),
+        build_conversation(legacy_exchange("initialized", status=500)),
+        build_conversation(stdio_exchange("initialized", status=None)),
+        build_conversation(legacy_exchange("initialized", status=404, session=_SESSION)),
     ],
 )
 def http_notification_misanswered(talk: Conversation) -> Iterator[Answer]:
@@ -51,8 +51,8 @@ def http_notification_misanswered(talk: Conversation) -> Iterator[Answer]:
     Clients take anything else for a failure, or try to read a message where there is none. `notifications/initialized`
     ends the handshake, so a server that refuses it cannot be used. A body under 202 gets a remark only.
     """
-    for exchange in in_session(streamable(talk).clear("initialized")):
-        if session_is_lost(exchange, talk.talk):
+    for exchange in exclude_lost_sessions(only_streamable_http(talk).clear("initialized")):
+        if is_session_lost(exchange, talk.talk):
             raise Undecided("the session was lost")
         if exchange.status != 202:
             yield exchange, f"HTTP {exchange.status}, 202 expected"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.exchanges import LEGACY, Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.outcome import Severity, Tolerated
-from scoring.replies import reply
-from scoring.rule import Answer, must, rule
-from scoring.streamable import is_redirect, settled, streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.protocol.streamable_http import is_redirect, list_decided_exchanges, only_streamable_http
+from scoring.results.outcome import Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -23,21 +23,26 @@ from scoring.streamable import is_redirect, settled, streamable
     version=1,
     checks=must("HTTP-03", "BCDE", "basic/transports/streamable-http"),
     good=[
-        conversation(legacy("initialize", result={}), legacy("initialize-origin", status=403, opened=False)),
-        conversation(modern("discover-origin", status=403)),
-        conversation(
-            legacy("initialize", revision="C", result={}), legacy("initialize-origin", status=400, opened=False)
+        build_conversation(
+            legacy_exchange("initialize", result={}), legacy_exchange("initialize-origin", status=403, opened=False)
+        ),
+        build_conversation(modern_exchange("discover-origin", status=403)),
+        build_conversation(
+            legacy_exchange("initialize", revision="C", result={}),
+            legacy_exchange("initialize-origin", status=400, opened=False),
         ),
     ],
     bad=[
-        conversation(legacy("initialize-origin", result={})),
-        conversation(modern("discover-origin", result={})),
-        conversation(legacy("initialize", result={}), legacy("initialize-origin", status=400, opened=False)),
+        build_conversation(legacy_exchange("initialize-origin", result={})),
+        build_conversation(modern_exchange("discover-origin", result={})),
+        build_conversation(
+            legacy_exchange("initialize", result={}), legacy_exchange("initialize-origin", status=400, opened=False)
+        ),
     ],
     unjudged=[
-        conversation(modern("discover-origin", status=401)),
-        conversation(modern("discover-origin", status=429)),
-        conversation(stdio("initialize", result={})),
+        build_conversation(modern_exchange("discover-origin", status=401)),
+        build_conversation(modern_exchange("discover-origin", status=429)),
+        build_conversation(stdio_exchange("initialize", result={})),
     ],
 )
 def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
@@ -48,7 +53,7 @@ def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
     than 403, which revisions before 2025-11-25 leave open, gets a remark only. Some public servers allow every origin
     on purpose: the requirement stands, and methodologies with weights weigh it lightly.
     """
-    for exchange in settled(streamable(talk), "initialize-origin", "discover-origin"):
+    for exchange in list_decided_exchanges(only_streamable_http(talk), "initialize-origin", "discover-origin"):
         revision = _revision(talk, exchange)
         if exchange.status == 403 or revision == "A" or is_redirect(exchange):
             continue
@@ -56,7 +61,7 @@ def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
             if revision in "DE":
                 yield Tolerated(f"HTTP {exchange.status}, 403 expected", exchange)
         elif not exchange.succeeded:
-            yield Tolerated(f"{reply(exchange)}, HTTP 403 expected", exchange)
+            yield Tolerated(f"{describe_reply(exchange)}, HTTP 403 expected", exchange)
         else:
             yield exchange, "served, HTTP 403 expected for an origin that is not the server's"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern, stdio
-from scoring.origins import origin_of
-from scoring.outcome import Severity
-from scoring.rule import Answer, info, rule
-from scoring.streamable import is_redirect, streamable
-from scoring.uris import joined
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.streamable_http import is_redirect, only_streamable_http
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
+from scoring.text.origins import parse_origin
+from scoring.text.uris import join_reference
 
 _OPENING: Final = ("redirected", "discover", "initialize")
 
@@ -26,30 +26,39 @@ _OPENING: Final = ("redirected", "discover", "initialize")
     version=1,
     checks=info("HTTP-12", "ABCDE"),
     good=[
-        conversation(legacy("initialize", result={})),
-        conversation(legacy("redirected", status=307, headers={"location": "/mcp/"}), legacy("initialize", result={})),
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(
+            legacy_exchange("redirected", status=307, headers={"location": "/mcp/"}),
+            legacy_exchange("initialize", result={}),
+        ),
     ],
     bad=[
-        conversation(modern("discover", status=301, headers={"location": "/mcp"}), modern("list-tools", result={})),
-        conversation(legacy("redirected", status=308, headers={}), legacy("initialize", result={})),
-        conversation(
-            legacy("redirected", status=307, headers={"location": "http://[bad"}), legacy("initialize", result={})
+        build_conversation(
+            modern_exchange("discover", status=301, headers={"location": "/mcp"}),
+            modern_exchange("list-tools", result={}),
         ),
-        conversation(
-            legacy("redirected", status=307, headers={"location": "http://notes.example/mcp"}),
-            legacy("initialize", result={}),
+        build_conversation(
+            legacy_exchange("redirected", status=308, headers={}), legacy_exchange("initialize", result={})
         ),
-        conversation(
-            legacy("redirected", status=307, headers={"location": "https://other.example/mcp"}),
-            legacy("initialize", result={}),
+        build_conversation(
+            legacy_exchange("redirected", status=307, headers={"location": "http://[bad"}),
+            legacy_exchange("initialize", result={}),
         ),
-        conversation(
-            legacy("redirected", status=307, headers={"location": "/a"}),
-            legacy("redirected", status=308, headers={"location": "/b"}),
-            legacy("initialize", result={}),
+        build_conversation(
+            legacy_exchange("redirected", status=307, headers={"location": "http://notes.example/mcp"}),
+            legacy_exchange("initialize", result={}),
+        ),
+        build_conversation(
+            legacy_exchange("redirected", status=307, headers={"location": "https://other.example/mcp"}),
+            legacy_exchange("initialize", result={}),
+        ),
+        build_conversation(
+            legacy_exchange("redirected", status=307, headers={"location": "/a"}),
+            legacy_exchange("redirected", status=308, headers={"location": "/b"}),
+            legacy_exchange("initialize", result={}),
         ),
     ],
-    unjudged=[conversation(stdio("ping", result={}))],
+    unjudged=[build_conversation(stdio_exchange("ping", result={}))],
 )
 def http_redirect_breaking(talk: Conversation) -> Iterator[Answer]:
     """A redirect costs every client a round trip, and most follow only some of them.
@@ -61,7 +70,7 @@ def http_redirect_breaking(talk: Conversation) -> Iterator[Answer]:
     """
     seen: list[tuple[int | None, str]] = []
     base = talk.talk.target.get("identifier")
-    for exchange in streamable(talk).talk.of(*_OPENING):
+    for exchange in only_streamable_http(talk).talk.of(*_OPENING):
         hop = (exchange.status, exchange.headers.get("location", ""))
         if exchange.verb != "POST" or not is_redirect(exchange) or hop in seen:
             continue
@@ -77,7 +86,7 @@ def _complaint(base: str, status: int | None, location: str) -> str:
         return "may turn the POST into a GET, 307 or 308 expected"
     if not location:
         return "without an address"
-    old, new = origin_of(base), origin_of(joined(base, location))
+    old, new = parse_origin(base), parse_origin(join_reference(base, location))
     if new is None:
         return "" if old is None and ":" not in location else "to an address that is none"
     if new.scheme == "http" and (old is None or old.scheme == "https"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Severity
-from scoring.replies import reply
-from scoring.rule import Answer, rule, should
-from scoring.streamable import in_session, streamable
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.replies import describe_reply
+from scoring.protocol.streamable_http import exclude_lost_sessions, only_streamable_http
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -22,16 +22,18 @@ from scoring.streamable import in_session, streamable
     version=1,
     checks=should("HTTP-05", "CD", "basic/transports#protocol-version-header"),
     good=[
-        conversation(legacy("version-missing", result={"tools": []})),
-        conversation(legacy("version-missing", error={"code": -32601})),
+        build_conversation(legacy_exchange("version-missing", result={"tools": []})),
+        build_conversation(legacy_exchange("version-missing", error={"code": -32601})),
     ],
     bad=[
-        conversation(legacy("version-missing", status=400, error={"code": -32000})),
-        conversation(legacy("version-missing", error={"code": -32600})),
+        build_conversation(legacy_exchange("version-missing", status=400, error={"code": -32000})),
+        build_conversation(legacy_exchange("version-missing", error={"code": -32600})),
     ],
     unjudged=[
-        conversation(legacy("version-missing", status=429)),
-        conversation(legacy("version-missing", status=404, session={"length": 36, "visible": True, "same_as": None})),
+        build_conversation(legacy_exchange("version-missing", status=429)),
+        build_conversation(
+            legacy_exchange("version-missing", status=404, session={"length": 36, "visible": True, "same_as": None})
+        ),
     ],
 )
 def http_version_missing_refused(talk: Conversation) -> Iterator[Answer]:
@@ -39,6 +41,6 @@ def http_version_missing_refused(talk: Conversation) -> Iterator[Answer]:
 
     Within a session the negotiated version is known anyway. Refusing such requests locks out older clients for nothing.
     """
-    for exchange in in_session(streamable(talk).clear("version-missing")):
+    for exchange in exclude_lost_sessions(only_streamable_http(talk).clear("version-missing")):
         if not exchange.succeeded and exchange.code != -32601:
-            yield exchange, f"{reply(exchange)}, an answer under 2025-03-26 expected"
+            yield exchange, f"{describe_reply(exchange)}, an answer under 2025-03-26 expected"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Severity, Tolerated
-from scoring.rule import Answer, must, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Severity, Tolerated
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,12 +20,15 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=must("HTTP-04", "CD", "basic/transports#protocol-version-header"),
-    good=[conversation(legacy("version-unknown", status=400, error={"code": -32000}))],
-    bad=[conversation(legacy("version-unknown", result={})), conversation(legacy("version-unknown", status=404))],
+    good=[build_conversation(legacy_exchange("version-unknown", status=400, error={"code": -32000}))],
+    bad=[
+        build_conversation(legacy_exchange("version-unknown", result={})),
+        build_conversation(legacy_exchange("version-unknown", status=404)),
+    ],
     unjudged=[
-        conversation(legacy("version-unknown", status=502)),
-        conversation(stdio("ping", result={})),
-        conversation(legacy("version-unknown", revision="B", result={})),
+        build_conversation(legacy_exchange("version-unknown", status=502)),
+        build_conversation(stdio_exchange("ping", result={})),
+        build_conversation(legacy_exchange("version-unknown", revision="B", result={})),
     ],
 )
 def http_version_unknown_accepted(talk: Conversation) -> Iterator[Answer]:
@@ -34,7 +37,7 @@ def http_version_unknown_accepted(talk: Conversation) -> Iterator[Answer]:
     A server that serves such a request guesses what the client meant. Compare the header with the versions that the
     server negotiates. Any other refusal than 400 gets a remark only.
     """
-    for exchange in streamable(talk).clear("version-unknown"):
+    for exchange in only_streamable_http(talk).clear("version-unknown"):
         if exchange.status is not None and exchange.status >= 400:
             if exchange.status != 400:
                 yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,14 +20,18 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=should("HTTPM-01", "E", "basic/transports/streamable-http#earlier-streamable-http-revisions"),
-    good=[conversation(modern("get", verb="GET", status=405), modern("delete", verb="DELETE", status=405))],
+    good=[
+        build_conversation(
+            modern_exchange("get", verb="GET", status=405), modern_exchange("delete", verb="DELETE", status=405)
+        )
+    ],
     bad=[
-        conversation(modern("get", verb="GET", status=404)),
-        conversation(modern("delete", verb="DELETE", form="none")),
+        build_conversation(modern_exchange("get", verb="GET", status=404)),
+        build_conversation(modern_exchange("delete", verb="DELETE", form="none")),
     ],
     unjudged=[
-        conversation(modern("get", verb="GET", status=404), legacy("initialize", result={})),
-        conversation(modern("get", verb="GET", status=401)),
+        build_conversation(modern_exchange("get", verb="GET", status=404), legacy_exchange("initialize", result={})),
+        build_conversation(modern_exchange("get", verb="GET", status=401)),
     ],
 )
 def modern_get_allowed(talk: Conversation) -> Iterator[Answer]:
@@ -38,6 +42,6 @@ def modern_get_allowed(talk: Conversation) -> Iterator[Answer]:
     """
     if talk.is_dual_era:
         raise Inapplicable("an older revision is spoken too")
-    for exchange in streamable(talk).clear("get", "delete"):
+    for exchange in only_streamable_http(talk).clear("get", "delete"):
         if exchange.status != 405:
             yield exchange, f"HTTP {exchange.status}, 405 expected"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, stdio
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
-from scoring.streamable import STREAMABLE
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.protocol.streamable_http import STREAMABLE
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -21,11 +21,11 @@ from scoring.streamable import STREAMABLE
     version=1,
     checks=should("DEP-01", "E", "deprecated"),
     good=[
-        conversation(legacy("initialize", result={})),
-        conversation(legacy("initialize", result={}), legacy("sse-open", transport="sse")),
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(legacy_exchange("initialize", result={}), legacy_exchange("sse-open", transport="sse")),
     ],
-    bad=[conversation(legacy("sse-open", transport="sse"))],
-    unjudged=[conversation(stdio("initialize", result={}))],
+    bad=[build_conversation(legacy_exchange("sse-open", transport="sse"))],
+    unjudged=[build_conversation(stdio_exchange("initialize", result={}))],
 )
 def server_transport_deprecated(talk: Conversation) -> Iterator[Answer]:
     """HTTP+SSE is deprecated since revision 2025-03-26 and may be removed, and clients are dropping it.

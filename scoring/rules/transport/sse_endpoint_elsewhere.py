@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, info, rule
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 def _opened(endpoint: str) -> dict[str, Any]:
-    return legacy("sse-open", transport="sse", verb="GET", form="stream", headers={"x-endpoint": endpoint})
+    return legacy_exchange("sse-open", transport="sse", verb="GET", form="stream", headers={"x-endpoint": endpoint})
 
 
 @rule(
@@ -24,9 +24,9 @@ def _opened(endpoint: str) -> dict[str, Any]:
     since="2026.2",
     version=1,
     checks=info("SSE-02", "A", "basic/transports#http-with-sse"),
-    good=[conversation(_opened("same-origin"))],
-    bad=[conversation(_opened("other-origin"))],
-    unjudged=[conversation(legacy("initialize", result={})), conversation(_opened("none"))],
+    good=[build_conversation(_opened("same-origin"))],
+    bad=[build_conversation(_opened("other-origin"))],
+    unjudged=[build_conversation(legacy_exchange("initialize", result={})), build_conversation(_opened("none"))],
 )
 def sse_endpoint_elsewhere(talk: Conversation) -> Iterator[Answer]:
     """Clients refuse an endpoint on another origin, since a server could send their messages anywhere with it.

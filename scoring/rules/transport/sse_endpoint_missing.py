@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
-from scoring.streamable import conclusive
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.streamable_http import list_conclusive_exchanges
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
 
 
 def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> dict[str, Any]:
     headers = {"content-type": kind, "x-endpoint": endpoint}
-    return legacy("sse-open", transport="sse", verb="GET", form="stream", headers=headers, **members)
+    return legacy_exchange("sse-open", transport="sse", verb="GET", form="stream", headers=headers, **members)
 
 
 @rule(
@@ -27,9 +27,12 @@ def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> d
     since="2026.2",
     version=1,
     checks=must("SSE-01", "A", "basic/transports#http-with-sse"),
-    good=[conversation(_opened("same-origin")), conversation(_opened("other-origin"))],
-    bad=[conversation(_opened("none")), conversation(_opened("same-origin", kind="text/plain"))],
-    unjudged=[conversation(legacy("initialize", result={})), conversation(_opened("none", status=503))],
+    good=[build_conversation(_opened("same-origin")), build_conversation(_opened("other-origin"))],
+    bad=[build_conversation(_opened("none")), build_conversation(_opened("same-origin", kind="text/plain"))],
+    unjudged=[
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(_opened("none", status=503)),
+    ],
 )
 def sse_endpoint_missing(talk: Conversation) -> Iterator[Answer]:
     """Under HTTP+SSE the first event, `endpoint`, says where to POST. Without it a client cannot say anything.
@@ -39,8 +42,8 @@ def sse_endpoint_missing(talk: Conversation) -> Iterator[Answer]:
     opened = [one for one in talk.talk.of("sse-open") if one.connection.opened]
     if not opened:
         raise Inapplicable("not over HTTP+SSE")
-    for exchange in conclusive(talk, opened):
+    for exchange in list_conclusive_exchanges(talk, opened):
         if exchange.content_type != "text/event-stream":
-            yield exchange, f"content type {clip(exchange.content_type) or 'missing'}, an event stream expected"
+            yield exchange, f"content type {clip_text(exchange.content_type) or 'missing'}, an event stream expected"
         elif exchange.headers.get("x-endpoint") == "none":
             yield exchange, "the first event is not the endpoint"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, modern_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,16 +20,18 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=should("STRM-02", "E", "basic/transports/streamable-http#receiving-messages"),
-    good=[conversation(modern("discover", form="stream", result={}, headers={"x-accel-buffering": "No"}))],
-    bad=[conversation(modern("discover", form="stream", result={}))],
-    unjudged=[conversation(modern("discover", result={}))],
+    good=[
+        build_conversation(modern_exchange("discover", form="stream", result={}, headers={"x-accel-buffering": "No"}))
+    ],
+    bad=[build_conversation(modern_exchange("discover", form="stream", result={}))],
+    unjudged=[build_conversation(modern_exchange("discover", result={}))],
 )
 def stream_buffering_allowed(talk: Conversation) -> Iterator[Answer]:
     """A proxy such as nginx collects an answer before it passes it on, so that progress arrives with the result.
 
     `X-Accel-Buffering: no` tells it not to.
     """
-    streams = [one for one in streamable(talk).exchanges if one.verb == "POST" and one.form == "stream"]
+    streams = [one for one in only_streamable_http(talk).exchanges if one.verb == "POST" and one.form == "stream"]
     told = [one for one in streams if not one.unclear]
     if not told:
         raise Inapplicable("no answer came as a stream")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.kinds.exchanges import Exchange
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, must, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -22,13 +22,13 @@ from scoring.streamable import streamable
     version=1,
     checks=must("STRM-01", "E", "basic/transports/streamable-http#receiving-messages"),
     good=[
-        conversation(modern("discover", form="stream", result={})),
-        conversation(modern("list-tools", form="stream", message={"method": "notifications/message"})),
+        build_conversation(modern_exchange("discover", form="stream", result={})),
+        build_conversation(modern_exchange("list-tools", form="stream", message={"method": "notifications/message"})),
     ],
-    bad=[conversation(modern("discover", form="stream", message={"id": 7, "method": "ping"}))],
+    bad=[build_conversation(modern_exchange("discover", form="stream", message={"id": 7, "method": "ping"}))],
     unjudged=[
-        conversation(modern("discover", result={})),
-        conversation(legacy("ping", form="stream", message={"id": 7, "method": "ping"})),
+        build_conversation(modern_exchange("discover", result={})),
+        build_conversation(legacy_exchange("ping", form="stream", message={"id": 7, "method": "ping"})),
     ],
 )
 def stream_carries_request(talk: Conversation) -> Iterator[Answer]:
@@ -37,7 +37,7 @@ def stream_carries_request(talk: Conversation) -> Iterator[Answer]:
     What it needs from the client it puts into an `input_required` result, and the client asks again with the answers.
     A client of this revision has no way to answer a request.
     """
-    streams = [one for one in streamable(talk).exchanges if one.verb == "POST" and one.form == "stream"]
+    streams = [one for one in only_streamable_http(talk).exchanges if one.verb == "POST" and one.form == "stream"]
     told = [one for one in streams if not one.unclear or _asks(one)]
     if not told:
         raise Inapplicable("no answer came as a stream")

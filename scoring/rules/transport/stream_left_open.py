@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy, modern
-from scoring.outcome import Inapplicable, Severity
-from scoring.rule import Answer, rule, should
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, rule, should
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
 
 @rule(
@@ -20,9 +20,12 @@ from scoring.streamable import streamable
     since="2026.2",
     version=1,
     checks=should("HTTP-07", "BCDE", "basic/transports/streamable-http#receiving-messages"),
-    good=[conversation(legacy("ping", form="stream", result={}, ended=True))],
-    bad=[conversation(modern("discover", form="stream", result={}, ended=False))],
-    unjudged=[conversation(legacy("ping", result={})), conversation(legacy("ping", form="stream", result={}))],
+    good=[build_conversation(legacy_exchange("ping", form="stream", result={}, ended=True))],
+    bad=[build_conversation(modern_exchange("discover", form="stream", result={}, ended=False))],
+    unjudged=[
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(legacy_exchange("ping", form="stream", result={})),
+    ],
 )
 def stream_left_open(talk: Conversation) -> Iterator[Answer]:
     """The stream of an answer ends with the answer.
@@ -30,7 +33,7 @@ def stream_left_open(talk: Conversation) -> Iterator[Answer]:
     One that stays open keeps a connection on both sides, and clients that read to the end wait for nothing. Close the
     response once the answer is sent; what the server says of its own accord belongs on another stream.
     """
-    streams = [one for one in streamable(talk).exchanges if one.verb == "POST" and one.form == "stream"]
+    streams = [one for one in only_streamable_http(talk).exchanges if one.verb == "POST" and one.form == "stream"]
     watched = [one for one in streams if one.step != "listen" and one.ended is not None and not one.unclear]
     if not watched:
         raise Inapplicable("no answer came as a stream whose end was watched")

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from evidence.kinds.exchanges import Received
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.outcome import Inapplicable, Severity
-from scoring.pages import STEPS
-from scoring.rule import Answer, info, rule
-from scoring.streamable import streamable
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.protocol.list_pages import LIST_STEPS
+from scoring.protocol.streamable_http import only_streamable_http
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
 
-_ORDINARY: Final = frozenset({"initialize", "ping", *STEPS})
+_ORDINARY: Final = frozenset({"initialize", "ping", *LIST_STEPS})
 _ANSWERED: Final = {"message": {"jsonrpc": "2.0", "id": 1, "result": {}}, "event": "message", "id": True}
 
 
 def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict[str, Any]:
-    return legacy(step, form="stream", received=[{"event": "message", **first}, _ANSWERED], **members)
+    return legacy_exchange(step, form="stream", received=[{"event": "message", **first}, _ANSWERED], **members)
 
 
 @rule(
@@ -31,18 +31,20 @@ def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict
     version=1,
     checks=info("HTTP-08", "D", "basic/transports#sending-messages-to-the-server"),
     good=[
-        conversation(_streamed({"text": "", "id": True})),
-        conversation(_streamed({"text": "", "id": True}), legacy("version-missing", form="stream", result={})),
+        build_conversation(_streamed({"text": "", "id": True})),
+        build_conversation(
+            _streamed({"text": "", "id": True}), legacy_exchange("version-missing", form="stream", result={})
+        ),
     ],
     bad=[
-        conversation(legacy("ping", form="stream", result={})),
-        conversation(_streamed({"text": "", "id": False})),
-        conversation(_streamed({"text": "hello", "id": True})),
+        build_conversation(legacy_exchange("ping", form="stream", result={})),
+        build_conversation(_streamed({"text": "", "id": False})),
+        build_conversation(_streamed({"text": "hello", "id": True})),
     ],
     unjudged=[
-        conversation(legacy("ping", result={})),
-        conversation(legacy("ping", revision="C", form="stream", result={})),
-        conversation(legacy("initialize-unknown", form="stream", result={})),
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(legacy_exchange("ping", revision="C", form="stream", result={})),
+        build_conversation(legacy_exchange("initialize-unknown", form="stream", result={})),
     ],
 )
 def stream_not_primed(talk: Conversation) -> Iterator[Answer]:
@@ -52,7 +54,7 @@ def stream_not_primed(talk: Conversation) -> Iterator[Answer]:
     2026-07-28 has dropped it. So this is a remark. It looks at ordinary requests only: without a version, or under an
     older one, a stream must not begin so.
     """
-    streams = [one for one in streamable(talk).exchanges if one.step in _ORDINARY and one.form == "stream"]
+    streams = [one for one in only_streamable_http(talk).exchanges if one.step in _ORDINARY and one.form == "stream"]
     told = [one for one in streams if one.received and not one.unclear]
     if not told:
         raise Inapplicable("no answer came as a stream")

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import Final
 
 from evidence.canonical import Json
-from scoring.conversation import Conversation
-from scoring.conversing import conversation, legacy
-from scoring.origins import origin_of
-from scoring.outcome import Inapplicable, Severity
-from scoring.path import clip
-from scoring.rule import Answer, must, rule
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
+from scoring.text.origins import parse_origin
 
 _REMOTE: Final = ("streamable-http", "sse")
 
 
 def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
-    talk = conversation(legacy("initialize", result={}))
+    talk = build_conversation(legacy_exchange("initialize", result={}))
     return replace(talk, talk=replace(talk.talk, target={"type": kind, "identifier": address}))
 
 
@@ -47,8 +47,8 @@ def target_not_encrypted(talk: Conversation) -> Iterator[Answer]:
     address, kind = talk.talk.target.get("identifier"), talk.talk.target.get("type")
     if kind not in _REMOTE or not isinstance(address, str):
         raise Inapplicable("not reached by an address")
-    origin = origin_of(address)
+    origin = parse_origin(address)
     if origin is None:
         raise Inapplicable("the address is none")
     if origin.scheme == "http" and not origin.is_loopback:
-        yield f"{clip(address)}, https expected"
+        yield f"{clip_text(address)}, https expected"

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from evidence.kinds.trials import Kind, Outcome
-from scoring.outcome import Severity, Undecided
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.trials_examples import trial
-from scoring.trials_scope import Trial
+from evidence.kinds.trials import TrialKind, TrialOutcome
+from scoring.engine.rule import rule
+from scoring.example_builders.trials import trial
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.trials import Trial
+from scoring.text.evidence_path import clip_text
 
 _INVALID_PARAMS: Final = -32602
 _INTERNAL: Final = -32603
@@ -67,13 +67,13 @@ def trial_call_failed(trial: Trial) -> Iterator[str]:
     Our arguments are made up, so an error that may be about their values is not held against a tool, whatever its form;
     neither is an internal error in our sandbox, which has no network.
     """
-    tried = trial.clear(Kind.CALL)
-    if tried.outcome is Outcome.MALFORMED:
-        yield f"answered by no result of a tool: {clip(tried.detail)}"
-    if tried.outcome is not Outcome.PROTOCOL_ERROR:
+    tried = trial.clear(TrialKind.CALL)
+    if tried.outcome is TrialOutcome.MALFORMED:
+        yield f"answered by no result of a tool: {clip_text(tried.detail)}"
+    if tried.outcome is not TrialOutcome.PROTOCOL_ERROR:
         return
     unknown = tried.code == _INVALID_PARAMS and _UNKNOWN_TOOL.search(tried.text.replace(tried.tool, ""))
     internal = tried.code == _INTERNAL and not trial.cut_off and not _ABOUT_VALUES.search(tried.text)
     if not (unknown or internal or tried.code in _PLAIN):
         raise Undecided(f"JSON-RPC error {tried.code} may be about our values or our sandbox")
-    yield f"answered by JSON-RPC error {tried.code}, a result expected: {clip(tried.text) or 'no message'}"
+    yield f"answered by JSON-RPC error {tried.code}, a result expected: {clip_text(tried.text) or 'no message'}"

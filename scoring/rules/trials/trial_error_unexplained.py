@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scoring.outcome import Level, Severity
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.trials_examples import mistake, trial
-from scoring.trials_scope import Trial
+from scoring.engine.rule import rule
+from scoring.example_builders.trials import trial, trial_with_mistake
+from scoring.results.outcome import Level, Severity
+from scoring.scopes.trials import Trial
+from scoring.text.evidence_path import clip_text
 
 _SAYS_NOTHING: Final = frozenset(
     {"", "error", "an error", "internal error", "internal server error", "server error", "unknown error", "exception"}
@@ -31,12 +31,12 @@ _SAYS_NOTHING: Final = frozenset(
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling",
     good=[
         trial("tool_error", text="No note is called example."),
-        mistake("protocol_error", "missing_required", code=-32602, text="note is required"),
+        trial_with_mistake("protocol_error", "missing_required", code=-32602, text="note is required"),
     ],
     bad=[
         trial("tool_error", text=""),
         trial("tool_error", text="[object Object]"),
-        mistake("tool_error", "invalid_type", text="Error: undefined"),
+        trial_with_mistake("tool_error", "invalid_type", text="Error: undefined"),
         trial("protocol_error", code=-32603, text="Internal error"),
     ],
     unjudged=[trial(), trial("failure", reason="timeout")],
@@ -48,7 +48,7 @@ def trial_error_unexplained(trial: Trial) -> Iterator[str]:
     """
     tried = trial.error()
     if _plain(tried.text) in _SAYS_NOTHING:
-        yield f"the text of the error is {clip(tried.text)!r}" if tried.text else "the error has no text"
+        yield f"the text of the error is {clip_text(tried.text)!r}" if tried.text else "the error has no text"
 
 
 def _plain(text: str) -> str:

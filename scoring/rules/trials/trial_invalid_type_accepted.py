@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evidence.kinds.trials import Kind, Outcome
-from scoring.outcome import Level, Severity, Tolerated
-from scoring.path import clip
-from scoring.rule import Answer, rule
-from scoring.trials_examples import mistake, trial
-from scoring.trials_scope import Trial
+from evidence.kinds.trials import TrialKind, TrialOutcome
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.trials import trial, trial_with_mistake
+from scoring.results.outcome import Level, Severity, Tolerated
+from scoring.scopes.trials import Trial
+from scoring.text.evidence_path import clip_text
 
 _INVALID_PARAMS: Final = -32602
 
@@ -26,18 +26,20 @@ _INVALID_PARAMS: Final = -32602
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations",
     good=[
-        mistake("tool_error", "invalid_type", text="note: expected a string"),
-        mistake("protocol_error", "invalid_type", code=-32602, text="Invalid params"),
+        trial_with_mistake("tool_error", "invalid_type", text="note: expected a string"),
+        trial_with_mistake("protocol_error", "invalid_type", code=-32602, text="Invalid params"),
     ],
     bad=[
-        mistake("result", "invalid_type"),
-        mistake("protocol_error", "invalid_type", code=-32603, text="Cannot read properties of undefined"),
+        trial_with_mistake("result", "invalid_type"),
+        trial_with_mistake("protocol_error", "invalid_type", code=-32603, text="Cannot read properties of undefined"),
     ],
     unjudged=[
         trial(),
-        mistake("failure", "invalid_type", reason="unreachable", detail="HTTP 500 to tools/call"),
-        mistake("failure", "invalid_type", reason="oauth_required", detail="HTTP 401 with a Bearer challenge"),
-        mistake("tool_error", "invalid_type", text="Set NOTES_API_KEY", locked=True),
+        trial_with_mistake("failure", "invalid_type", reason="unreachable", detail="HTTP 500 to tools/call"),
+        trial_with_mistake(
+            "failure", "invalid_type", reason="oauth_required", detail="HTTP 401 with a Bearer challenge"
+        ),
+        trial_with_mistake("tool_error", "invalid_type", text="Set NOTES_API_KEY", locked=True),
     ],
 )
 def trial_invalid_type_accepted(trial: Trial) -> Iterator[Answer]:
@@ -49,8 +51,8 @@ def trial_invalid_type_accepted(trial: Trial) -> Iterator[Answer]:
     One tool is called once with a wrong type for a required parameter, an object for a text, words for a number: one
     that only reads, or in our sandbox another when none does.
     """
-    tried = trial.clear(Kind.INVALID_TYPE)
-    if tried.outcome is Outcome.RESULT:
-        yield f"got a value of a wrong type for {clip(tried.parameter)} and was answered as if nothing were wrong"
-    elif tried.outcome is Outcome.PROTOCOL_ERROR and tried.code != _INVALID_PARAMS:
+    tried = trial.clear(TrialKind.INVALID_TYPE)
+    if tried.outcome is TrialOutcome.RESULT:
+        yield f"got a value of a wrong type for {clip_text(tried.parameter)} and was answered as if nothing were wrong"
+    elif tried.outcome is TrialOutcome.PROTOCOL_ERROR and tried.code != _INVALID_PARAMS:
         yield Tolerated(f"refused by JSON-RPC error {tried.code}, {_INVALID_PARAMS} or isError expected")

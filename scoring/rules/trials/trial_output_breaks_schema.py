@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.kinds.trials import Kind, Outcome, Structured
-from scoring.outcome import Inapplicable, Level, Severity, Undecided
-from scoring.path import clip
-from scoring.rule import rule
-from scoring.trials_examples import trial
-from scoring.trials_scope import Trial
+from evidence.kinds.trials import Structured, TrialKind, TrialOutcome
+from scoring.engine.rule import rule
+from scoring.example_builders.trials import trial
+from scoring.results.outcome import Inapplicable, Level, Severity, Undecided
+from scoring.scopes.trials import Trial
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -41,12 +41,12 @@ def trial_output_breaks_schema(trial: Trial) -> Iterator[str]:
     Clients validate it, and the official ones throw the whole answer away when it does not fit: the tool then works
     in the author's tests and for nobody else.
     """
-    tried = trial.clear(Kind.CALL)
-    if tried.outcome is not Outcome.RESULT or tried.structured in {None, Structured.NOT_DECLARED}:
+    tried = trial.clear(TrialKind.CALL)
+    if tried.outcome is not TrialOutcome.RESULT or tried.structured in {None, Structured.NOT_DECLARED}:
         raise Inapplicable("no output schema was to be kept")
     if tried.structured is Structured.UNJUDGED:
         raise Undecided(tried.complaint or "the output schema cannot be applied")
     if tried.structured is Structured.MISSING:
         yield "structuredContent is missing although the tool declares outputSchema"
     elif tried.structured is Structured.INVALID:
-        yield f"structuredContent breaks outputSchema at {clip(tried.complaint)}"
+        yield f"structuredContent breaks outputSchema at {clip_text(tried.complaint)}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity, Undecided
-from scoring.project_examples import publisher
-from scoring.publisher_scope import Publisher
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import publisher
+from scoring.results.outcome import Severity, Undecided
+from scoring.scopes.publisher import Publisher
 
 
 @rule(

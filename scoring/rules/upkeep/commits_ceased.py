@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import upkeep, weighing
-from scoring.outcome import Inapplicable, NotMeasured, Partly, Severity
-from scoring.project_examples import ago, project, sourced
-from scoring.project_scope import Project
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import days_ago, project, source_only_project
+from scoring.results import weighting
+from scoring.results.outcome import Inapplicable, NotMeasured, PartialFailure, Severity
+from scoring.scopes import maintenance
+from scoring.scopes.project import Project
 
 
 @rule(
@@ -20,15 +21,15 @@ from scoring.rule import Answer, rule
     since="2026.3",
     version=1,
     good=[
-        project(last_commit_at=ago(90)),
+        project(last_commit_at=days_ago(90)),
     ],
     bad=[
-        project(last_commit_at=ago(400)),
-        project(last_commit_at=ago(150), stars=5000, contributors={"count": 90}),
+        project(last_commit_at=days_ago(400)),
+        project(last_commit_at=days_ago(150), stars=5000, contributors={"count": 90}),
     ],
     unjudged=[
         project(last_commit_at=None),
-        sourced(),
+        source_only_project(),
     ],
 )
 def commits_ceased(project: Project) -> Iterator[Answer]:
@@ -39,8 +40,8 @@ def commits_ceased(project: Project) -> Iterator[Answer]:
     enough.
     """
     days = project.days_since(project.hosted.last_commit_at)
-    left = upkeep.points(days, upkeep.ACTIVITY, project.size)
+    left = maintenance.compute_points(days, maintenance.ACTIVITY, project.size)
     if isinstance(left, NotMeasured):
         raise Inapplicable(left.detail)
-    if left < weighing.FULL:
-        yield Partly(f"the last commit by a person was {days} days ago", 1 - left / weighing.FULL)
+    if left < weighting.FULL_POINTS:
+        yield PartialFailure(f"the last commit by a person was {days} days ago", 1 - left / weighting.FULL_POINTS)

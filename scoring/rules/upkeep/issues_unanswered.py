@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.project_examples import met, project, sourced
-from scoring.project_scope import Project
-from scoring.rule import Answer, rule
-from scoring.unanswered import unanswered
+from scoring.analysis.response_times import judge_response_times
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import issue_threads, project, source_only_project
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Project
 
 
 @rule(
@@ -20,17 +20,17 @@ from scoring.unanswered import unanswered
     since="2026.3",
     version=1,
     good=[
-        project(issues=met()),
-        project(issues=met(unanswered=2, answered=8)),
+        project(issues=issue_threads()),
+        project(issues=issue_threads(unanswered=2, answered=8)),
     ],
     bad=[
-        project(issues=met(median_response_s=90 * 86_400)),
-        project(issues=met(unanswered=8, answered=2)),
+        project(issues=issue_threads(median_response_s=90 * 86_400)),
+        project(issues=issue_threads(unanswered=8, answered=2)),
     ],
     unjudged=[
-        project(issues=met(sampled=2, answered=0, unanswered=2)),
+        project(issues=issue_threads(sampled=2, answered=0, unanswered=2)),
         project(issues=None),
-        sourced(),
+        source_only_project(),
     ],
 )
 def issues_unanswered(project: Project) -> Iterator[Answer]:
@@ -40,4 +40,4 @@ def issues_unanswered(project: Project) -> Iterator[Answer]:
     a large project within a week. One word and a label are an answer. Issues without any answer count as waiting for
     ever.
     """
-    return unanswered(project.hosted.issues, project.size)
+    return judge_response_times(project.hosted.issues, project.size)

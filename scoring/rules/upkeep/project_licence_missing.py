@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.project_examples import project, sourced
-from scoring.project_scope import Project
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import project, source_only_project
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Project
 
 
 @rule(
@@ -20,17 +20,17 @@ from scoring.rule import rule
     version=1,
     good=[
         project(licence="MIT"),
-        sourced(licence="/LICENSE"),
+        source_only_project(licence="/LICENSE"),
         project(package={"licence": "MIT"}),
     ],
     bad=[
-        sourced(),
+        source_only_project(),
         project(source={"origin": "github", "complete": True}),
     ],
     unjudged=[
         project(),
-        sourced(origin="npm"),
-        sourced(complete=False),
+        source_only_project(origin="npm"),
+        source_only_project(complete=False),
     ],
 )
 def project_licence_missing(project: Project) -> Iterator[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.project_examples import project, sourced
-from scoring.project_scope import Project
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import project, source_only_project
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Project
 
 
 @rule(
@@ -18,9 +18,9 @@ from scoring.rule import rule
     title="The repository has no README",
     since="2026.3",
     version=1,
-    good=[project(readme=True), sourced(readme={"path": "README.md"})],
-    bad=[project(readme=False), sourced()],
-    unjudged=[project(), sourced(origin="npm"), sourced(complete=False)],
+    good=[project(readme=True), source_only_project(readme={"path": "README.md"})],
+    bad=[project(readme=False), source_only_project()],
+    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
 )
 def project_readme_missing(project: Project) -> Iterator[str]:
     """The README is the first thing that anybody sees, and often the last.

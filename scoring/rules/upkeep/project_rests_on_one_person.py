@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from scoring import upkeep
-from scoring.outcome import Partly, Severity, Undecided
-from scoring.project_examples import met, project, sourced
-from scoring.project_scope import Project
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import issue_threads, project, source_only_project
+from scoring.results.outcome import PartialFailure, Severity, Undecided
+from scoring.scopes import maintenance
+from scoring.scopes.project import Project
 
 _SMALL: Final = Decimal("0.4")
-"""Projects below this size (`scoring.upkeep.scale`) are kept by one person as a rule."""
+"""Projects below this size (`scoring.scopes.maintenance.compute_scale`) are kept by one person as a rule."""
 
 
 @rule(
@@ -29,11 +29,11 @@ _SMALL: Final = Decimal("0.4")
         project(bus_factor=1),
     ],
     bad=[
-        project(bus_factor=1, stars=4000, contributors={"count": 20}, issues=met(opened_year=90)),
+        project(bus_factor=1, stars=4000, contributors={"count": 20}, issues=issue_threads(opened_year=90)),
     ],
     unjudged=[
         project(),
-        sourced(),
+        source_only_project(),
     ],
 )
 def project_rests_on_one_person(project: Project) -> Iterator[Answer]:
@@ -44,6 +44,6 @@ def project_rests_on_one_person(project: Project) -> Iterator[Answer]:
     """
     if project.hosted.bus_factor is None:
         raise Undecided("who committed is not known")
-    size = upkeep.scale(project.size)
+    size = maintenance.compute_scale(project.size)
     if project.hosted.bus_factor <= 1 and size >= _SMALL:
-        yield Partly("one person made half of the commits", size)
+        yield PartialFailure("one person made half of the commits", size)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.project_examples import project, sourced
-from scoring.project_scope import Project
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import project, source_only_project
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Project
 
 
 @rule(
@@ -20,16 +20,16 @@ from scoring.rule import rule
     version=1,
     good=[
         project(community={"security": True}),
-        sourced(security_policy="/SECURITY.md"),
+        source_only_project(security_policy="/SECURITY.md"),
     ],
     bad=[
         project(community={"security": False}),
-        sourced(),
+        source_only_project(),
     ],
     unjudged=[
         project(),
-        sourced(origin="npm"),
-        sourced(complete=False),
+        source_only_project(origin="npm"),
+        source_only_project(complete=False),
     ],
 )
 def project_security_policy_missing(project: Project) -> Iterator[str]:

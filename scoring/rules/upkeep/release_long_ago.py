@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring import upkeep, weighing
-from scoring.outcome import Inapplicable, NotMeasured, Partly, Severity
-from scoring.project_examples import ago, project, sourced
-from scoring.project_scope import Project
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import days_ago, project, source_only_project
+from scoring.results import weighting
+from scoring.results.outcome import Inapplicable, NotMeasured, PartialFailure, Severity
+from scoring.scopes import maintenance
+from scoring.scopes.project import Project
 
 
 @rule(
@@ -20,15 +21,15 @@ from scoring.rule import Answer, rule
     since="2026.3",
     version=1,
     good=[
-        project(releases={"count": 1, "latest_at": ago(200)}),
-        project(package={"latest_published": ago(9)}, releases={"count": 1, "latest_at": ago(900)}),
+        project(releases={"count": 1, "latest_at": days_ago(200)}),
+        project(package={"latest_published": days_ago(9)}, releases={"count": 1, "latest_at": days_ago(900)}),
     ],
     bad=[
-        project(releases={"count": 1, "latest_at": ago(900)}),
+        project(releases={"count": 1, "latest_at": days_ago(900)}),
     ],
     unjudged=[
         project(releases={"count": 0}),
-        sourced(),
+        source_only_project(),
     ],
 )
 def release_long_ago(project: Project) -> Iterator[Answer]:
@@ -38,8 +39,8 @@ def release_long_ago(project: Project) -> Iterator[Answer]:
     Publish what has changed, with its version.
     """
     days = project.days_since(project.released_at) if project.hosted else None
-    left = upkeep.points(days, upkeep.RELEASES, project.size)
+    left = maintenance.compute_points(days, maintenance.RELEASES, project.size)
     if isinstance(left, NotMeasured):
         raise Inapplicable(left.detail)
-    if left < weighing.FULL:
-        yield Partly(f"the newest release is {days} days old", 1 - left / weighing.FULL)
+    if left < weighting.FULL_POINTS:
+        yield PartialFailure(f"the newest release is {days} days old", 1 - left / weighting.FULL_POINTS)

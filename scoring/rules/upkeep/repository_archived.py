@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.outcome import Severity
-from scoring.project_examples import project, sourced
-from scoring.project_scope import Project
-from scoring.rule import rule
+from scoring.engine.rule import rule
+from scoring.example_builders.project import project, source_only_project
+from scoring.results.outcome import Severity
+from scoring.scopes.project import Project
 
 
 @rule(
@@ -27,7 +27,7 @@ from scoring.rule import rule
         project(disabled=True),
     ],
     unjudged=[
-        sourced(),
+        source_only_project(),
     ],
 )
 def repository_archived(project: Project) -> Iterator[str]:

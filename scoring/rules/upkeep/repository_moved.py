@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from scoring.outcome import Partly, Severity
-from scoring.path import clip
-from scoring.project_examples import project, sourced
-from scoring.project_scope import Project
-from scoring.rule import Answer, rule
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.project import project, source_only_project
+from scoring.results.outcome import PartialFailure, Severity
+from scoring.scopes.project import Project
+from scoring.text.evidence_path import clip_text
 
 _HALF: Final = Decimal("0.5")
 
@@ -30,7 +30,7 @@ _HALF: Final = Decimal("0.5")
         project(asked="somebody/notes"),
     ],
     unjudged=[
-        sourced(),
+        source_only_project(),
     ],
 )
 def repository_moved(project: Project) -> Iterator[Answer]:
@@ -39,4 +39,4 @@ def repository_moved(project: Project) -> Iterator[Answer]:
     Register the name that the repository has now.
     """
     if project.hosted.asked and project.hosted.asked.lower() != project.hosted.name.lower():
-        yield Partly(f"{clip(project.hosted.asked)} is called {clip(project.hosted.name)} now", _HALF)
+        yield PartialFailure(f"{clip_text(project.hosted.asked)} is called {clip_text(project.hosted.name)} now", _HALF)

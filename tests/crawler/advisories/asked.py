@@ -10,17 +10,17 @@ from pathlib import Path
 
 import httpx
 
-from crawler.advisories.api import Api
-from crawler.advisories.asking import API_LIMITS, EXPORT_LIMITS, Asker
-from crawler.advisories.export import WebExport
+from crawler.advisories.http_client import API_LIMITS, EXPORT_LIMITS, AdvisoryClient
 from crawler.advisories.mirror import Mirror
-from crawler.advisories.ordering import OsvOrder
-from crawler.advisories.refreshing import Refreshed, Refresher
-from crawler.wire.adapters import GuardedTransport
-from crawler.wire.connection import Limits
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from evidence.advisories.matching import Package, examine
+from crawler.advisories.mirror_refresh import Refresher, RefreshResult
+from crawler.advisories.osv_api import OsvApi
+from crawler.advisories.osv_export import WebExport
+from crawler.advisories.version_order import OsvOrder
+from crawler.http.adapters import GuardedTransport
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpEngine
+from evidence.advisories.package_matching import Package, match_packages
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -33,10 +33,10 @@ class Waits(list[float]):
 
 
 @asynccontextmanager
-async def asking(limits: Limits, waits: Waits | None = None) -> AsyncIterator[Asker]:
-    engine = Engine(user_agent="hallmark/test", guard=Guard(allow_private=True), limits=limits)
+async def asking(limits: Limits, waits: Waits | None = None) -> AsyncIterator[AdvisoryClient]:
+    engine = HttpEngine(user_agent="hallmark/test", guard=AddressGuard(allow_private=True), limits=limits)
     async with httpx.AsyncClient(transport=GuardedTransport(engine, limits=limits), trust_env=False) as client:
-        yield Asker(client, what="OSV", sleep=waits if waits is not None else Waits())
+        yield AdvisoryClient(client, what="OSV", sleep=waits if waits is not None else Waits())
 
 
 def refresh(
@@ -47,10 +47,10 @@ def refresh(
     now: datetime = NOW,
     anew: bool = False,
     waits: Waits | None = None,
-) -> list[Refreshed]:
+) -> list[RefreshResult]:
     """Refresh a mirror once."""
 
-    async def run() -> list[Refreshed]:
+    async def run() -> list[RefreshResult]:
         async with asking(EXPORT_LIMITS, waits) as asker:
             return await Refresher(WebExport(asker, base), path, lambda: now).refresh(ecosystems, anew=anew)
 
@@ -58,9 +58,9 @@ def refresh(
 
 
 @asynccontextmanager
-async def api(base: str, waits: Waits | None = None) -> AsyncIterator[Api]:
+async def api(base: str, waits: Waits | None = None) -> AsyncIterator[OsvApi]:
     async with asking(API_LIMITS, waits) as asker:
-        yield Api(asker, base)
+        yield OsvApi(asker, base)
 
 
 def affecting(path: Path, ecosystem: str, name: str, version: str) -> list[str]:
@@ -68,5 +68,5 @@ def affecting(path: Path, ecosystem: str, name: str, version: str) -> list[str]:
     with Mirror(path).snapshot() as snapshot:
         assert snapshot is not None
         package = Package(ecosystem=ecosystem, name=name, version=version)
-        hits = examine([package], snapshot.ecosystems, snapshot.candidates, OsvOrder()).hits
+        hits = match_packages([package], snapshot.ecosystems, snapshot.candidates, OsvOrder()).hits
         return sorted(hit.id for hit in hits)

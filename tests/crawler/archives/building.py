@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crawler.archives import Bounds, Member, Walk
+from crawler.archives import ArchiveWalk, Bounds, Member
 
 
 def block(
@@ -83,8 +83,8 @@ def zipped(*entries: Zipped, count: int | None = None, shift: int = 0) -> bytes:
 
 def walked(
     data: bytes, *, strip: int = 1, room: int = 1 << 20, bounds: Bounds | None = None
-) -> tuple[dict[str, bytes | None], Walk]:
+) -> tuple[dict[str, bytes | None], ArchiveWalk]:
     """The files of an archive by path, and the walk that found them."""
-    walk = Walk(io.BytesIO(data), lambda _: room, strip=strip, bounds=bounds)
+    walk = ArchiveWalk(io.BytesIO(data), lambda _: room, strip=strip, bounds=bounds)
     found: list[Member] = list(walk)
     return {member.path: member.data for member in found}, walk

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 
-from crawler.wire.launch import Exit
+from crawler.launcher import ProcessExit
 from evidence.canonical import Json
 from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Reason, Target, TargetType
@@ -49,7 +49,7 @@ class Pipes:
         assert self._process.stdin
         self._process.stdin.close()
 
-    async def stop(self) -> Exit:
+    async def stop(self) -> ProcessExit:
         self.stops += 1
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -57,7 +57,7 @@ class Pipes:
             pass
         code = await self._process.wait()
         self.ended.set()
-        return Exit(None if code == -signal.SIGKILL else code, await self._stderr)
+        return ProcessExit(None if code == -signal.SIGKILL else code, await self._stderr)
 
     async def _read_stderr(self) -> str:
         assert self._process.stderr

@@ -6,25 +6,25 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crawler.collectors.protocol.access import AccessLimits, look_at_access
-from crawler.collectors.protocol.access_knocking import Knocker
-from crawler.courtesy import Courtesy
-from crawler.credentials import Credential
-from crawler.wire.address import parse_url
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.resolve import Resolver
+from crawler.collectors.protocol.access.access_probe import AccessLimits, collect_access
+from crawler.collectors.protocol.access.unauthenticated_requests import UnauthenticatedRequests
+from crawler.http.address_guard import AddressGuard
+from crawler.http.credentials import Credential
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.http.resolver import Resolver
+from crawler.http.url import parse_url
 from evidence.canonical import Json
 from evidence.kinds.access import Access
 from evidence.model import Absent, Observed, Target, TargetType
-from scoring import access_scope
-from scoring.assess import ask
-from scoring.outcome import Inapplicable, Undecided
-from scoring.rule import discover
+from scoring.engine.assess import ask_rule
+from scoring.engine.rule import discover_rules
+from scoring.results.outcome import Inapplicable, Undecided
+from scoring.scopes import server_access
 from tests.crawler.collectors.probing import AGENT, BRISK, WIRE, Timekeeper
 from tests.servers.hostile import Behaviour, serving
 
-RULES = {check.id: rule for rule in discover("scoring.rules.authorization").values() for check in rule.checks}
+RULES = {check.id: rule for rule in discover_rules("scoring.rules.authorization").values() for check in rule.checks}
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Looked:
 
     def _verdict(self, check: str) -> str:
         try:
-            findings = ask(RULES[check], access_scope.Access(at="access", seen=self.access))
+            findings = ask_rule(RULES[check], server_access.Access(at="access", seen=self.access))
         except Inapplicable:
             return "not_applicable"
         except Undecided:
@@ -71,18 +71,18 @@ async def look(
     time: Timekeeper | None = None,
 ) -> Looked:
     hand = time or Timekeeper()
-    engine = Engine(
+    engine = HttpEngine(
         user_agent=AGENT,
-        guard=Guard(allow_private=private),
+        guard=AddressGuard(allow_private=private),
         resolver=resolver,
         limits=BRISK if brisk else WIRE,
     )
-    courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
+    courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
     async with engine.visit(seconds=30) as visit:
         own = await visit.is_private(parse_url(target.identifier).origin)
-        knocker = Knocker(visit, target, courtesy, gapless=own, client_version="0")
+        knocker = UnauthenticatedRequests(visit, target, courtesy, gapless=own, client_version="0")
         asked = await knocker.bare(over_sse=target.type is TargetType.SSE)
-        content, observation = await look_at_access(
+        content, observation = await collect_access(
             visit,
             target,
             asked,

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
-from crawler.collectors.protocol.chosen import Chosen
-from crawler.courtesy import Courtesy
-from crawler.wire.connection import Limits
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.launch import Launcher
-from crawler.wire.resolve import Resolver
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.http.resolver import Resolver
+from crawler.launcher import Launcher
 from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import KIND, Listing
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
@@ -25,8 +25,8 @@ AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
 WIRE = Limits(connect=10, first_byte=10, between_bytes=10, total=20)
 PROBE = ProbeLimits(discover=20, total=60, stdio_answer=20, retry_pause=0)
 # For servers that must run into a deadline.
-BRISK = Limits(connect=2, first_byte=0.4, between_bytes=0.25, total=0.7)
-BRISK_PROBE = ProbeLimits(discover=0.2, total=3, stdio_answer=0.5, retry_pause=0)
+BRISK = Limits(connect=2, first_byte=0.8, between_bytes=0.5, total=1.4)
+BRISK_PROBE = ProbeLimits(discover=0.4, total=6, stdio_answer=1, retry_pause=0)
 
 
 class Timekeeper:
@@ -56,18 +56,18 @@ def collector(
     time: Timekeeper | None = None,
     depth: str = "core",
     at: datetime = NOW,
-    chosen: Chosen | None = None,
+    chosen: QuestionSelection | None = None,
     opted_out: Sequence[str] = (),
 ) -> ProtocolCollector:
     hand = time or Timekeeper()
-    engine = Engine(
+    engine = HttpEngine(
         user_agent=AGENT,
-        guard=Guard(allow_private=private),
+        guard=AddressGuard(allow_private=private),
         resolver=resolver,
         tls=tls,
         limits=BRISK if brisk else WIRE,
     )
-    courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
+    courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
     bounds = BRISK_PROBE if brisk else limits
     return ProtocolCollector(
         engine, launcher, courtesy, lambda: at, bounds, depth=depth, chosen=chosen, opted_out=opted_out

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol.access import BOGUS_BEARER
+from crawler.collectors.protocol.access.access_probe import BOGUS_BEARER
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 from tests.crawler.collectors.looking import Looked, look, looked_at
@@ -118,7 +118,7 @@ def test_an_sse_server_that_locks_only_its_endpoint_is_gated() -> None:
             await call.send(
                 b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n"
             )
-            await asyncio.sleep(5)
+            await asyncio.sleep(30)
         elif call.verb == "GET":
             await call.reply(404)
         else:

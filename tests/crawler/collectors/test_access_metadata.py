@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from crawler.collectors.protocol.access import AccessLimits
-from crawler.collectors.protocol.access_metadata import Attempt, MetadataReader
-from crawler.courtesy import Courtesy
-from crawler.wire.address import parse_url
-from crawler.wire.http import Engine
+from crawler.collectors.protocol.access.access_probe import AccessLimits
+from crawler.collectors.protocol.access.authorization_metadata import MetadataAttempt, MetadataReader
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.http.url import parse_url
 from evidence.model import Reason
 from tests.crawler.collectors.looking import Looked, looked_at
 from tests.crawler.collectors.probing import AGENT, WIRE, Timekeeper
@@ -69,10 +69,12 @@ def test_an_address_that_is_none_is_recorded(address: str) -> None:
 def test_private_addresses_are_refused_unless_they_are_allowed_and_each_request_waits_its_turn() -> None:
     server, hand = Locked(ADVERTISED, pages=good_pages()), Timekeeper()
 
-    async def run() -> tuple[Attempt, ...]:
-        engine = Engine(user_agent=AGENT, limits=WIRE)
+    async def run() -> tuple[MetadataAttempt, ...]:
+        engine = HttpEngine(user_agent=AGENT, limits=WIRE)
         async with serving(server) as url, engine.visit() as visit:
-            reader = MetadataReader(visit, Courtesy(tick=hand.tick, sleep=hand.sleep), AccessLimits(), home="127.0.0.1")
+            reader = MetadataReader(
+                visit, HostRateLimiter(tick=hand.tick, sleep=hand.sleep), AccessLimits(), home="127.0.0.1"
+            )
             return await reader.resource(parse_url(url), [])
 
     attempts = asyncio.run(run())

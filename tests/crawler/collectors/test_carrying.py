@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol import carrying
-from crawler.collectors.protocol.carrying import full_at, is_full_due
+from crawler.collectors.protocol.probes import carry_over
+from crawler.collectors.protocol.probes.carry_over import is_full_probe_due, read_full_probe_time
 from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchange
 from evidence.model import Observed, Record
@@ -109,7 +109,7 @@ def test_what_is_unchanged_is_found_without_reading_it_again(monkeypatch: pytest
     def read(_: bytes) -> None:
         raise AssertionError("both bodies were parsed")
 
-    monkeypatch.setattr(carrying._Talk, "read", read)
+    monkeypatch.setattr(carry_over._Talk, "read", read)
 
     full, first, second = visits(Changing())
 
@@ -215,8 +215,8 @@ def test_a_full_probe_that_is_cut_short_keeps_what_the_last_one_found_and_is_due
 
     assert asked(short) < asked(full)
     assert body(full) == body(short) == body(again)
-    assert full_at(short["exchanges"]) == full_at(full["exchanges"])
-    assert full_at(again["exchanges"]) == NOW + 2 * DAY
+    assert read_full_probe_time(short["exchanges"]) == read_full_probe_time(full["exchanges"])
+    assert read_full_probe_time(again["exchanges"]) == NOW + 2 * DAY
 
 
 def test_a_full_probe_that_is_cut_short_and_contradicts_the_last_one_stands_for_itself() -> None:
@@ -229,7 +229,7 @@ def test_a_full_probe_that_is_cut_short_and_contradicts_the_last_one_stands_for_
     full, short = visits(Changing(), change, depths="ff")
 
     assert body(short) != body(full)
-    assert full_at(short["exchanges"]) == NOW + DAY
+    assert read_full_probe_time(short["exchanges"]) == NOW + DAY
 
 
 def test_rows_of_one_era_are_never_read_with_the_lists_of_the_other() -> None:
@@ -281,17 +281,17 @@ def test_the_time_of_a_full_probe_may_be_missing_or_no_time() -> None:
     record = full["exchanges"]
     unreadable: list[dict[str, Json]] = [{}, {"full_at": 7}, {"full_at": "yesterday"}]
     for observation in unreadable:
-        assert full_at(replace(record, observation=observation)) is None
-    assert full_at(record) == datetime.fromisoformat(NOW.isoformat())
-    assert [is_full_due(record, NOW + days * DAY) for days in (0, 6, 7)] == [False, False, True]
-    assert is_full_due(None, NOW)
+        assert read_full_probe_time(replace(record, observation=observation)) is None
+    assert read_full_probe_time(record) == datetime.fromisoformat(NOW.isoformat())
+    assert [is_full_probe_due(record, NOW + days * DAY) for days in (0, 6, 7)] == [False, False, True]
+    assert is_full_probe_due(None, NOW)
 
 
 def test_the_first_full_probes_of_many_servers_are_spread_over_the_week() -> None:
-    due = [[is_full_due(None, NOW + day * DAY, weekday) for day in range(7)] for weekday in range(7)]
+    due = [[is_full_probe_due(None, NOW + day * DAY, weekday) for day in range(7)] for weekday in range(7)]
     assert [days.count(True) for days in due] == [1] * 7
     assert sum(days[0] for days in due) == 1
-    assert is_full_due(None, NOW)
+    assert is_full_probe_due(None, NOW)
 
 
 def test_full_probes_stay_spread_over_the_week_whenever_in_the_night_a_server_has_its_turn() -> None:
@@ -307,7 +307,7 @@ def test_full_probes_stay_spread_over_the_week_whenever_in_the_night_a_server_ha
             if server in last:
                 told = {**known["exchanges"].observation, "full_at": last[server].isoformat()}
                 earlier = replace(known["exchanges"], observation=told)
-            if is_full_due(earlier, at, server % 7):
+            if is_full_probe_due(earlier, at, server % 7):
                 last[server] = at
                 asked += 1
         by_night.append(asked)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol.carrying import full_at, is_full_due
-from crawler.collectors.protocol.chosen import Chosen
+from crawler.collectors.protocol.probes.carry_over import is_full_probe_due, read_full_probe_time
+from crawler.collectors.protocol.questions.selection import QuestionSelection
 from evidence.model import Record
 from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.probing import NOW, body, collector, records_of, remote, talk
@@ -23,7 +23,9 @@ LOST = """
     discover-origin list-tools-elsewhere discover-version-unknown discover-meta-missing discover-method-mismatch get
     removed-ping delete list-tools-again call-name-mismatch call-name-encoded read-nonexistent cursor-invented
 """
-EVERYTHING = Chosen.behind(f"exchanges/{era}/{step}" for era in ("legacy", "modern") for step in LOST.split())
+EVERYTHING = QuestionSelection.behind(
+    f"exchanges/{era}/{step}" for era in ("legacy", "modern") for step in LOST.split()
+)
 
 
 class Counting(Changing):
@@ -38,7 +40,9 @@ class Counting(Changing):
         await super().__call__(call)
 
 
-def retested(server: Counting, chosen: Chosen, *between: Any) -> tuple[Mapping[str, Record], Mapping[str, Record]]:
+def retested(
+    server: Counting, chosen: QuestionSelection, *between: Any
+) -> tuple[Mapping[str, Record], Mapping[str, Record]]:
     """The records of a full probe and of a re-test two hours later; the server's count is that of the re-test."""
 
     async def run() -> tuple[Mapping[str, Record], Mapping[str, Record]]:
@@ -54,7 +58,9 @@ def retested(server: Counting, chosen: Chosen, *between: Any) -> tuple[Mapping[s
 
 
 def test_an_unchanged_server_leaves_the_body_of_its_full_probe() -> None:
-    full, again = retested(Counting(), Chosen.behind(["exchanges/legacy/ping", "exchanges/modern/discover-origin"]))
+    full, again = retested(
+        Counting(), QuestionSelection.behind(["exchanges/legacy/ping", "exchanges/modern/discover-origin"])
+    )
     assert body(again) == body(full)
     assert talk(again).depth == "full"
 
@@ -68,7 +74,7 @@ def test_only_what_was_chosen_is_asked_and_a_repair_shows() -> None:
 
         server.inner.overrides["ping"] = pong
 
-    full, again = retested(server, Chosen.behind(["exchanges/legacy/ping"]), repair)
+    full, again = retested(server, QuestionSelection.behind(["exchanges/legacy/ping"]), repair)
     assert server.arrived.count("ping") == 1
     assert "hallmark/unknown" not in server.arrived
     assert not rows(full)["legacy", "ping", 0].succeeded
@@ -87,10 +93,10 @@ def test_no_more_than_thirty_requests_reach_the_server_whatever_was_lost() -> No
 
 
 def test_a_full_probe_is_due_after_a_retest() -> None:
-    full, again = retested(Counting(), Chosen())
-    assert not is_full_due(full["exchanges"], LATER)
-    assert is_full_due(again["exchanges"], LATER)
-    assert full_at(again["exchanges"]) == NOW
+    full, again = retested(Counting(), QuestionSelection())
+    assert not is_full_probe_due(full["exchanges"], LATER)
+    assert is_full_probe_due(again["exchanges"], LATER)
+    assert read_full_probe_time(again["exchanges"]) == NOW
 
 
 def test_a_server_that_asks_for_fewer_requests_keeps_what_it_said_before() -> None:
@@ -100,7 +106,7 @@ def test_a_server_that_asks_for_fewer_requests_keeps_what_it_said_before() -> No
 
         server.inner.overrides["hallmark/unknown"] = refuse
 
-    chosen = Chosen.behind(["exchanges/legacy/unknown-method", "exchanges/legacy/malformed"])
+    chosen = QuestionSelection.behind(["exchanges/legacy/unknown-method", "exchanges/legacy/malformed"])
     full, again = retested(Counting(), chosen, limit)
     assert rows(again)["legacy", "malformed", 0].status == rows(full)["legacy", "malformed", 0].status
 
@@ -114,19 +120,19 @@ def test_a_server_that_asks_for_fewer_requests_keeps_what_it_said_before() -> No
     ],
 )
 def test_what_can_only_be_asked_after_others_brings_them(places: Sequence[str], steps: set[str]) -> None:
-    assert {step for _, step in Chosen.behind(places).steps} == steps
+    assert {step for _, step in QuestionSelection.behind(places).steps} == steps
 
 
 def test_findings_about_access_bring_the_metadata() -> None:
-    assert Chosen.behind(["access/resource_metadata"]).metadata
-    assert not Chosen.behind(["accessories/x"]).metadata
+    assert QuestionSelection.behind(["access/resource_metadata"]).metadata
+    assert not QuestionSelection.behind(["accessories/x"]).metadata
 
 
 def test_a_process_is_asked_what_was_chosen_of_it() -> None:
     async def run() -> Sequence[Mapping[str, Record]]:
         where = module("tests.servers.scripted_stdio")
         full = await records_of(collector(depth="full", launcher=PipeLauncher()), where)
-        chosen = Chosen.behind(["exchanges/legacy/ping"])
+        chosen = QuestionSelection.behind(["exchanges/legacy/ping"])
         return full, await records_of(collector(launcher=PipeLauncher(), chosen=chosen), where, earlier=full)
 
     full, again = asyncio.run(run())

@@ -15,10 +15,10 @@ from urllib.parse import quote
 import pytest
 
 from crawler.collectors.protocol import ProtocolCollector
-from crawler.courtesy import Courtesy
-from crawler.credentials import Credentials, read_credentials
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
+from crawler.http.address_guard import AddressGuard
+from crawler.http.credentials import Credentials, read_credentials
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
 from evidence.kinds.access import Access, AccessClass
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
@@ -46,9 +46,9 @@ def known(folder: Path, url: str, token: str) -> Credentials:
 async def collect(credentials: Credentials, *targets: Target, depth: str = "core") -> Mapping[str, Record]:
     hand = Timekeeper()
     collector = ProtocolCollector(
-        Engine(user_agent=AGENT, guard=Guard(allow_private=True), limits=WIRE),
+        HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True), limits=WIRE),
         None,
-        Courtesy(tick=hand.tick, sleep=hand.sleep),
+        HostRateLimiter(tick=hand.tick, sleep=hand.sleep),
         lambda: NOW,
         PROBE,
         credentials=credentials,
@@ -217,7 +217,7 @@ def test_a_token_does_not_follow_an_sse_endpoint_out_of_its_address(tmp_path: Pa
             await call.send(
                 b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /other\n\n"
             )
-            await asyncio.sleep(5)
+            await asyncio.sleep(30)
         else:
             await call.reply(401)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol.handouts import kept, result_row
-from crawler.collectors.protocol.resources import chosen
-from evidence.derive.scrubbing import scrub_text
+from crawler.collectors.protocol.handouts.handouts_body import bounded_texts, tool_result_row
+from crawler.collectors.protocol.handouts.resource_reader import choose_resources
+from evidence.derive.secret_scrubbing import scrub_text
 from evidence.kinds import handouts
-from evidence.kinds.handouts import MOST_RESOURCES, RESOURCE_BYTES, RESULT_BYTES, Handouts
+from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES, MAX_RESULT_BYTES, Handouts
 from evidence.model import Absent, Observed, Reason, Record
 from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.probing import absent, collector, records_of, remote
@@ -98,9 +98,9 @@ def test_at_most_five_resources_are_read_and_the_budget_holds() -> None:
     server = Poisoned(more=40)
     seen = view(looked_at(server))
 
-    assert len(seen.resources) == MOST_RESOURCES
+    assert len(seen.resources) == MAX_RESOURCES
     assert seen.unread == 38
-    assert len([uri for uri in server.read if not uri.startswith("hallmark-probe")]) == MOST_RESOURCES
+    assert len([uri for uri in server.read if not uri.startswith("hallmark-probe")]) == MAX_RESOURCES
     assert len([one for one in server.asked if one != "tools/call"]) <= 65
 
 
@@ -143,7 +143,7 @@ def test_resources_are_taken_in_order_and_text_before_pictures() -> None:
         listed(*({"uri": f"b://{at}", "mimeType": "text/plain"} for at in range(5))),
         b"[]",
     ]
-    wanted, left = chosen(pages)
+    wanted, left = choose_resources(pages)
 
     assert [one.uri for one in wanted] == ["a://2", "b://0", "b://1", "b://2", "b://3"]
     assert [one.index for one in wanted] == [1, 7, 8, 9, 10]
@@ -151,7 +151,7 @@ def test_resources_are_taken_in_order_and_text_before_pictures() -> None:
 
 
 def test_texts_of_all_kinds_of_content_are_kept_and_nothing_binary() -> None:
-    row = result_row(
+    row = tool_result_row(
         "t",
         0,
         {
@@ -178,18 +178,18 @@ def test_texts_of_all_kinds_of_content_are_kept_and_nothing_binary() -> None:
 
 
 def test_a_text_is_cut_and_says_so() -> None:
-    row = kept(["é" * RESULT_BYTES], 0, limit=RESULT_BYTES)
+    row = bounded_texts(["é" * MAX_RESULT_BYTES], 0, limit=MAX_RESULT_BYTES)
 
-    assert len(str(row["text"]).encode()) == RESULT_BYTES
+    assert len(str(row["text"]).encode()) == MAX_RESULT_BYTES
     assert row["whole"] is False
-    assert kept(["é" * 10], 0, limit=RESULT_BYTES)["whole"] is True
+    assert bounded_texts(["é" * 10], 0, limit=MAX_RESULT_BYTES)["whole"] is True
 
 
 @pytest.mark.parametrize("shift", range(0, 60, 7))
 def test_no_secret_is_kept_nor_half_of_one(shift: int) -> None:
     text = "a word " * 3_000
-    at = RESOURCE_BYTES - shift
-    row = kept([f"{text[:at]} {KEY} {text}"], 0, limit=RESOURCE_BYTES)
+    at = MAX_RESOURCE_BYTES - shift
+    row = bounded_texts([f"{text[:at]} {KEY} {text}"], 0, limit=MAX_RESOURCE_BYTES)
 
     assert KEY[:12] not in str(row["text"])
     assert scrub_text(str(row["text"])) == row["text"]
@@ -197,7 +197,7 @@ def test_no_secret_is_kept_nor_half_of_one(shift: int) -> None:
 
 def test_a_hundred_secrets_before_the_cut_bring_no_half_one_in() -> None:
     text = f"{KEY} " * 2_000
-    row = kept([text], 0, limit=RESULT_BYTES)
+    row = bounded_texts([text], 0, limit=MAX_RESULT_BYTES)
 
     assert "ghp_" not in str(row["text"])
 

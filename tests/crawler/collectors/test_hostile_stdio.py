@@ -6,21 +6,25 @@ import asyncio
 
 import pytest
 
-from crawler.collectors.protocol.verdict import exited
-from crawler.wire.failures import Unreachable
-from crawler.wire.launch import Exit, Launcher
-from crawler.wire.transcript import Exchange, Reply
+from crawler.collectors.protocol import ProbeLimits
+from crawler.collectors.protocol.session.absence_reasons import explain_exit
+from crawler.http.failures import Unreachable
+from crawler.launcher import Launcher, ProcessExit
+from crawler.mcp.transcript import Exchange, Reply
 from evidence.kinds.listing import End
 from evidence.model import Absent, Reason, Record, Target, TargetType
 from tests.crawler.collectors.launching import PipeLauncher, module
-from tests.crawler.collectors.probing import absent, collector, listing, names, record_of
+from tests.crawler.collectors.probing import PROBE, absent, collector, listing, names, record_of
+
+PATIENT = ProbeLimits(discover=20, total=120, stdio_answer=5, retry_pause=0)
+"""Five seconds are also enough for an interpreter to start beside other work."""
 
 
-def started(behaviour: str, *, brisk: bool = False) -> Record:
+def started(behaviour: str, *, brisk: bool = False, limits: ProbeLimits = PROBE) -> Record:
     async def run() -> Record:
         launcher = PipeLauncher()
         record = await record_of(
-            collector(launcher=launcher, brisk=brisk), module("tests.servers.hostile_stdio", behaviour)
+            collector(launcher=launcher, brisk=brisk, limits=limits), module("tests.servers.hostile_stdio", behaviour)
         )
         assert [process.stops for process in launcher.launched] == [1]
         return record
@@ -79,7 +83,7 @@ def test_a_server_that_dies_while_listing_keeps_its_opening() -> None:
 
 
 def test_a_server_that_stops_reading_times_out() -> None:
-    found = listing(started("never_reads", brisk=True))
+    found = listing(started("never_reads", limits=PATIENT))
 
     assert (found.tools.end, "timeout" in str(found.tools.error)) == (End.FAILED, True)
 
@@ -96,13 +100,13 @@ def test_secrets_on_stderr_are_not_kept(behaviour: str, secret: str) -> None:
 
 
 def test_a_package_that_misses_what_its_install_script_builds_says_so() -> None:
-    ended = Exit(1, "Error: Could not locate the bindings file. Tried: build/Release/store.node")
+    ended = ProcessExit(1, "Error: Could not locate the bindings file. Tried: build/Release/store.node")
     failure = Unreachable("ended before answering")
     gone = Reply(Exchange(transport="stdio", method="initialize", request=b"", began=0.0, seconds=0.0, failure=failure))
     facts = {"install_scripts_blocked": ["better-store"]}
 
-    assert exited(ended, facts, b"", gone, "initialize").reason is Reason.INSTALL_SCRIPTS_REQUIRED
-    assert exited(ended, {}, b"", gone, "initialize").reason is Reason.START_FAILED
+    assert explain_exit(ended, facts, b"", gone, "initialize").reason is Reason.INSTALL_SCRIPTS_REQUIRED
+    assert explain_exit(ended, {}, b"", gone, "initialize").reason is Reason.START_FAILED
 
 
 def test_a_start_that_fails_is_recorded_as_the_launcher_says() -> None:

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import cast
 
-from crawler.collectors.protocol.observing import Observing, behaviour_of
-from crawler.wire.launch import Launched
+from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher, behaviour_content
+from crawler.launcher import LaunchedServer
 from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 
@@ -27,14 +27,14 @@ class Launching:
 
     given: list[Behaviour | Absent | None]
 
-    async def launch(self, target: Target) -> Launched | Absent:
+    async def launch(self, target: Target) -> LaunchedServer | Absent:
         seen = self.given.pop(0)
-        return REFUSED if seen is None else cast(Launched, Started(seen))
+        return REFUSED if seen is None else cast(LaunchedServer, Started(seen))
 
 
 def told(*given: Behaviour | Absent | None) -> Observed | Absent | None:
     async def scenario() -> Observed | Absent | None:
-        observing = Observing(Launching(list(given)))
+        observing = RecordingLauncher(Launching(list(given)))
         for _ in given:
             await observing.launch(PACKAGE)
         return observing.told()
@@ -54,7 +54,7 @@ def test_one_process_that_nobody_observed_makes_it_unknown() -> None:
 
 def test_nothing_started_is_nothing_told() -> None:
     assert told(None) is None
-    assert behaviour_of(None, (PACKAGE,), REFUSED) == REFUSED
-    elsewhere = behaviour_of(None, (REMOTE,), REFUSED)
+    assert behaviour_content(None, (PACKAGE,), REFUSED) == REFUSED
+    elsewhere = behaviour_content(None, (REMOTE,), REFUSED)
     assert isinstance(elsewhere, Absent)
     assert elsewhere.reason is Reason.TRANSPORT_UNSUPPORTED

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 from crawler.collectors.protocol import ProbeLimits
-from crawler.collectors.protocol.caution import Policy
-from crawler.collectors.protocol.chosen import Chosen
-from crawler.collectors.protocol.processes import Processes
-from crawler.wire.mcp import Era
-from crawler.wire.transcript import Transcript
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.stdio.processes import TargetProcesses
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from crawler.mcp.channel import Era
+from crawler.mcp.transcript import Transcript
 from evidence.kinds import listing as listing_kind
 from evidence.kinds.samples import Samples
-from evidence.kinds.trials import Kind, Outcome, Trials
+from evidence.kinds.trials import TrialKind, TrialOutcome, Trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
-from scoring.conformance import Verdict
+from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed
 from tests.crawler.collectors.launching import PipeLauncher, Pipes, module
 from tests.crawler.collectors.probing import NOW, collector, listing, names, records_of
@@ -63,7 +63,7 @@ def visit(
     earlier: Visit | None = None,
     at: datetime = NOW,
     depth: str = "core",
-    chosen: Chosen | None = None,
+    chosen: QuestionSelection | None = None,
     environment: tuple[tuple[str, str], ...] = (),
 ) -> Visit:
     log = folder / "log.jsonl"
@@ -94,14 +94,14 @@ def test_deeds_are_done_in_a_process_of_their_own_and_leave_the_list_alone(tmp_p
 
 
 def test_a_call_that_ends_its_process_spoils_no_other(tmp_path: Path) -> None:
-    calls = [(row.tool, row.outcome) for row in visit(tmp_path).trials.trials if row.kind == Kind.CALL]
+    calls = [(row.tool, row.outcome) for row in visit(tmp_path).trials.trials if row.kind == TrialKind.CALL]
 
     assert calls == [
-        ("get_note", Outcome.RESULT),
-        ("add_tool", Outcome.RESULT),
-        ("crash", Outcome.FAILURE),
-        ("delete_note", Outcome.RESULT),
-        ("frobnicate", Outcome.RESULT),
+        ("get_note", TrialOutcome.RESULT),
+        ("add_tool", TrialOutcome.RESULT),
+        ("crash", TrialOutcome.FAILURE),
+        ("delete_note", TrialOutcome.RESULT),
+        ("frobnicate", TrialOutcome.RESULT),
     ]
 
 
@@ -110,7 +110,7 @@ def test_nothing_but_what_reads_is_called_where_nothing_contains_a_server(tmp_pa
     found = visit(tmp_path, runtime=runtime)
 
     assert found.calls() == [["get_note"] * 3]
-    assert found.trials.policy == Policy.ANNOTATED
+    assert found.trials.policy == CallPolicy.ANNOTATED
 
 
 @pytest.mark.parametrize("depth", ["core", "full"])
@@ -147,7 +147,7 @@ def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
         task.cancel()  # nobody waits for the end of the process any more
         await asyncio.gather(task, return_exceptions=True)
         [launched] = launcher.launched
-        await asyncio.wait_for(launched.ended.wait(), 10)
+        await asyncio.wait_for(launched.ended.wait(), 60)
 
     asyncio.run(run())
 
@@ -166,7 +166,7 @@ def test_the_processes_of_one_server_live_no_longer_than_it_may_take() -> None:
     silent = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", "input()\ninput()"))
 
     async def run() -> Absent | None:
-        processes = Processes(launcher, silent, ProbeLimits(total=0.5), "0")
+        processes = TargetProcesses(launcher, silent, ProbeLimits(total=0.5), "0")
         for _ in range(4):
             async with processes.started(Transcript()) as process:
                 if isinstance(process, Absent):
@@ -197,7 +197,7 @@ def test_tools_of_an_unchanged_package_are_not_tried_again(tmp_path: Path) -> No
         {"facts": {"command": "x"}},
         {"at": NOW + timedelta(days=15)},
         {"depth": "full"},
-        {"chosen": Chosen()},
+        {"chosen": QuestionSelection()},
         {"runtime": "none"},
     ],
     ids=["another layer", "given something", "a command", "long ago", "full", "re-test", "not contained"],

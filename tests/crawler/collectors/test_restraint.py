@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from crawler.wire.stdio import StdioChannel
-from crawler.wire.transcript import Transcript
+from crawler.collectors.protocol import ProbeLimits
+from crawler.mcp.stdio import StdioChannel
+from crawler.mcp.transcript import Transcript
 from evidence.kinds.exchanges import Exchange, Exchanges
 from evidence.model import Absent, Reason, Record, TargetType
 from tests.crawler.collectors.launching import PipeLauncher, module
@@ -56,7 +57,9 @@ def test_silence_stops_after_two_questions_in_a_row_or_three_in_all(silent: Sequ
 def test_a_mute_process_costs_two_questions_and_may_still_leave() -> None:
     target = module("tests.servers.hostile_stdio", "slow_to_ping")
 
-    found = talk(asyncio.run(records_of(collector(depth="full", brisk=True, launcher=PipeLauncher()), target)))
+    # An interpreter may take a second to start beside other work.
+    limits = ProbeLimits(discover=20, total=120, stdio_answer=4, retry_pause=0)
+    found = talk(asyncio.run(records_of(collector(depth="full", limits=limits, launcher=PipeLauncher()), target)))
 
     assert [one.failure for one in found.exchanges if one.connection.index == 0].count("timeout") == 2
     assert by_step(found)["malformed"].failure == "not_collected"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.collectors.protocol.samples import roll, sample_of
+from crawler.collectors.protocol.samples.sample_window import make_sample, roll_sample_window
 from evidence.kinds import samples
 from evidence.kinds.samples import Samples
 from evidence.model import Absent, Observed, Reason, Record
@@ -22,7 +22,7 @@ def nights(*outcomes: Observed | Absent, apart: timedelta = timedelta(days=1)) -
     record: Record | None = None
     for number, outcome in enumerate(outcomes):
         at = NIGHT + apart * number
-        content, observation = roll(record, outcome, at=at, cold_ms=20.0, warm_ms=None)
+        content, observation = roll_sample_window(record, outcome, at=at, cold_ms=20.0, warm_ms=None)
         record = Record(
             server="srv_1",
             kind=samples.KIND,
@@ -44,7 +44,7 @@ def seen(record: Record) -> Samples:
 
 @pytest.mark.parametrize("reason", list(Reason))
 def test_every_reason_is_a_success_a_failure_or_no_sample(reason: Reason) -> None:
-    sample = sample_of(Absent(reason, "words"), at=NIGHT)
+    sample = make_sample(Absent(reason, "words"), at=NIGHT)
     if reason in GATED:
         assert sample and not sample.failure
     elif reason in FAILED:
@@ -54,7 +54,7 @@ def test_every_reason_is_a_success_a_failure_or_no_sample(reason: Reason) -> Non
 
 
 def test_an_http_5xx_is_a_failure_of_its_own() -> None:
-    sample = sample_of(Absent(Reason.UNREACHABLE, "HTTP 503 to initialize"), at=NIGHT)
+    sample = make_sample(Absent(Reason.UNREACHABLE, "HTTP 503 to initialize"), at=NIGHT)
     assert sample and sample.failure == "5xx"
 
 

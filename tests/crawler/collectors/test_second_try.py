@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.collectors.protocol.dialogue import ProbeLimits
-from crawler.collectors.protocol.light import Sampler
-from crawler.collectors.protocol.probe import Means
-from crawler.courtesy import Courtesy
-from crawler.wire.connection import Limits
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
+from crawler.collectors.protocol.probes.probe import ProbeDependencies
+from crawler.collectors.protocol.samples.availability_sample import AvailabilitySampler
+from crawler.collectors.protocol.session.dialogue import ProbeLimits
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
 from tests.crawler.collectors.probing import AGENT, NOW, PROBE, Timekeeper, collector, probe, records_of, remote
 from tests.servers.hostile import Behaviour, Call, Mcp, serving
-from workers.settings import Settings
+from workers.settings.environment import Settings
 
 Fault = Callable[[Call], Awaitable[None]]
 
@@ -65,13 +65,15 @@ async def modern_only(call: Call) -> None:
 def sampled(behaviour: Behaviour) -> Sample | None:
     hand = Timekeeper()
     limits = Limits(connect=2, first_byte=0.5, between_bytes=0.5, total=2)
-    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=True), limits=limits)
-    courtesy = Courtesy(tick=hand.tick, sleep=hand.sleep)
-    means = Means(courtesy=courtesy, clock=lambda: NOW, limits=ProbeLimits(discover=0.3, total=10), client_version="0")
+    engine = HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True), limits=limits)
+    courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
+    means = ProbeDependencies(
+        courtesy=courtesy, clock=lambda: NOW, limits=ProbeLimits(discover=0.3, total=10), client_version="0"
+    )
 
     async def run() -> Sample | None:
         async with serving(behaviour) as url:
-            return await Sampler(engine, means).sample(remote(url))
+            return await AvailabilitySampler(engine, means).sample(remote(url))
 
     return asyncio.run(run())
 

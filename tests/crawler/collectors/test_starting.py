@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from crawler.collectors.interop.collector import InteropCollector
-from crawler.collectors.protocol.probe import Probed
-from crawler.collectors.protocol.starting import Attempt, judged
-from crawler.collectors.protocol.verdict import credentials_asked, cut_off
-from crawler.configuring import Configured
-from crawler.courtesy import Courtesy
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from evidence.inputs import Input, Place
+from crawler.collectors.protocol.probes.probe import ProbeResult
+from crawler.collectors.protocol.session.absence_reasons import explain_containment, find_credentials_request
+from crawler.collectors.protocol.stdio.start_attempts import StartAttempt, choose_probe_result
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.placeholders import Configured
 from evidence.kinds import listing as listing_kind
 from evidence.kinds.behaviour import Behaviour, Contact
 from evidence.kinds.interop import Interop
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from evidence.package_inputs import InputPlace, PackageInput
 from tests.crawler.collectors.launching import PipeLauncher, Pipes
 from tests.crawler.collectors.probing import AGENT, NOW, collector, listing, names, records_of
 
@@ -77,7 +77,7 @@ class Started(PipeLauncher):
 def visit(
     folder: Path,
     checks: str,
-    *inputs: Input,
+    *inputs: PackageInput,
     runtime: str = "bubblewrap",
     earlier: Mapping[str, Record] | None = None,
     seen: Behaviour | None = None,
@@ -90,8 +90,8 @@ def visit(
     return asyncio.run(records_of(collector(launcher=launcher), target, earlier=earlier)), launcher
 
 
-def variable(name: str, *, required: bool = True) -> Input:
-    return Input(place=Place.ENVIRONMENT, name=name, required=required)
+def variable(name: str, *, required: bool = True) -> PackageInput:
+    return PackageInput(place=InputPlace.ENVIRONMENT, name=name, required=required)
 
 
 def absence(records: Mapping[str, Record]) -> Absent:
@@ -206,11 +206,11 @@ def test_a_server_that_a_call_for_the_network_ended_once_is_listed_when_it_is_fa
     assert starts_until_open(launcher) == 1
 
 
-def attempt(content: Observed | Absent | Reason, said: str = "", *reached: str) -> Attempt:
+def attempt(content: Observed | Absent | Reason, said: str = "", *reached: str) -> StartAttempt:
     found = Absent(content, "the process ended") if isinstance(content, Reason) else content
     nothing = Configured(Target(type=TargetType.NPM, identifier="wanting-server"), ())
-    probed = Probed(listing=found)
-    return Attempt(configured=nothing, named=(), probed=probed, said=said, runtime="bubblewrap", reached=reached)
+    probed = ProbeResult(listing=found)
+    return StartAttempt(configured=nothing, named=(), probed=probed, said=said, runtime="bubblewrap", reached=reached)
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +222,7 @@ def broken_off(tmp_path_factory: pytest.TempPathFactory) -> Observed:
     return content
 
 
-def ways_to_fail(broken_off: Observed) -> Sequence[Attempt]:
+def ways_to_fail(broken_off: Observed) -> Sequence[StartAttempt]:
     """One server that waits for a host: how far it gets, and what of its words arrives, is a matter of time."""
     return (
         attempt(Reason.TIMEOUT, "", "notes.example"),
@@ -236,7 +236,7 @@ def ways_to_fail(broken_off: Observed) -> Sequence[Attempt]:
 def test_a_server_that_waits_for_a_host_is_cut_off_however_it_ends(broken_off: Observed) -> None:
     for way in ways_to_fail(broken_off):
         assert way.refused
-        assert judged(way, way).listing == CUT_OFF
+        assert choose_probe_result(way, way).listing == CUT_OFF
 
 
 def test_who_asks_for_credentials_before_anything_else_wants_them_however_a_made_up_one_fails(
@@ -244,18 +244,18 @@ def test_who_asks_for_credentials_before_anything_else_wants_them_however_a_made
 ) -> None:
     words = "CHAT_TOKEN environment variable is required"
     bare = attempt(Reason.CREDENTIALS_REQUIRED, words)
-    found = {judged(bare, way).listing for way in ways_to_fail(broken_off)}
+    found = {choose_probe_result(bare, way).listing for way in ways_to_fail(broken_off)}
     assert found == {Absent(Reason.CREDENTIALS_REQUIRED, f"the server asks for CHAT_TOKEN: {words}")}
 
 
 def test_who_only_mentions_credentials_and_waits_for_a_host_is_cut_off(broken_off: Observed) -> None:
     bare = attempt(Reason.TIMEOUT, "Warning: no API key provided, using the free tier", "notes.example")
-    assert {judged(bare, way).listing for way in ways_to_fail(broken_off)} == {CUT_OFF}
+    assert {choose_probe_result(bare, way).listing for way in ways_to_fail(broken_off)} == {CUT_OFF}
 
 
 def test_who_ended_of_something_else_is_not_excused_by_a_call_home() -> None:
     failed = attempt(Reason.START_FAILED, "Error: Cannot find module 'x'", "telemetry.example")
-    assert judged(failed, failed).listing == Absent(Reason.START_FAILED, "the process ended")
+    assert choose_probe_result(failed, failed).listing == Absent(Reason.START_FAILED, "the process ended")
 
 
 def test_who_answers_with_an_error_of_its_own_is_not_excused_by_a_call_home(tmp_path: Path) -> None:
@@ -279,8 +279,8 @@ def test_a_trial_that_fails_for_our_credentials_is_no_fault_of_the_tool(tmp_path
 def test_the_official_client_meets_what_the_prober_meets(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER.replace("{checks}", "want('CHAT_TOKEN')\nwant('CHAT_URL', 'https://')"))
     launcher = Started(tmp_path / "server.py")
-    engine = Engine(user_agent=AGENT, guard=Guard(allow_private=True))
-    client = InteropCollector(engine, launcher, Courtesy(), lambda: NOW, user_agent=AGENT, gap=0)
+    engine = HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True))
+    client = InteropCollector(engine, launcher, HostRateLimiter(), lambda: NOW, user_agent=AGENT, gap=0)
     target = Target(type=TargetType.NPM, identifier="wanting-server")
     server = Server(ref="test", name="test", targets=(target,))
     [record] = asyncio.run(client.collect(server, Dossier(server=server, as_of=NOW)))
@@ -290,16 +290,16 @@ def test_the_official_client_meets_what_the_prober_meets(tmp_path: Path) -> None
 
 
 def test_words_of_a_process_are_the_same_on_every_run() -> None:
-    first = credentials_asked("2026-11-21 10:00:00 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 17)\nbye")
-    second = credentials_asked("2026-11-22 11:11:11 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 99)\nbye")
+    first = find_credentials_request("2026-11-21 10:00:00 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 17)\nbye")
+    second = find_credentials_request("2026-11-22 11:11:11 \x1b[31mERROR\x1b[0m CHAT_TOKEN is required (pid 99)\nbye")
     assert first == second == "the server asks for CHAT_TOKEN: <time> ERROR CHAT_TOKEN is required (<pid>)"
 
 
 def test_the_line_that_says_most_is_quoted_and_no_line_of_a_manual() -> None:
     said = "  --token string   The token, required\nSet a token, it is missing\nError: no token provided\n"
-    assert credentials_asked(said) == "the server asks for credentials: Error: no token provided"
+    assert find_credentials_request(said) == "the server asks for credentials: Error: no token provided"
 
 
 @pytest.mark.parametrize("said", ["write ENOSPC", "OSError: No space left on device", "I/O failure when writing x"])
 def test_a_full_scratch_is_our_limit(said: str) -> None:
-    assert cut_off(Absent(Reason.START_FAILED, "x"), said).reason is Reason.SANDBOX_RESTRICTED
+    assert explain_containment(Absent(Reason.START_FAILED, "x"), said).reason is Reason.SANDBOX_RESTRICTED

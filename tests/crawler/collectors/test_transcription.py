@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.collectors.protocol.transcription import exchanges_body
-from crawler.wire import rpc
-from crawler.wire.events import EventReader
-from crawler.wire.failures import Malformed, TooLarge
-from crawler.wire.receiving import Received
-from crawler.wire.transcript import Exchange, Form, Link, Transcript
+from crawler.collectors.protocol.questions.exchanges_body import exchanges_body
+from crawler.http.failures import Malformed, TooLarge
+from crawler.mcp import jsonrpc
+from crawler.mcp.event_stream import EventReader
+from crawler.mcp.response_reader import ReceivedResponse
+from crawler.mcp.transcript import AnswerForm, Exchange, SessionLink, Transcript
 from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchanges
 from evidence.model import Target, TargetType
@@ -35,24 +35,24 @@ SESSIONS = st.none() | st.text(st.characters(min_codepoint=0x21, max_codepoint=0
 
 
 def transcribed(data: bytes, session: str | None = None, *, stream: bool = False) -> Exchanges:
-    received = Received(strict=False)
+    received = ReceivedResponse(strict=False)
     try:
         if stream:
             reader = EventReader()
             received._take([*reader.feed(data), *reader.finish()], 1)
-            received.form = Form.STREAM
+            received.form = AnswerForm.STREAM
         else:
             received._read_body(data, 1, strict=False)
     except (Malformed, TooLarge):
         return Exchanges("", {}, (), ())
     transcript = Transcript()
-    transcript.connect(Link("streamable-http", "legacy", "2025-11-25", True, "2025-11-25", session))
+    transcript.connect(SessionLink("streamable-http", "legacy", "2025-11-25", True, "2025-11-25", session))
     for step in ("initialize", "ping"):
         transcript.add(
             Exchange(
                 transport="streamable-http",
                 method="ping",
-                request=rpc.request(1, "ping"),
+                request=jsonrpc.encode_request(1, "ping"),
                 began=0.0,
                 seconds=0.0,
                 status=200,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.collectors.protocol.caution import classed, policy_for, why_not
-from crawler.collectors.protocol.trials import Bounds, Policy
-from evidence.authority import ADMINISTERING, DESTROYING, PLAIN_DEEDS, WRITING
-from evidence.kinds.trials import Kind, Outcome, Structured
+from crawler.collectors.protocol.trials.call_policy import choose_call_policy, classify_tools, explain_refusal
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy, TrialBounds
+from evidence.authority import ADMIN_VERBS, DESTROY_VERBS, UNAMBIGUOUS_ACTION_VERBS, WRITE_VERBS
+from evidence.kinds.trials import Structured, TrialKind, TrialOutcome
 from evidence.model import Reason
 from tests.crawler.collectors.trying import reads, trying
 
@@ -59,9 +59,9 @@ DANGEROUS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("policy", [Policy.ANNOTATED, Policy.READ])
-def test_no_dangerous_tool_is_called_whatever_it_claims(tmp_path: Path, policy: Policy) -> None:
-    tried = trying(tmp_path, *DANGEROUS, reads("get_note"), policy=policy, bounds=Bounds(tools=100))
+@pytest.mark.parametrize("policy", [CallPolicy.ANNOTATED, CallPolicy.READ])
+def test_no_dangerous_tool_is_called_whatever_it_claims(tmp_path: Path, policy: CallPolicy) -> None:
+    tried = trying(tmp_path, *DANGEROUS, reads("get_note"), policy=policy, bounds=TrialBounds(tools=100))
 
     assert tried.called == ["get_note"]
     skipped = {row.index: row for row in tried.view.skipped}
@@ -84,7 +84,7 @@ def test_brand_prefixes_do_not_hide_deeds(tmp_path: Path) -> None:
 
 
 def test_by_default_a_remote_is_asked_only_what_says_that_it_reads(tmp_path: Path) -> None:
-    tried = trying(tmp_path, {"name": "list_pages"}, reads("get_page"), policy=Policy.ANNOTATED)
+    tried = trying(tmp_path, {"name": "list_pages"}, reads("get_page"), policy=CallPolicy.ANNOTATED)
 
     assert tried.called == ["get_page"]
     assert [(row.tool, row.reason, row.authority) for row in tried.view.skipped] == [
@@ -94,24 +94,24 @@ def test_by_default_a_remote_is_asked_only_what_says_that_it_reads(tmp_path: Pat
 
 def test_only_what_contains_a_server_widens_a_policy() -> None:
     for runtime in ("bubblewrap", "gvisor", "podman", "docker"):
-        assert policy_for(Policy.ANNOTATED, runtime) is Policy.SANDBOXED_ALL
-        assert policy_for(Policy.READ, runtime) is Policy.READ
-    assert policy_for(Policy.SANDBOXED_ALL, "kata") is Policy.ANNOTATED
-    assert policy_for(Policy.ANNOTATED, "") is Policy.ANNOTATED
-    assert policy_for(Policy.ANNOTATED, "none") is Policy.ANNOTATED
-    assert policy_for(Policy.OFF, "bubblewrap") is Policy.OFF
-    assert policy_for(Policy.SANDBOXED_ALL, "") is Policy.ANNOTATED
-    assert policy_for(Policy.SANDBOXED_ALL, "bubblewrap") is Policy.SANDBOXED_ALL
+        assert choose_call_policy(CallPolicy.ANNOTATED, runtime) is CallPolicy.SANDBOXED_ALL
+        assert choose_call_policy(CallPolicy.READ, runtime) is CallPolicy.READ
+    assert choose_call_policy(CallPolicy.SANDBOXED_ALL, "kata") is CallPolicy.ANNOTATED
+    assert choose_call_policy(CallPolicy.ANNOTATED, "") is CallPolicy.ANNOTATED
+    assert choose_call_policy(CallPolicy.ANNOTATED, "none") is CallPolicy.ANNOTATED
+    assert choose_call_policy(CallPolicy.OFF, "bubblewrap") is CallPolicy.OFF
+    assert choose_call_policy(CallPolicy.SANDBOXED_ALL, "") is CallPolicy.ANNOTATED
+    assert choose_call_policy(CallPolicy.SANDBOXED_ALL, "bubblewrap") is CallPolicy.SANDBOXED_ALL
 
 
 def test_two_tools_of_one_name_are_left_alone() -> None:
     tools = [reads("get_note"), {"name": "get_note", "annotations": {"destructiveHint": True}}]
-    assert [why_not(tool, Policy.READ) for tool in classed(tools)] == ["not_read", "not_read"]
+    assert [explain_refusal(tool, CallPolicy.READ) for tool in classify_tools(tools)] == ["not_read", "not_read"]
 
 
 def test_nothing_is_called_of_a_server_that_opted_out_or_when_it_is_switched_off(tmp_path: Path) -> None:
     opted_out = trying(tmp_path, reads(), opted_out=True)
-    off = trying(tmp_path, reads(), policy=Policy.OFF)
+    off = trying(tmp_path, reads(), policy=CallPolicy.OFF)
 
     assert (opted_out.called, opted_out.absent.reason) == ([], Reason.OPTED_OUT)
     assert (off.called, off.absent.reason) == ([], Reason.NOT_COLLECTED)
@@ -145,9 +145,9 @@ def test_a_tool_is_called_well_once_and_then_with_two_mistakes(tmp_path: Path) -
         {"page": "example"},
     ]
     assert [(trial.kind, trial.parameter, trial.outcome) for trial in tried.view.trials] == [
-        (Kind.CALL, "", Outcome.RESULT),
-        (Kind.INVALID_TYPE, "note", Outcome.TOOL_ERROR),
-        (Kind.MISSING_REQUIRED, "note", Outcome.TOOL_ERROR),
+        (TrialKind.CALL, "", TrialOutcome.RESULT),
+        (TrialKind.INVALID_TYPE, "note", TrialOutcome.TOOL_ERROR),
+        (TrialKind.MISSING_REQUIRED, "note", TrialOutcome.TOOL_ERROR),
     ]
     assert tried.view.trials[1].text == "note: expected another type"
 
@@ -158,8 +158,8 @@ def test_an_error_keeps_neither_secrets_nor_what_changes_every_night(tmp_path: P
 
     assert "sk-" not in one.text
     assert "WEATHER_API_KEY" in one.text
-    assert (one.outcome, one.locked, one.unclear) == (Outcome.TOOL_ERROR, True, "credentials")
-    assert (other.outcome, other.code) == (Outcome.PROTOCOL_ERROR, -32603)
+    assert (one.outcome, one.locked, one.unclear) == (TrialOutcome.TOOL_ERROR, True, "credentials")
+    assert (other.outcome, other.code) == (TrialOutcome.PROTOCOL_ERROR, -32603)
     assert not any(changing in other.text for changing in ("7f3a12bc", "17"))
 
 
@@ -201,14 +201,14 @@ def test_a_process_that_dies_of_a_call_stops_the_trials_and_is_no_error_handling
     tried = trying(tmp_path, reads("get_a", answers="death"), *(reads(f"get_part_{index}") for index in range(4)))
 
     assert tried.called == ["get_a"]
-    assert [trial.outcome for trial in tried.view.trials] == [Outcome.FAILURE, Outcome.FAILURE]
+    assert [trial.outcome for trial in tried.view.trials] == [TrialOutcome.FAILURE, TrialOutcome.FAILURE]
     assert {row.reason for row in tried.view.skipped} == {"stopped"}
     assert tried.view.answered == ()
 
 
 def test_silence_costs_one_deadline_a_call_and_never_more_than_the_whole(tmp_path: Path) -> None:
     silent = [reads(f"get_part_{index}", answers="silence") for index in range(8)]
-    tried = trying(tmp_path, *silent, bounds=Bounds(call=0.3, total=1))
+    tried = trying(tmp_path, *silent, bounds=TrialBounds(call=1.5, total=5))
 
     assert [trial.reason for trial in tried.view.trials] == ["timeout", "timeout"]
     assert len(tried.view.skipped) == 6
@@ -223,7 +223,7 @@ def test_a_tool_for_which_nothing_harmless_fits_is_skipped(tmp_path: Path) -> No
     ]
 
 
-DEEDS = sorted(DESTROYING | ADMINISTERING | PLAIN_DEEDS | WRITING)
+DEEDS = sorted(DESTROY_VERBS | ADMIN_VERBS | UNAMBIGUOUS_ACTION_VERBS | WRITE_VERBS)
 STYLES: list[Callable[[list[str]], str]] = [
     "_".join,
     "-".join,
@@ -248,15 +248,15 @@ def test_no_name_of_a_deed_is_called_however_it_is_written(
 ) -> None:
     tool = {"name": style([*before, deed, *after]), "description": "Reads notes.", **hint}
 
-    assert [why_not(each, Policy.READ) for each in classed([tool])] == ["not_read"]
+    assert [explain_refusal(each, CallPolicy.READ) for each in classify_tools([tool])] == ["not_read"]
 
 
 @settings(max_examples=200, deadline=None)
-@given(deed=st.sampled_from(sorted(word for word in DESTROYING if len(word) > 4)), data=st.data())
+@given(deed=st.sampled_from(sorted(word for word in DESTROY_VERBS if len(word) > 4)), data=st.data())
 def test_no_word_for_destroying_is_hidden_by_case_or_company(deed: str, data: st.DataObject) -> None:
     spelled = "".join(data.draw(st.sampled_from([letter, letter.upper()])) for letter in deed)
     at = data.draw(st.integers(1, len(deed) - 1))
     joint = data.draw(st.sampled_from(["", "_", "-", "."]))
     name = f"get{data.draw(st.sampled_from(['', '_', 'x']))}{spelled[:at]}{joint}{spelled[at:]}"
 
-    assert [why_not(each, Policy.READ) for each in classed([{"name": name, **HINT}])] == ["not_read"]
+    assert [explain_refusal(each, CallPolicy.READ) for each in classify_tools([{"name": name, **HINT}])] == ["not_read"]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol.trials import Policy, try_tools
-from crawler.collectors.protocol.trials_answers import reading, stable
-from crawler.wire.failures import BudgetSpent, TimedOut, TooLarge, Unreachable, WireFailure
-from crawler.wire.rpc import Answer
-from crawler.wire.transcript import Exchange, Reply
+from crawler.collectors.protocol.trials.call_results import stabilise_text, summarise_result
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy, try_tools
+from crawler.http.failures import BudgetSpent, TimedOut, TooLarge, Unreachable, WireFailure
+from crawler.mcp.jsonrpc import RpcAnswer
+from crawler.mcp.transcript import Exchange, Reply
 from evidence.canonical import Json
 from evidence.kinds.trials import Trials
 from evidence.model import Absent, Observed, Reason
@@ -36,7 +36,7 @@ def reply(
     if result is ... and error is ...:
         return Reply(exchange)
     value = error if result is ... else result
-    return Reply(exchange, Answer(json.dumps(value).encode(), value, result is ...))
+    return Reply(exchange, RpcAnswer(json.dumps(value).encode(), value, result is ...))
 
 
 FINE = {"content": [{"type": "text", "text": "fine"}]}
@@ -71,7 +71,7 @@ ERROR = {"code": -32603, "message": "Internal error"}
     ],
 )
 def test_answers_are_told_apart(answer: Reply, outcome: str, reason: str) -> None:
-    row = reading(answer, {})
+    row = summarise_result(answer, {})
     assert (row["outcome"], row["reason"]) == (outcome, reason)
 
 
@@ -88,13 +88,13 @@ def test_answers_are_told_apart(answer: Reply, outcome: str, reason: str) -> Non
 )
 def test_a_wish_for_credentials_or_patience_is_noticed(text: str) -> None:
     said = {"content": [{"type": "text", "text": text}], "isError": True}
-    assert reading(reply(result=said), {})["locked"] is True
+    assert summarise_result(reply(result=said), {})["locked"] is True
 
 
 @pytest.mark.parametrize("text", ["No note is called example", "note: string expected", "Author unknown", ""])
 def test_other_errors_are_not_taken_for_one(text: str) -> None:
     said = {"content": [{"type": "text", "text": text}], "isError": True}
-    assert reading(reply(result=said), {})["locked"] is False
+    assert summarise_result(reply(result=said), {})["locked"] is False
 
 
 @pytest.mark.parametrize(
@@ -107,16 +107,16 @@ def test_other_errors_are_not_taken_for_one(text: str) -> None:
     ],
 )
 def test_what_changes_every_night_is_left_out(one: str, other: str) -> None:
-    assert stable(one) == stable(other)
+    assert stabilise_text(one) == stabilise_text(other)
 
 
 def test_codes_stay() -> None:
-    assert stable("MCP error -32602: HTTP 404 (status: 500)") == "MCP error -32602: HTTP 404 (status: 500)"
+    assert stabilise_text("MCP error -32602: HTTP 404 (status: 500)") == "MCP error -32602: HTTP 404 (status: 500)"
 
 
 def test_secrets_go_and_texts_are_cut() -> None:
-    assert "ghp_" not in stable("token ghp_abcdefghijklmnopqrstuvwxyz012345 refused")
-    assert len(stable("word " * 10_000)) <= 300
+    assert "ghp_" not in stabilise_text("token ghp_abcdefghijklmnopqrstuvwxyz012345 refused")
+    assert len(stabilise_text("word " * 10_000)) <= 300
 
 
 def trials_of(*answers: Reply, tools: int = 8) -> tuple[Observed | Absent, list[Mapping[str, Json]]]:
@@ -131,7 +131,7 @@ def trials_of(*answers: Reply, tools: int = 8) -> tuple[Observed | Absent, list[
         return next(left, answers[-1])
 
     listed = [reads(f"get_part_{index}", properties={"note": {"type": "string"}}) for index in range(tools)]
-    content, _ = asyncio.run(try_tools(ask, listed, policy=Policy.ANNOTATED, opted_out=False, tick=lambda: 0.0))
+    content, _ = asyncio.run(try_tools(ask, listed, policy=CallPolicy.ANNOTATED, opted_out=False, tick=lambda: 0.0))
     return content, asked
 
 
@@ -179,7 +179,7 @@ def test_schemas_that_nothing_fits_are_not_tried_without_end() -> None:
         raise AssertionError("nothing may be called")
 
     listed = [reads(f"get_part_{index}", properties={"note": False}) for index in range(2_500)]
-    content, _ = asyncio.run(try_tools(ask, listed, policy=Policy.ANNOTATED, opted_out=False, tick=lambda: 0.0))
+    content, _ = asyncio.run(try_tools(ask, listed, policy=CallPolicy.ANNOTATED, opted_out=False, tick=lambda: 0.0))
 
     assert isinstance(content, Observed)
     view = Trials.parse(content.body)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evidence.kinds import trials
-from evidence.kinds.trials import Kind, Outcome, Trials
+from evidence.kinds.trials import TrialKind, TrialOutcome, Trials
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target
 from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.probing import NOW, collector, remote
@@ -58,10 +58,10 @@ def check(record: Record, folder: Path) -> None:
     # One that cannot exist is asked for by the checks of the protocol.
     assert {name for name in calls if not name.startswith("hallmark_probe_")} == {"get_note", "get_broken"}
     assert [(trial.tool, trial.kind, trial.outcome) for trial in view.trials] == [
-        ("get_note", Kind.CALL, Outcome.RESULT),
-        ("get_broken", Kind.CALL, Outcome.PROTOCOL_ERROR),
-        ("get_note", Kind.INVALID_TYPE, Outcome.TOOL_ERROR),
-        ("get_note", Kind.MISSING_REQUIRED, Outcome.TOOL_ERROR),
+        ("get_note", TrialKind.CALL, TrialOutcome.RESULT),
+        ("get_broken", TrialKind.CALL, TrialOutcome.PROTOCOL_ERROR),
+        ("get_note", TrialKind.INVALID_TYPE, TrialOutcome.TOOL_ERROR),
+        ("get_note", TrialKind.MISSING_REQUIRED, TrialOutcome.TOOL_ERROR),
     ]
     assert len(view.skipped) == len(DANGEROUS) + 1
     assert [row.reason for row in view.skipped if row.tool == "list_notes"] == ["not_annotated"]

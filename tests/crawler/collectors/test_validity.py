@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol.validity import Unjudgeable, complaint
+from crawler.collectors.protocol.trials.schema_validation import SchemaNotDecidable, find_violation
+from tests.durations import cpu_below
 
 TREE = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}, "n": {"type": "integer"}}}
 
@@ -38,7 +38,7 @@ def nested(levels: int) -> dict[str, Any]:
     ],
 )
 def test_a_value_fits_or_breaks_the_schema_at_a_place(schema: Any, value: Any, expected: str | None) -> None:
-    found = complaint(schema, value)
+    found = find_violation(schema, value)
     assert found is None if expected is None else (found or "").endswith(expected)
     assert "secret" not in (found or "")
 
@@ -63,14 +63,11 @@ def test_a_value_fits_or_breaks_the_schema_at_a_place(schema: Any, value: Any, e
     ],
 )
 def test_what_is_dear_or_invalid_is_not_judged(schema: Any, value: Any) -> None:
-    began = time.process_time()
-    with pytest.raises(Unjudgeable):
-        complaint(schema, value)
-    assert time.process_time() - began < 1
+    with cpu_below(3), pytest.raises(SchemaNotDecidable):
+        find_violation(schema, value)
 
 
 def test_the_dearest_schema_that_is_applied_takes_a_moment() -> None:
-    began = time.process_time()
-    assert complaint(chain(20), "x") is not None
-    assert complaint(TREE, [{"kids": [{"n": n} for n in range(200)]} for _ in range(40)]) is not None
-    assert time.process_time() - began < 2
+    with cpu_below(6):
+        assert find_violation(chain(20), "x") is not None
+        assert find_violation(TREE, [{"kids": [{"n": n} for n in range(200)]} for _ in range(40)]) is not None

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawler.collectors.protocol.trials import Bounds, Policy, try_tools
-from crawler.wire.mcp import Era, initialize_params
-from crawler.wire.stdio import StdioChannel
-from crawler.wire.transcript import Reply, Transcript
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy, TrialBounds, try_tools
+from crawler.mcp.channel import Era, initialize_params
+from crawler.mcp.stdio import StdioChannel
+from crawler.mcp.transcript import Reply, Transcript
 from evidence.canonical import Json
 from evidence.kinds.trials import Trials
 from evidence.model import Absent, Observed
@@ -45,9 +45,9 @@ class Tried:
 def trying(
     folder: Path,
     *tools: dict[str, Any],
-    policy: Policy = Policy.READ,
+    policy: CallPolicy = CallPolicy.READ,
     opted_out: bool = False,
-    bounds: Bounds | None = None,
+    bounds: TrialBounds | None = None,
 ) -> Tried:
     """Try the tools of a server that lists these."""
     listing, calls = folder / "listing.json", folder / "calls.jsonl"

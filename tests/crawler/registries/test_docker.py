@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from crawler.registries.docker import DockerCatalogue, NotYaml, parse_yaml
-from crawler.registries.fetching import Fetcher
+from crawler.registries.document_client import DocumentClient
 from crawler.registries.registry import RegistryUnavailable
-from evidence.inputs import Input, Place
 from evidence.model import ServerRef, Status, Target, TargetType
+from evidence.package_inputs import InputPlace, PackageInput
 
 DIGEST = "sha256:" + "ab" * 32
 CATALOGUE: dict[str, Any] = {
@@ -76,8 +76,8 @@ def test_images_and_remotes_become_targets(tmp_path: Path) -> None:
             arguments=("--stdio",),
             environment=(("MODE", "safe"),),
             inputs=(
-                Input(place=Place.ENVIRONMENT, name="KEY", hint="abc", secret=True),
-                Input(place=Place.ENVIRONMENT, name="URL"),
+                PackageInput(place=InputPlace.ENVIRONMENT, name="KEY", hint="abc", secret=True),
+                PackageInput(place=InputPlace.ENVIRONMENT, name="URL"),
             ),
         ),
     )
@@ -152,7 +152,7 @@ def test_the_catalogue_is_fetched_from_its_address() -> None:
         return httpx.Response(200, json=CATALOGUE)
 
     client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-    fetcher = Fetcher(client, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    fetcher = DocumentClient(client, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
     assert len(walk(DockerCatalogue("https://catalogue.example/v3.json", fetcher=fetcher))) == len(
         CATALOGUE["registry"]
     )

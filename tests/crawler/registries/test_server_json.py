@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.registries.server_json import MAX_ENTRY, NotLatest, read_entry
-from crawler.registries.server_schemas import choose
+from crawler.registries.server_schemas import choose_schema
 from evidence.canonical import parse_json
-from evidence.inputs import Input, Place
-from evidence.kinds.registration import Registration, compose
+from evidence.kinds.registration import Registration, compose_registration
 from evidence.model import Observed, ServerRef, Status, Target, TargetType
+from evidence.package_inputs import InputPlace, PackageInput
 from tests.crawler.registries.documents import CAMEL, DATED, EARLIEST, document, package
 
 
@@ -44,7 +44,7 @@ def test_a_document_without_schema_is_read_by_its_looks(version: str) -> None:
     value = document(version, packages=[package(version)])
     del value["$schema"]
     assert read(value).status is Status.ACTIVE
-    assert choose(value)[0] == ("2025-07-09" if version == "2025-07-09" else "2025-12-11")
+    assert choose_schema(value)[0] == ("2025-07-09" if version == "2025-07-09" else "2025-12-11")
 
 
 @pytest.mark.parametrize("url", ["https://example.com/schemas/2031-01-01/server.schema.json", "https://example.com/x"])
@@ -63,7 +63,7 @@ def test_the_shape_of_the_first_months_is_understood() -> None:
             version="1.0.0",
             arguments=("serve",),
             environment=(("MODE", "safe"),),
-            inputs=(Input(place=Place.ENVIRONMENT, name="TOKEN", secret=True),),
+            inputs=(PackageInput(place=InputPlace.ENVIRONMENT, name="TOKEN", secret=True),),
         ),
     )
 
@@ -254,7 +254,7 @@ def test_any_document_gives_a_reference_that_evidence_can_hold(
     if ref.status is Status.INVALID:
         return
     ref.name.encode()
-    content = compose([ref])
+    content = compose_registration([ref])
     assert isinstance(content, Observed)
     assert Registration.parse(content.body).entries == (parse_json(ref.entry),)
 

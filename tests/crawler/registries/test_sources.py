@@ -13,21 +13,21 @@ import pytest
 from crawler.identity import canonical_ref
 from crawler.registries.docker import DockerCatalogue
 from crawler.registries.documents import DocumentRegistry
-from crawler.registries.generic import GenericRegistry
 from crawler.registries.registry import Registry
-from crawler.registries.sources import Source, UnknownSource, build, build_all, starter_registry
+from crawler.registries.registry_api import GenericRegistry
+from crawler.registries.sources import Source, UnknownSource, build_registries, build_registry, build_starter_registry
 from evidence.model import ServerRef, Status
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def made(source: str | Source) -> Registry:
-    return build(source, httpx.AsyncClient(), clock=lambda: NOW)
+    return build_registry(source, httpx.AsyncClient(), clock=lambda: NOW)
 
 
 def starter() -> list[ServerRef]:
     async def collect() -> list[ServerRef]:
-        return [ref async for page in starter_registry().walk() for ref in page.refs]
+        return [ref async for page in build_starter_registry().walk() for ref in page.refs]
 
     return asyncio.run(collect())
 
@@ -81,7 +81,7 @@ def test_two_sources_of_one_name_are_refused(tmp_path: Path) -> None:
         (tmp_path / folder / "servers").mkdir(parents=True)
     paths = [str(tmp_path / folder / "servers") for folder in ("a", "b")]
     with pytest.raises(UnknownSource, match="two sources are named file:servers"):
-        build_all(paths, httpx.AsyncClient(), clock=lambda: NOW)
+        build_registries(paths, httpx.AsyncClient(), clock=lambda: NOW)
 
 
 def test_the_starter_has_packages_and_remotes_that_need_no_credentials() -> None:

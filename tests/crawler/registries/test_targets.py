@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from crawler.registries.targets import MAX_TARGETS, Reach, reach
+from crawler.registries.targets import MAX_TARGETS, ReachableTargets, find_reachable_targets
 from evidence.model import Target, TargetType
 
 
-def packages(*given: dict[str, Any]) -> Reach:
-    return reach({"packages": [{"registryType": "npm", "identifier": "thing", **package} for package in given]})
+def packages(*given: dict[str, Any]) -> ReachableTargets:
+    return find_reachable_targets(
+        {"packages": [{"registryType": "npm", "identifier": "thing", **package} for package in given]}
+    )
 
 
 def arguments(*given: dict[str, Any]) -> tuple[str, ...]:
@@ -35,7 +37,7 @@ def test_public_remotes_come_first_and_local_ones_last() -> None:
             {"registryType": "pypi", "identifier": "stdio", "transport": {"type": "stdio"}},
         ],
     }
-    assert [target.identifier for target in reach(document).targets] == [
+    assert [target.identifier for target in find_reachable_targets(document).targets] == [
         "https://a.example.com/mcp",
         "https://a.example.com/sse",
         "stdio",
@@ -47,10 +49,12 @@ def test_public_remotes_come_first_and_local_ones_last() -> None:
 
 def test_a_url_with_an_unset_variable_is_no_target_but_a_default_fills_it() -> None:
     url = "https://{region}.example.com/mcp#x"
-    assert reach({"remotes": [{"type": "sse", "url": url}]}).targets == ()
+    assert find_reachable_targets({"remotes": [{"type": "sse", "url": url}]}).targets == ()
     secret = {"region": {"default": "eu", "isSecret": True}}
-    assert reach({"remotes": [{"type": "sse", "url": url, "variables": secret}]}).targets == ()
-    filled = reach({"remotes": [{"type": "sse", "url": url, "variables": {"region": {"default": "eu"}}}]})
+    assert find_reachable_targets({"remotes": [{"type": "sse", "url": url, "variables": secret}]}).targets == ()
+    filled = find_reachable_targets(
+        {"remotes": [{"type": "sse", "url": url, "variables": {"region": {"default": "eu"}}}]}
+    )
     assert filled.targets == (Target(type=TargetType.SSE, identifier="https://eu.example.com/mcp"),)
 
 
@@ -63,7 +67,7 @@ def test_headers_are_kept_when_they_are_complete_and_no_secrets() -> None:
         {"name": "Bad Name", "value": "x"},
         {"name": "X-Split", "value": "a\r\nHost: evil.example"},
     ]
-    found = reach({"remotes": [{"type": "sse", "url": "https://a.example.com", "headers": headers}]})
+    found = find_reachable_targets({"remotes": [{"type": "sse", "url": "https://a.example.com", "headers": headers}]})
     assert found.targets[0].headers == (("X-Mode", "full"),)
 
 
@@ -140,7 +144,7 @@ def test_an_image_is_named_with_its_registry(package: dict[str, Any], expected: 
 
 def test_the_number_of_targets_is_bounded() -> None:
     remotes = [{"type": "sse", "url": f"https://a{number}.example.com"} for number in range(5000)]
-    assert len(reach({"remotes": remotes}).targets) == MAX_TARGETS
+    assert len(find_reachable_targets({"remotes": remotes}).targets) == MAX_TARGETS
 
 
 def test_variables_that_would_grow_without_bound_are_unset() -> None:

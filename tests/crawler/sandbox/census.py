@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from crawler.wire.sandbox.boxes.process import family
+from crawler.sandbox.boxes.process_tree import list_descendants
 
 PR_SET_CHILD_SUBREAPER = 36
-# The host user ids that belong to the sandbox when it is run as root (crawler/wire/sandbox/kernel/identity.py).
+# The host user ids that belong to the sandbox when it is run as root (crawler/sandbox/kernel/user_ids.py).
 FIRST_UID, LAST_UID = 64100, 64199
 STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
+# Other processes of a run of tests make files of these names meanwhile, as the same user.
+BESIDE = ("hallmark-", "pytest-", "PostgreSQL.", "pym-", "sem.", "tmp")
 # Grows by design, with what is installed or up to the number of user ids; a census compares everything else.
 KEPT = ("downloads", "rootfs", "slots", "tools")
 
@@ -49,7 +51,7 @@ def adopt_orphans() -> None:
 def bury_orphans() -> int:
     """Take notice of the dead that were left to us, as pid 1 does; how many. Only while no box is running."""
     count = 0
-    for pid in family(os.getpid())[1:]:
+    for pid in list_descendants(os.getpid())[1:]:
         try:
             inside = "NSpid:\t" in (table := _text(Path(f"/proc/{pid}/status"))) and table.split("NSpid:\t")[1]
             if len(inside.split("\n")[0].split()) > 1 and os.waitpid(pid, os.WNOHANG)[0]:
@@ -82,7 +84,7 @@ def resident() -> int:
 
 def _processes(cache: Path) -> Iterator[str]:
     """Living descendants, and whoever else sees a folder of the cache mounted; the dead wait to be noticed."""
-    for pid in {*family(os.getpid())[1:], *_inside(cache)}:
+    for pid in {*list_descendants(os.getpid())[1:], *_inside(cache)}:
         try:
             state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rsplit(")", 1)[1].split()
             line = Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace")[:80]
@@ -131,7 +133,7 @@ def _temporary() -> Iterator[str]:
                 owner = entry.stat(follow_symlinks=False).st_uid
             except OSError:
                 continue
-            if FIRST_UID <= owner <= LAST_UID or owner == os.geteuid() != 0:
+            if FIRST_UID <= owner <= LAST_UID or (owner == os.geteuid() != 0 and not entry.name.startswith(BESIDE)):
                 yield entry.path
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Rootfs, available, build
+from crawler.sandbox import Rootfs, build_rootfs, check_bubblewrap
 from tests.crawler.sandbox.index_server import IndexServer
 
 HERE = Path(__file__).parent
@@ -20,7 +20,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip sandbox tests, by name and with the reason, where there is no sandbox; fail them if one is required."""
     ours = [i for i in items if i.path.is_relative_to(HERE) and i.get_closest_marker("sandbox")]
-    state = available() if ours else None
+    state = check_bubblewrap() if ours else None
     if state is None or state.ok or "sandbox" in os.environ.get("HALLMARK_REQUIRE", "").split(","):
         return
     for item in ours:
@@ -38,9 +38,9 @@ def shared_cache() -> Path:
 @pytest.fixture(scope="session")
 def rootfs(shared_cache: Path) -> Rootfs:
     """The built root file system."""
-    state = available()
+    state = check_bubblewrap()
     assert state.ok, f"{state.why}; {state.fix}"
-    return asyncio.run(build(shared_cache, environ=os.environ))
+    return asyncio.run(build_rootfs(shared_cache, environ=os.environ))
 
 
 @pytest.fixture

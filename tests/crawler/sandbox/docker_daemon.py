@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawler.wire.sandbox.availability import PATHS
-from crawler.wire.sandbox.engines.engine import Engine, Flavour
+from crawler.sandbox.availability import PATHS
+from crawler.sandbox.engines.engine import Engine, EngineFlavour
 
 DAEMON_PATHS = f"{PATHS}:/usr/sbin:/sbin"
 STARTING = 60.0  # seconds
@@ -42,7 +42,7 @@ def daemon(group: int = 0) -> Iterator[Engine]:
         with log.open("wb") as told:
             process = subprocess.Popen(_command(folder, group), stdout=told, stderr=told, start_new_session=True)
         try:
-            engine = Engine(Flavour.DOCKER, _program("docker"), _environment(folder))
+            engine = Engine(EngineFlavour.DOCKER, _program("docker"), _environment(folder))
             _answers(engine, process, log)
             yield engine
         finally:

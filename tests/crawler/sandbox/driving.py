@@ -7,8 +7,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.wire.launch import Exit, Launched
-from crawler.wire.sandbox import Limits, Sandbox, open_sandbox
+from crawler.launcher import LaunchedServer, ProcessExit
+from crawler.sandbox import Limits, Sandbox, open_sandbox
 from evidence.canonical import Json
 from evidence.model import Absent, Target, TargetType
 
@@ -24,12 +24,12 @@ async def sandbox(cache: Path, environ: dict[str, str] | None = None, **options:
     return opened
 
 
-def attack(cache: Path, *arguments: str, limits: Limits | None = None) -> tuple[Json, Exit]:
+def attack(cache: Path, *arguments: str, limits: Limits | None = None) -> tuple[Json, ProcessExit]:
     """What the attack script reports from inside, and how it ended."""
     return asyncio.run(_attack(cache, arguments, limits or Limits()))
 
 
-async def _attack(cache: Path, arguments: tuple[str, ...], limits: Limits) -> tuple[Json, Exit]:
+async def _attack(cache: Path, arguments: tuple[str, ...], limits: Limits) -> tuple[Json, ProcessExit]:
     box = await sandbox(cache, limits=limits)
     command = Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=("python", "attack.py", *arguments))
     launched = await box.launch(command)
@@ -39,7 +39,7 @@ async def _attack(cache: Path, arguments: tuple[str, ...], limits: Limits) -> tu
     return (json.loads(said) if said.startswith(b"{") else said.decode()), end
 
 
-async def read_all(launched: Launched) -> bytes:
+async def read_all(launched: LaunchedServer) -> bytes:
     """Everything it writes until it ends."""
     found = bytearray()
     while data := await launched.read(65536):
@@ -47,7 +47,7 @@ async def read_all(launched: Launched) -> bytes:
     return bytes(found)
 
 
-async def greet(launched: Launched) -> Json:
+async def greet(launched: LaunchedServer) -> Json:
     """Say hello to a server of the index and read its answer."""
     await launched.write(b"friend\n")
     found = b""

@@ -11,12 +11,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.wire.sandbox.boxes.box import Box
-from crawler.wire.sandbox.boxes.process import Contained
-from crawler.wire.sandbox.engines.containers import Containers, containers_of
-from crawler.wire.sandbox.engines.engine import Engine, Flavour
-from crawler.wire.sandbox.kernel.identity import Identity
-from crawler.wire.sandbox.kernel.limits import Limits
+from crawler.sandbox.boxes.box import Box
+from crawler.sandbox.boxes.process_tree import ContainedProcess
+from crawler.sandbox.engines.container_runtime import Containers, open_container_runtime
+from crawler.sandbox.engines.engine import Engine, EngineFlavour
+from crawler.sandbox.kernel.limits import Limits
+from crawler.sandbox.kernel.user_ids import Identity
 from evidence.canonical import Json
 
 SOURCE = Path(__file__).with_name("engine_stand_in.py")
@@ -34,9 +34,11 @@ class StandIn:
 
     async def runtime(self) -> Containers:
         """The engine as a runtime."""
-        return await containers_of(self.engine, self.cache)
+        return await open_container_runtime(self.engine, self.cache)
 
-    async def start(self, code: str, *, limits: Limits | None = None, runtime: Containers | None = None) -> Contained:
+    async def start(
+        self, code: str, *, limits: Limits | None = None, runtime: Containers | None = None
+    ) -> ContainedProcess:
         """Python code in a container."""
         box = Box(root=self.root, binds=(), environment={"A": "1"}, limits=limits or Limits())
         return await (runtime or await self.runtime()).start(box, ("/usr/bin/python3", "-S", "-c", code), SOMEBODY)
@@ -63,7 +65,7 @@ class StandIn:
         (self.home / "behaviour.json").write_text(json.dumps(how))
 
 
-def stand_in(folder: Path, flavour: Flavour) -> StandIn:
+def stand_in(folder: Path, flavour: EngineFlavour) -> StandIn:
     """A stand-in below `folder`."""
     home, cache, root = folder / "home", folder / "cache", folder / "root-key" / "root"
     (root / "etc").mkdir(parents=True)
@@ -88,7 +90,7 @@ def real_podman(folder: Path) -> Engine | str:
     (folder / "containers.conf").write_text(f'[engine]\nruntime="{runtime}"\ncgroup_manager="cgroupfs"\n', "utf-8")
     variables = {"CONTAINERS_STORAGE_CONF": "storage.conf", "CONTAINERS_CONF": "containers.conf"}
     environment = {name: str(folder / file) for name, file in variables.items()}
-    return Engine(Flavour.PODMAN, Path(binary), {"HOME": str(folder), **environment})
+    return Engine(EngineFlavour.PODMAN, Path(binary), {"HOME": str(folder), **environment})
 
 
 def _works(runtime: str) -> bool:
@@ -98,7 +100,7 @@ def _works(runtime: str) -> bool:
     return runtime != "crun" or not hybrid
 
 
-async def said_by(started: Contained) -> bytes:
+async def said_by(started: ContainedProcess) -> bytes:
     """Everything it writes until it ends."""
     found = bytearray()
     while data := await started.read(65536):

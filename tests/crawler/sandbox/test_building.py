@@ -16,21 +16,21 @@ from pathlib import Path
 import certifi
 import pytest
 
-from crawler.wire.sandbox import Rootfs, SandboxError, availability
-from crawler.wire.sandbox.provisioning import answers, bun, host, indexes, rootfs
-from crawler.wire.sandbox.provisioning.indexes import Endpoint, NpmIndex, PythonIndex
+from crawler.sandbox import Rootfs, SandboxError, availability
+from crawler.sandbox.toolchain import bun, host, index_queries, package_indexes, rootfs
+from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.index_server import IndexServer, make_tarball
 
 
 @pytest.mark.sandbox
 def test_same_inputs_make_the_same_root_file_system(rootfs: Rootfs, tmp_path: Path) -> None:
-    from crawler.wire.sandbox import build
+    from crawler.sandbox import build_rootfs
 
     shutil.copytree(rootfs.path.parent.parent / "tools", tmp_path / "tools")
     old = os.umask(0o077)
     try:
-        again = asyncio.run(build(tmp_path, environ={}))
+        again = asyncio.run(build_rootfs(tmp_path, environ={}))
     finally:
         os.umask(old)
     assert again.path != rootfs.path
@@ -62,12 +62,12 @@ def test_standard_library_is_compiled_and_independent_of_times(rootfs: Rootfs) -
 
 def test_unbuilt_root_file_system_is_not_loaded(tmp_path: Path) -> None:
     (tmp_path / "rootfs/key").mkdir(parents=True)
-    assert rootfs.load(tmp_path, "key") is None
+    assert rootfs.load_rootfs(tmp_path, "key") is None
 
 
 def test_bun_has_a_pin_for_every_supported_machine() -> None:
     pins = [
-        bun.pin(machine, libc, avx2=avx2)
+        bun.find_bun_pin(machine, libc, avx2=avx2)
         for machine in ("x86_64", "aarch64")
         for libc in ("glibc", "musl")
         for avx2 in (True, False)
@@ -79,13 +79,13 @@ def test_bun_has_a_pin_for_every_supported_machine() -> None:
 
 def test_machine_without_bun_is_an_error() -> None:
     with pytest.raises(SandboxError, match="riscv64"):
-        bun.pin("riscv64", "glibc", avx2=False)
+        bun.find_bun_pin("riscv64", "glibc", avx2=False)
 
 
-def fetched(index: IndexServer, pin: bun.Pin) -> bytes:
+def fetched(index: IndexServer, pin: bun.BunPin) -> bytes:
     async def run() -> bytes:
-        async with answers.client(host.certificates({})) as http:
-            return await bun.fetch(NpmIndex(f"{index.url}/npm/"), pin, http)
+        async with index_queries.open_index_client(host.find_certificate_bundle({})) as http:
+            return await bun.fetch_bun(NpmIndex(f"{index.url}/npm/"), pin, http)
 
     return asyncio.run(run())
 
@@ -94,20 +94,20 @@ def test_bun_is_taken_only_with_its_pinned_digest(index: IndexServer) -> None:
     index.add_npm("@oven/bun-test", "1.0.0", files={"bin/bun": "the binary"})
     tarball = next(iter(index.files.values()))
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(tarball).digest()).decode()
-    assert fetched(index, bun.Pin("@oven/bun-test", "1.0.0", integrity)) == b"the binary"
+    assert fetched(index, bun.BunPin("@oven/bun-test", "1.0.0", integrity)) == b"the binary"
     with pytest.raises(SandboxError, match="not the pinned one"):
-        fetched(index, bun.Pin("@oven/bun-test", "1.0.0", "sha512-" + "A" * 86 + "=="))
+        fetched(index, bun.BunPin("@oven/bun-test", "1.0.0", "sha512-" + "A" * 86 + "=="))
 
 
 def test_bun_that_the_index_does_not_have_is_an_error(index: IndexServer) -> None:
     with pytest.raises(SandboxError, match=r"the npm index has no @oven/bun-test 1\.0\.0"):
-        fetched(index, bun.Pin("@oven/bun-test", "1.0.0", "sha512-x"))
+        fetched(index, bun.BunPin("@oven/bun-test", "1.0.0", "sha512-x"))
 
 
 @pytest.mark.parametrize("tarball", [b"", b"not gzip", make_tarball({"package.json": "{}"})])
 def test_tarball_without_bun_is_an_error(tarball: bytes) -> None:
     with pytest.raises(SandboxError):
-        bun.unpack(tarball)
+        bun.unpack_bun(tarball)
 
 
 def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
         "registry=https://registry.npm.example/root\n@corp:registry=http://127.0.0.1:9/corp/\n"
         "//registry.npm.example/:_authToken=secret\n"
     )
-    found = indexes.npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
+    found = package_indexes.read_npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
     assert found.url == "https://registry.npm.example/root/"
     assert (found.of("@corp/x"), found.of("@other/x"), found.of("x")) == (
         "http://127.0.0.1:9/corp/", found.url, found.url,
@@ -125,20 +125,20 @@ def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
 def test_npm_index_with_a_password_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / ".npmrc").write_text("registry=https://me:pw@registry.npm.example/\n")
     with pytest.raises(SandboxError, match="set npm_config_registry"):
-        indexes.npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
+        package_indexes.read_npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
 
 
 def test_npm_has_a_default_index(tmp_path: Path) -> None:
-    found = indexes.npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
-    assert indexes.endpoint(found.url) is not None
+    found = package_indexes.read_npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
+    assert package_indexes.parse_endpoint(found.url) is not None
     assert found.url.startswith("https://")
 
 
 def test_python_has_a_default_index_with_and_without_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environ = {"PATH": "/nonexistent", "HOME": str(tmp_path), "PIP_CONFIG_FILE": "/dev/null"}
-    first = indexes.python_index(environ)
-    monkeypatch.setattr(indexes, "ASK_PIP", "raise SystemExit(1)")
-    assert indexes.python_index(environ) == first
+    first = package_indexes.read_python_index(environ)
+    monkeypatch.setattr(package_indexes, "ASK_PIP", "raise SystemExit(1)")
+    assert package_indexes.read_python_index(environ) == first
     assert first.url.startswith("https://")
 
 
@@ -149,7 +149,7 @@ def test_python_index_of_uv_wins_over_pip(tmp_path: Path) -> None:
         '[[index]]\nurl = "https://pypi.example/simple"\ndefault = true\n'
     )
     environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "PIP_INDEX_URL": "https://other.example/simple"}
-    found = indexes.python_index(environ)
+    found = package_indexes.read_python_index(environ)
     assert (found.url, found.extra) == ("https://pypi.example/simple", ("https://extra.example/simple",))
 
 
@@ -159,13 +159,13 @@ def test_python_index_of_pip_counts_without_file_indexes_and_credentials(tmp_pat
         "extra-index-url = file:///opt/simple https://extra.example/simple\nfind-links = /opt/wheels\n"
     )
     environ = {"HOME": str(tmp_path), "PIP_CONFIG_FILE": str(tmp_path / "pip.conf")}
-    assert indexes.python_index(environ) == PythonIndex(
+    assert package_indexes.read_python_index(environ) == PythonIndex(
         "https://pypi.example/simple", ("https://extra.example/simple",)
     )
 
 
 def test_named_index_of_uv_loses_its_name() -> None:
-    found = indexes.python_index(
+    found = package_indexes.read_python_index(
         {"HOME": "/nonexistent", "UV_DEFAULT_INDEX": "corp=https://pypi.example/simple", "PIP_CONFIG_FILE": "/dev/null"}
     )
     assert found.url == "https://pypi.example/simple"
@@ -183,13 +183,13 @@ def test_named_index_of_uv_loses_its_name() -> None:
     ],
 )
 def test_door_of_an_address(url: str, door: Endpoint | None) -> None:
-    assert indexes.endpoint(url) == door
+    assert package_indexes.parse_endpoint(url) == door
 
 
-def looked_up(index: IndexServer, name: str, version: str | None = None) -> answers.Answer | Absent:
-    async def run() -> answers.Answer | Absent:
-        async with answers.client(host.certificates({})) as http:
-            return await answers.pypi(PythonIndex(f"{index.url}/simple"), name, version, http)
+def looked_up(index: IndexServer, name: str, version: str | None = None) -> index_queries.IndexAnswer | Absent:
+    async def run() -> index_queries.IndexAnswer | Absent:
+        async with index_queries.open_index_client(host.find_certificate_bundle({})) as http:
+            return await index_queries.query_python_indexes(PythonIndex(f"{index.url}/simple"), name, version, http)
 
     return asyncio.run(run())
 
@@ -199,7 +199,7 @@ def test_newest_version_is_final_and_file_hosts_are_doors(index: IndexServer) ->
         index.add_wheel("server", version)
     index.simple["server"][0]["url"] = "https://files.pypi.example/server.whl"
     found = looked_up(index, "Server")
-    assert isinstance(found, answers.Answer)
+    assert isinstance(found, index_queries.IndexAnswer)
     assert found.newest == "1.10"
     assert Endpoint("https", "files.pypi.example", 443) in found.endpoints
 
@@ -209,7 +209,7 @@ def test_html_page_of_an_index_is_read(index: IndexServer, monkeypatch: pytest.M
     page = f'<a href="{wheel}">x</a><a data-yanked href="server-2.0.tar.gz">y</a>'
     monkeypatch.setattr(index, "answer", lambda _: ("text/html", page.encode()))
     found = looked_up(index, "server")
-    assert isinstance(found, answers.Answer)
+    assert isinstance(found, index_queries.IndexAnswer)
     assert found.newest == "1.0"
 
 
@@ -225,7 +225,7 @@ def test_malformed_page_of_an_index_is_install_failed(
 
 def test_missing_bubblewrap_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(availability, "PATHS", "/nonexistent")
-    state = availability.available()
+    state = availability.check_bubblewrap()
     assert (state.ok, state.fix) == (False, "install it: apt-get install bubblewrap")
 
 
@@ -236,11 +236,11 @@ def test_disabled_user_namespaces_name_the_setting(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(availability, "PATHS", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(availability, "_sysctl", {"user.max_user_namespaces": "0"}.get)
-    state = availability.available()
+    state = availability.check_bubblewrap()
     assert not state.ok
     assert "sysctl -w user.max_user_namespaces=" in state.fix
     monkeypatch.setattr(availability, "_sysctl", lambda _: None)
-    assert "denied" in availability.available().why
+    assert "denied" in availability.check_bubblewrap().why
 
 
 def test_old_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,12 +248,12 @@ def test_old_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     fake.write_text("#!/bin/sh\necho bubblewrap 0.6.1\n")
     fake.chmod(0o755)
     monkeypatch.setattr(availability, "PATHS", str(tmp_path))
-    assert "too old" in availability.available().why
+    assert "too old" in availability.check_bubblewrap().why
 
 
 def test_other_systems_are_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert not availability.available().ok
+    assert not availability.check_bubblewrap().ok
 
 
 def test_manifest_of_bun_is_valid_json_without_addresses() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox.kernel.burial import bury_group, bury_named
+from crawler.sandbox.kernel.zombie_reaping import reap_group, reap_named
 from tests.crawler.sandbox import ordinary
 from tests.crawler.sandbox.unburied import NEVER_WAITS
 
@@ -33,7 +33,7 @@ def test_only_a_group_s_own_dead_are_buried() -> None:
     other = subprocess.Popen(["/bin/true"])
     group = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
     group.kill()
-    bury_group(group.pid)
+    reap_group(group.pid)
     with pytest.raises(ChildProcessError):
         os.waitpid(group.pid, 0)
     assert other.wait() == 0
@@ -44,9 +44,9 @@ def test_only_the_dead_of_a_name_are_buried() -> None:
     dead = subprocess.Popen(["/bin/true"])
     os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
     living = subprocess.Popen(["/bin/sleep", "60"])
-    bury_named("sleep", [living.pid, dead.pid, os.getpid(), 1])
+    reap_named("sleep", [living.pid, dead.pid, os.getpid(), 1])
     assert Path(f"/proc/{dead.pid}").exists()
-    bury_named("true", [living.pid, dead.pid])
+    reap_named("true", [living.pid, dead.pid])
     assert not Path(f"/proc/{dead.pid}").exists()
     living.kill()
     assert living.wait() == -9

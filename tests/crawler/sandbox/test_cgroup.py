@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Limits
-from crawler.wire.sandbox.boxes import process
-from crawler.wire.sandbox.boxes.process import family
-from crawler.wire.sandbox.kernel import cgroup
+from crawler.sandbox import Limits
+from crawler.sandbox.boxes import process_tree
+from crawler.sandbox.boxes.process_tree import list_descendants
+from crawler.sandbox.kernel import cgroup
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, alive, attack, sandbox
 
@@ -34,7 +34,7 @@ def test_every_process_of_a_box_is_in_its_group_until_it_is_gone(cache: Path) ->
         await launched.read(4096)
         [group] = ours()
         members = set(map(int, (group / "cgroup.procs").read_text().split()))
-        inside = set(family(launched._process.pid))  # type: ignore[attr-defined]
+        inside = set(list_descendants(launched._process.pid))  # type: ignore[attr-defined]
         assert len(members & inside) >= 6  # bubblewrap twice, the script and its daemons
         assert [pid for pid in inside - members if alive(pid)] == []
         await launched.stop()
@@ -45,8 +45,8 @@ def test_every_process_of_a_box_is_in_its_group_until_it_is_gone(cache: Path) ->
 
 def test_killed_starters_leave_no_group_and_no_member_after_a_sweep() -> None:
     make = (
-        "from crawler.wire.sandbox import Limits\nfrom crawler.wire.sandbox.kernel import cgroup\n"
-        "print(*cgroup.found(Limits()).folders, flush=True)\ninput()"
+        "from crawler.sandbox import Limits\nfrom crawler.sandbox.kernel import cgroup\n"
+        "print(*cgroup.create_group(Limits()).folders, flush=True)\ninput()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", make], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -54,12 +54,12 @@ def test_killed_starters_leave_no_group_and_no_member_after_a_sweep() -> None:
         assert starter.stdout is not None
         folders = [Path(each) for each in starter.stdout.readline().split()]
         folder = folders[0]
-        cgroup.sweep()
+        cgroup.remove_abandoned_groups()
         assert all(each.is_dir() for each in folders)  # its maker lives
         starter.kill()
     survivor = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     (folder / "cgroup.procs").write_text(str(survivor.pid))
-    cgroup.sweep()
+    cgroup.remove_abandoned_groups()
     assert not any(each.exists() for each in folders)
     assert survivor.wait() == -signal.SIGKILL
 
@@ -68,7 +68,7 @@ def test_groups_of_another_pid_namespace_are_left_alone() -> None:
     folder = PIDS / "hallmark-999999999-1-0"
     folder.mkdir()
     try:
-        cgroup.sweep()
+        cgroup.remove_abandoned_groups()
         assert folder.is_dir()
     finally:
         folder.rmdir()
@@ -84,7 +84,7 @@ def test_every_controller_holds_the_box(cache: Path, controller: str) -> None:
         await launched.read(4096)
         [group] = (cgroup.ROOT / controller).glob(f"hallmark-{os.getpid()}-*")
         members = set(map(int, (group / "cgroup.procs").read_text().split()))
-        assert members >= set(family(launched._init.pid))  # type: ignore[attr-defined]
+        assert members >= set(list_descendants(launched._init.pid))  # type: ignore[attr-defined]
         await launched.stop()
         assert not group.exists()
         return members
@@ -93,7 +93,7 @@ def test_every_controller_holds_the_box(cache: Path, controller: str) -> None:
 
 
 def test_box_that_the_kernel_stops_for_memory_says_so(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "private_memory", lambda _: 0)  # faster than any watchdog
+    monkeypatch.setattr(process_tree, "measure_private_memory", lambda _: 0)  # faster than any watchdog
     monkeypatch.setattr(cgroup, "SLACK", 0)
     limits = Limits(memory=40 << 20, scratch=1 << 20, shared_memory=1 << 20)
     _, end = attack(cache, "memory", "200", limits=limits)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Limits
-from crawler.wire.sandbox.kernel import cgroup
+from crawler.sandbox import Limits
+from crawler.sandbox.kernel import cgroup
 
 LIMITS = Limits(processes=9, memory=100 << 20, scratch=0, shared_memory=0, cpus=1.5)
 
@@ -27,7 +27,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_one_group_beside_our_own_holds_every_cap(tree: Path) -> None:
-    group = cgroup.found(LIMITS)
+    group = cgroup.create_group(LIMITS)
     assert group is not None
     [folder] = group.folders
     assert (folder.parent, group.doors) == (tree / "session", ())
@@ -43,7 +43,7 @@ def test_one_group_beside_our_own_holds_every_cap(tree: Path) -> None:
 
 def test_root_is_used_where_the_session_lends_nothing(tree: Path) -> None:
     (tree / "session" / "cgroup.subtree_control").write_text("")
-    group = cgroup.found(LIMITS)
+    group = cgroup.create_group(LIMITS)
     assert group is not None
     assert group.folders[0].parent == tree
 
@@ -51,18 +51,18 @@ def test_root_is_used_where_the_session_lends_nothing(tree: Path) -> None:
 def test_no_group_is_made_where_none_may_be(tree: Path) -> None:
     for folder in (tree, tree / "session"):
         (folder / "cgroup.subtree_control").write_text("memory\n")
-    assert cgroup.found(LIMITS) is None
+    assert cgroup.create_group(LIMITS) is None
 
 
 def test_path_that_leads_out_of_the_tree_is_not_followed(tree: Path) -> None:
     (tree / "own").write_text("0::/../../outside/ours.scope\n")
     (tree / "cgroup.subtree_control").write_text("")
-    assert cgroup.found(LIMITS) is None
+    assert cgroup.create_group(LIMITS) is None
 
 
 @pytest.mark.parametrize(("events", "starved"), [("low 0\noom_kill 2\n", True), ("oom 1\noom_kill 0\n", False)])
 def test_kills_for_memory_are_counted(tree: Path, events: str, starved: bool) -> None:
-    group = cgroup.found(LIMITS)
+    group = cgroup.create_group(LIMITS)
     assert group is not None
     (group.folders[0] / "memory.events").write_text(events)
     assert group.starved() is starved

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Rootfs, SandboxError, open_sandbox
-from crawler.wire.sandbox.layers.custody import claim
-from crawler.wire.sandbox.provisioning import rootfs
+from crawler.sandbox import Rootfs, SandboxError, open_sandbox
+from crawler.sandbox.layers.cache_ownership import claim_cache
+from crawler.sandbox.toolchain import rootfs
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.conftest import NOON
 
@@ -24,7 +24,7 @@ def test_folders_of_the_cache_are_closed_to_others(tmp_path: Path, part: str) ->
     folder = tmp_path / "cache" / part
     folder.mkdir(parents=True)
     folder.chmod(0o777)
-    claim(tmp_path / "cache")
+    claim_cache(tmp_path / "cache")
     assert folder.stat().st_mode & 0o022 == 0
 
 
@@ -53,7 +53,7 @@ def built(tmp_path: Path) -> Rootfs:
         (path / name).write_text(name)
     facts = rootfs._facts(path, "key", "3.11.7")
     (path / rootfs.OWN_FACTS).write_text(json.dumps(facts))
-    found = rootfs.load(tmp_path, "key")
+    found = rootfs.load_rootfs(tmp_path, "key")
     assert found
     return found
 
@@ -76,17 +76,17 @@ def _planted(path: Path) -> None:
 def test_a_root_file_system_that_was_changed_is_built_anew(
     built: Rootfs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], sealed: bool
 ) -> None:
-    monkeypatch.setattr(rootfs, "inputs_key", lambda _: "key")
+    monkeypatch.setattr(rootfs, "compute_inputs_key", lambda _: "key")
     monkeypatch.setattr(rootfs, "_build", lambda *_: built)
-    monkeypatch.setattr(rootfs.indexes, "npm_index", lambda _environ: None)
-    monkeypatch.setattr(rootfs.bun, "fetch", _bun)
+    monkeypatch.setattr(rootfs.package_indexes, "read_npm_index", lambda _environ: None)
+    monkeypatch.setattr(rootfs.bun, "fetch_bun", _bun)
     said: list[str] = []
     if sealed:
-        assert asyncio.run(rootfs.build(tmp_path, said.append, environ={})) == built
+        assert asyncio.run(rootfs.build_rootfs(tmp_path, said.append, environ={})) == built
     assert said == []
     change(built.path)
-    asyncio.run(rootfs.build(tmp_path, said.append, environ={}))
-    assert said[0] == "the sandbox's files were changed by somebody; making them anew"
+    asyncio.run(rootfs.build_rootfs(tmp_path, said.append, environ={}))
+    assert said[0] == "the sandbox's files were changed; building them again"
     assert not built.path.exists()
 
 
@@ -100,8 +100,8 @@ def test_a_root_file_system_that_cannot_be_read_is_left_where_it_is(
     def fail(_tree: Path) -> str:
         raise OSError("too many open files")
 
-    monkeypatch.setattr(rootfs, "inputs_key", lambda _: "key")
-    monkeypatch.setattr(rootfs.trees, "stamp", fail)
+    monkeypatch.setattr(rootfs, "compute_inputs_key", lambda _: "key")
+    monkeypatch.setattr(rootfs.trees, "metadata_digest", fail)
     with pytest.raises(SandboxError, match="too many open files"):
-        asyncio.run(rootfs.build(tmp_path, environ={}))
+        asyncio.run(rootfs.build_rootfs(tmp_path, environ={}))
     assert built.path.exists()

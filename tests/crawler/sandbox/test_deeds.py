@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from crawler.wire.sandbox.watched.deeds import Deeds, clean, question
-from evidence.kinds.behaviour import LONGEST, MOST, Contact
+from crawler.sandbox.monitoring.syscall_events import SyscallEvents, clean_text, parse_dns_question
+from evidence.kinds.behaviour import MAX_ENTRIES, MAX_LENGTH, Contact
 
 
 @dataclass
@@ -43,8 +43,8 @@ def inet(address: str, port: int) -> bytes:
     return struct.pack("<H", 2) + struct.pack(">H", port) + socket.inet_aton(address) + b"\0" * 8
 
 
-def noted(call: str, *arguments: int, process: Memory) -> Deeds:
-    deeds = Deeds()
+def noted(call: str, *arguments: int, process: Memory) -> SyscallEvents:
+    deeds = SyscallEvents()
     deeds.note(call, (*arguments, 0, 0, 0, 0, 0, 0)[:6], process)
     return deeds
 
@@ -61,7 +61,7 @@ def noted(call: str, *arguments: int, process: Memory) -> Deeds:
     (b"", ""),
 ])  # fmt: skip
 def test_name_is_read_from_a_query_and_from_nothing_else(datagram: bytes, name: str) -> None:
-    assert question(datagram) == name
+    assert parse_dns_question(datagram) == name
 
 
 def test_resolver_is_no_contact_but_what_it_is_asked_is_told() -> None:
@@ -109,25 +109,25 @@ def test_path_below_an_open_folder_is_resolved() -> None:
 @pytest.mark.parametrize("arguments", [(0, 0, 0), (3, 1 << 63, 16), (3, 0xDEAD, 1 << 60)])
 @pytest.mark.parametrize("call", ["connect", "sendto", "sendmsg", "sendmmsg", "execve", "execveat", "openat", "creat"])
 def test_nonsense_is_left_out(call: str, arguments: tuple[int, ...]) -> None:
-    assert noted(call, *arguments, process=Memory()) == Deeds()
+    assert noted(call, *arguments, process=Memory()) == SyscallEvents()
 
 
 def test_hostile_text_is_kept_in_one_short_line() -> None:
-    kept = clean("/a\x1b[31m\n\u202e" + "b/" * 5000)
+    kept = clean_text("/a\x1b[31m\n\u202e" + "b/" * 5000)
     assert kept.isprintable()
-    assert len(kept) == LONGEST
-    assert clean("/tmp/run-1732287431/9f86d081884c7d65") == "/tmp/run-*/*"
-    assert clean("/app/x.json.12345ac263e34a1f67890aa22baab0ba.tmp") == "/app/x.json.*.tmp"
-    assert clean("/app/f47ac10b-58cc-4372-a567-0e02b2c3d479.tmp") == "/app/*.tmp"
-    assert clean("/app/feedback/deadbeef-cafe") == "/app/feedback/deadbeef-cafe"
-    assert "hunter2" not in clean("/x?password=hunter2hunter2")
+    assert len(kept) == MAX_LENGTH
+    assert clean_text("/tmp/run-1732287431/9f86d081884c7d65") == "/tmp/run-*/*"
+    assert clean_text("/app/x.json.12345ac263e34a1f67890aa22baab0ba.tmp") == "/app/x.json.*.tmp"
+    assert clean_text("/app/f47ac10b-58cc-4372-a567-0e02b2c3d479.tmp") == "/app/*.tmp"
+    assert clean_text("/app/feedback/deadbeef-cafe") == "/app/feedback/deadbeef-cafe"
+    assert "hunter2" not in clean_text("/x?password=hunter2hunter2")
 
 
 def test_memory_of_a_flood_is_bounded() -> None:
-    process, deeds = Memory(), Deeds()
+    process, deeds = Memory(), SyscallEvents()
     for number in range(1000):
         address = process.put(f"/usr/bin/p{number}\0".encode())
         deeds.note("execve", (address, 0, 0, 0, 0, 0), process)
-    assert len(deeds.programs) == 2 * MOST
+    assert len(deeds.programs) == 2 * MAX_ENTRIES
     assert deeds.cut
     assert deeds.told(None).cut

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.collectors.protocol.caution import Policy, policy_for
-from crawler.wire.sandbox.boxes.door import OpenBubblewrap
-from crawler.wire.sandbox.boxes.relay import Doors
-from crawler.wire.sandbox.provisioning.indexes import Endpoint
+from crawler.collectors.protocol.trials.call_policy import CallPolicy, choose_call_policy
+from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
+from crawler.sandbox.boxes.relay_listener import RelayedBubblewrap
+from crawler.sandbox.toolchain.package_indexes import Endpoint
 from evidence.canonical import Json
 from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Target, TargetType
@@ -76,7 +76,7 @@ async def _asked(cache: Path, folder: Path) -> tuple[dict[str, Json], dict[str, 
     context.load_cert_chain(*Authority(folder).issue())
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     port = server.sockets[0].getsockname()[1]
-    box = await sandbox(cache, doors=Doors(frozenset({Endpoint("https", "localhost", port)})))
+    box = await sandbox(cache, doors=AllowedEndpoints(frozenset({Endpoint("https", "localhost", port)})))
     words = ("python", "ask.py", str(port), str(port + 1))
     launched = await box.launch(Target(type=TargetType.COMMAND, identifier=project(folder), arguments=words))
     assert not isinstance(launched, Absent), launched
@@ -89,7 +89,9 @@ async def _asked(cache: Path, folder: Path) -> tuple[dict[str, Json], dict[str, 
 
 def test_a_private_address_is_not_reached_under_a_public_name(cache: Path, tmp_path: Path) -> None:
     async def run() -> Json:
-        box = await sandbox(cache, doors=Doors(frozenset(), frozenset({Endpoint("https", "localhost", 443)})))
+        box = await sandbox(
+            cache, doors=AllowedEndpoints(frozenset(), frozenset({Endpoint("https", "localhost", 443)}))
+        )
         words = ("python", "ask.py", "443", "444")
         launched = await box.launch(Target(type=TargetType.COMMAND, identifier=project(tmp_path), arguments=words))
         assert not isinstance(launched, Absent), launched
@@ -101,9 +103,9 @@ def test_a_private_address_is_not_reached_under_a_public_name(cache: Path, tmp_p
 
 
 def test_no_tool_that_writes_is_tried_where_what_it_does_may_stay() -> None:
-    name = OpenBubblewrap(Doors(frozenset())).name
+    name = RelayedBubblewrap(AllowedEndpoints(frozenset())).name
     assert name not in CONTAINING
-    assert policy_for(Policy.SANDBOXED_ALL, name) is Policy.ANNOTATED
+    assert choose_call_policy(CallPolicy.SANDBOXED_ALL, name) is CallPolicy.ANNOTATED
 
 
 def test_nothing_is_open_unless_somebody_says_so(cache: Path) -> None:

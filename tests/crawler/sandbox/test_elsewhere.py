@@ -18,12 +18,12 @@ for module, names in (
 """
 _EVERY_COMMAND = """
 import workers.cli.app
-from crawler.wire.sandbox.room import places
-assert places() >= 1
+from crawler.sandbox.box_slots import count_box_slots
+assert count_box_slots() >= 1
 """
 _BARE = """
 import asyncio, sys
-from crawler.wire.sandbox import UnsandboxedLauncher
+from crawler.sandbox import UnsandboxedLauncher
 from evidence.model import Target, TargetType
 
 async def start():

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.engine_variables import ENGINE_VARIABLES
-from crawler.wire.sandbox import Rootfs
+from crawler.container_engine_variables import ENGINE_VARIABLES
+from crawler.sandbox import Rootfs
 from tests.crawler.sandbox import ordinary
 from tests.crawler.sandbox.attacks import archives, outcome, roster
 from tests.crawler.sandbox.attacks.outcome import Outcome

@@ -7,18 +7,18 @@ import subprocess
 
 import pytest
 
-from crawler.wire.sandbox.kernel import identity
+from crawler.sandbox.kernel import user_ids
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start processes of other users")
 def test_a_user_id_with_processes_left_behind_is_taken_last() -> None:
     number = 41
-    identity._least_used.cache_clear()
+    user_ids._least_used.cache_clear()
     with subprocess.Popen(
         ["/bin/cat"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        user=identity.FIRST_SLOT_UID + number,
+        user=user_ids.FIRST_SLOT_UID + number,
         env={},
     ) as left:
         try:
@@ -27,10 +27,10 @@ def test_a_user_id_with_processes_left_behind_is_taken_last() -> None:
             left.stdin.write(b"up")
             left.stdin.flush()
             assert left.stdout.read(2) == b"up"
-            order = list(identity._least_used())
+            order = list(user_ids._least_used())
         finally:
             left.kill()
-            identity._least_used.cache_clear()
+            user_ids._least_used.cache_clear()
 
-    assert sorted(order) == list(range(identity.SLOTS))
+    assert sorted(order) == list(range(user_ids.SLOTS))
     assert order.index(number) > order.index(number + 1)

@@ -12,16 +12,24 @@ from typing import Any
 
 import pytest
 
-from crawler.wire.failures import Unreachable
-from crawler.wire.guard import Guard
-from crawler.wire.sandbox import Rootfs
-from crawler.wire.sandbox.boxes.process import Contained
-from crawler.wire.sandbox.engines.engine import Flavour
-from crawler.wire.sandbox.engines.images import LARGEST, Images, described, fitting, reference_of, refusal, weight
-from crawler.wire.sandbox.image_engine import ImageEngine
-from crawler.wire.sandbox.kernel.limits import Limits
-from crawler.wire.sandbox.launcher import STRICT
-from crawler.wire.sandbox.runtime import Bubblewrap
+from crawler.http.address_guard import AddressGuard
+from crawler.http.failures import Unreachable
+from crawler.sandbox import Rootfs
+from crawler.sandbox.boxes.process_tree import ContainedProcess
+from crawler.sandbox.engines.engine import EngineFlavour
+from crawler.sandbox.engines.images import (
+    LARGEST,
+    Images,
+    choose_manifest,
+    compressed_size,
+    describe_refusal,
+    image_reference,
+    parse_image,
+)
+from crawler.sandbox.image_engine import ImageEngine
+from crawler.sandbox.kernel.limits import Limits
+from crawler.sandbox.runtime import Bubblewrap
+from crawler.sandbox.sandbox_launcher import STRICT_GUARD
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, sandbox
 from tests.crawler.sandbox.engines import SOMEBODY, StandIn, said_by, stand_in
@@ -40,7 +48,7 @@ def inspected(**config: Any) -> dict[str, Any]:
     return {"Id": IDENTIFIER, "RepoDigests": [f"{REPOSITORY}@{DIGEST}"], "Size": 1000, "Config": config}
 
 
-@pytest.fixture(params=list(Flavour))
+@pytest.fixture(params=list(EngineFlavour))
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> StandIn:
     return stand_in(tmp_path, request.param)
 
@@ -62,13 +70,15 @@ class Names:
         return [self.addresses[host]]
 
 
-async def images(engine: StandIn, guard: Guard = STRICT) -> Images:
+async def images(engine: StandIn, guard: AddressGuard = STRICT_GUARD) -> Images:
     runtime, names = await engine.runtime(), engine.root / "etc/resolv.conf"
     return Images(runtime, names, lambda: NOON, timedelta(hours=24), guard, Names())
 
 
-def started(engine: StandIn, wanted: Target, guard: Guard = STRICT) -> tuple[Contained | Absent, bytes]:
-    async def start() -> tuple[Contained | Absent, bytes]:
+def started(
+    engine: StandIn, wanted: Target, guard: AddressGuard = STRICT_GUARD
+) -> tuple[ContainedProcess | Absent, bytes]:
+    async def start() -> tuple[ContainedProcess | Absent, bytes]:
         found = await (await images(engine, guard)).start(wanted, SOMEBODY, Limits(), {"TOKEN": "dummy"})
         said = b""
         if not isinstance(found, Absent):
@@ -124,8 +134,8 @@ def test_an_image_that_is_too_large_is_never_pulled(engine: StandIn) -> None:
 
 
 def test_a_pull_that_fills_the_disk_is_cut(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.wire.sandbox.engines.images.LARGEST", 1 << 20)
-    monkeypatch.setattr("crawler.wire.sandbox.engines.images.LARGEST_UNPACKED", 8 << 20)
+    monkeypatch.setattr("crawler.sandbox.engines.images.LARGEST", 1 << 20)
+    monkeypatch.setattr("crawler.sandbox.engines.images.LARGEST_UNPACKED", 8 << 20)
     offered(engine, f"{REPOSITORY}:latest")
     engine.behave(floods="yes")
     if not writes_are_counted(engine.home / "probe"):
@@ -133,7 +143,7 @@ def test_a_pull_that_fills_the_disk_is_cut(engine: StandIn, monkeypatch: pytest.
     found, _ = started(engine, target())
     assert isinstance(found, Absent)
     # Where a daemon writes, others may have: nothing is said of the image.
-    itself = engine.engine.flavour is Flavour.PODMAN
+    itself = engine.engine.flavour is EngineFlavour.PODMAN
     assert found.reason is (Reason.TOO_LARGE if itself else Reason.SANDBOX_RESTRICTED)
     assert (engine.home / "flood").stat().st_size < 256 << 20
 
@@ -148,17 +158,17 @@ def writes_are_counted(place: Path) -> bool:
 
 
 def test_docker_s_client_is_told_that_a_registry_of_this_machine_may_be_plain(tmp_path: Path) -> None:
-    engine = stand_in(tmp_path, Flavour.DOCKER)
+    engine = stand_in(tmp_path, EngineFlavour.DOCKER)
     local = replace(target("1.0", *SERVER), identifier="localhost:5000/example/server")
     for wanted in (local, target("1.0", *SERVER)):
         offered(engine, f"{wanted.identifier}:1.0")
-        assert not isinstance(started(engine, wanted, Guard(allow_private=True))[0], Absent)
+        assert not isinstance(started(engine, wanted, AddressGuard(allow_private=True))[0], Absent)
     assert [words[2] for words in engine.asked("manifest")] == ["--insecure", f"{REPOSITORY}:1.0"]
 
 
 def test_an_image_whose_manifest_the_client_cannot_show_is_pulled_all_the_same(engine: StandIn) -> None:
     said = "unsupported manifest media type and no default available: application/vnd.oci.image.manifest.v1+json"
-    if engine.engine.flavour is Flavour.PODMAN:
+    if engine.engine.flavour is EngineFlavour.PODMAN:
         said = "Treating single images as manifest lists is not implemented"
     table = {f"{REPOSITORY}:1.0": {"refusal": said, "image": inspected()}}
     (engine.home / "images.json").write_text(json.dumps(table))
@@ -173,14 +183,14 @@ def test_an_image_that_nobody_has_is_no_package(engine: StandIn) -> None:
 
 @pytest.mark.parametrize("name", ["--privileged", "-v/:/x", "a b", "UPPER/case", "", "x" * 500])
 def test_what_could_be_an_option_reaches_no_engine(name: str) -> None:
-    assert isinstance(reference_of(replace(target("1"), identifier=name)), Absent)
-    assert isinstance(reference_of(target(name)), Absent) or name in {"", "UPPER/case"}
+    assert isinstance(image_reference(replace(target("1"), identifier=name)), Absent)
+    assert isinstance(image_reference(target(name)), Absent) or name in {"", "UPPER/case"}
 
 
 def test_references_are_by_digest_or_by_tag() -> None:
-    assert reference_of(target(DIGEST)) == f"{REPOSITORY}@{DIGEST}"
-    assert reference_of(target("v1.0")) == f"{REPOSITORY}:v1.0"
-    assert reference_of(target()) == f"{REPOSITORY}:latest"
+    assert image_reference(target(DIGEST)) == f"{REPOSITORY}@{DIGEST}"
+    assert image_reference(target("v1.0")) == f"{REPOSITORY}:v1.0"
+    assert image_reference(target()) == f"{REPOSITORY}:latest"
 
 
 @pytest.mark.parametrize(
@@ -188,14 +198,14 @@ def test_references_are_by_digest_or_by_tag() -> None:
     [("1000", "1000"), ("65532:65532", "65532:65532"), ("0", ""), ("00", ""), ("node", ""), ("0:5", ""), ("", "")],
 )
 def test_only_a_number_that_is_not_roots_is_trusted_as_user(user: str, kept: str) -> None:
-    found = described(REPOSITORY, inspected(User=user))
+    found = parse_image(REPOSITORY, inspected(User=user))
     assert not isinstance(found, Absent)
     assert found.user == kept
 
 
 @pytest.mark.parametrize("place", ["/", "relative", "/a/../..", "/a:rw", "/a b"])
 def test_volumes_in_odd_places_are_refused(place: str) -> None:
-    assert isinstance(described(REPOSITORY, inspected(Volumes={place: {}})), Absent)
+    assert isinstance(parse_image(REPOSITORY, inspected(Volumes={place: {}})), Absent)
 
 
 @pytest.mark.parametrize(
@@ -203,20 +213,20 @@ def test_volumes_in_odd_places_are_refused(place: str) -> None:
 )
 def test_an_unknown_description_is_not_guessed_at(table: dict[str, Any]) -> None:
     with pytest.raises((LookupError, TypeError)):
-        described(REPOSITORY, table)
+        parse_image(REPOSITORY, table)
 
 
 def test_the_manifest_of_this_machine_is_chosen() -> None:
     def entry(architecture: str, digest: str) -> Any:
         return {"platform": {"os": "linux", "architecture": architecture}, "digest": digest}
 
-    assert fitting([entry("arm64", "x"), entry("amd64", DIGEST)], "amd64") == DIGEST
-    assert fitting([entry("amd64", "--option"), 3, {}], "amd64") is None
+    assert choose_manifest([entry("arm64", "x"), entry("amd64", DIGEST)], "amd64") == DIGEST
+    assert choose_manifest([entry("amd64", "--option"), 3, {}], "amd64") is None
 
 
 @pytest.mark.parametrize("manifest", [{}, {"layers": 3}, {"layers": [3]}, {"layers": [{"size": -1}]}, {"layers": [{}]}])
 def test_a_manifest_without_sizes_weighs_nothing_known(manifest: dict[str, Any]) -> None:
-    assert weight(manifest) is None
+    assert compressed_size(manifest) is None
 
 
 @pytest.mark.parametrize(
@@ -234,13 +244,13 @@ def test_a_manifest_without_sizes_weighs_nothing_known(manifest: dict[str, Any])
     ],
 )
 def test_what_an_engine_says_has_a_reason(said: str, reason: Reason) -> None:
-    assert refusal(said).reason is reason
+    assert describe_refusal(said).reason is reason
 
 
 def test_what_an_engine_says_tells_nothing_of_this_machine() -> None:
     said = "dial tcp: lookup registry.example on 192.0.2.53:53: no such host"
-    assert refusal(said).detail == "the image's registry does not answer"
-    assert "<url>" in refusal('denied: Get "https://registry.example/v2/?token=x": 403').detail
+    assert describe_refusal(said).detail == "the image's registry does not answer"
+    assert "<url>" in describe_refusal('denied: Get "https://registry.example/v2/?token=x": 403').detail
 
 
 @pytest.mark.parametrize("wanted", ["bubblewrap", "gvisor"])
@@ -254,7 +264,7 @@ def test_who_chose_a_runtime_gets_no_engine_for_images(tmp_path: Path, wanted: s
 
 @pytest.mark.sandbox
 def test_without_an_engine_an_image_never_starts(cache: Path, rootfs: Rootfs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", "/nonexistent")
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", "/nonexistent")
 
     async def launch() -> object:
         return await (await sandbox(cache)).launch(target("1.0"))

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.launch import Launched
-from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.provisioning.install import Caps
+from crawler.launcher import LaunchedServer
+from crawler.sandbox import Sandbox
+from crawler.sandbox.install.installer import InstallCaps
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, greet, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.sandbox
 
 
 def npm(name: str, version: str | None = None, *arguments: str) -> Target:
@@ -32,7 +32,7 @@ def pypi(name: str, version: str | None = None, *arguments: str) -> Target:
     return Target(type=TargetType.PYPI, identifier=name, version=version, arguments=arguments)
 
 
-async def started(box: Sandbox, target: Target) -> tuple[Json, Launched]:
+async def started(box: Sandbox, target: Target) -> tuple[Json, LaunchedServer]:
     launched = await box.launch(target)
     assert not isinstance(launched, Absent), launched
     return await greet(launched), launched
@@ -44,8 +44,8 @@ async def refused(box: Sandbox, target: Target) -> Absent:
     return launched
 
 
-def scenario(cache: Path, index: IndexServer, tmp_path: Path, *targets: Target) -> list[tuple[Json, Launched]]:
-    async def run() -> list[tuple[Json, Launched]]:
+def scenario(cache: Path, index: IndexServer, tmp_path: Path, *targets: Target) -> list[tuple[Json, LaunchedServer]]:
+    async def run() -> list[tuple[Json, LaunchedServer]]:
         box = await sandbox(cache, index.environ(str(tmp_path)))
         return [await started(box, target) for target in targets]
 
@@ -229,7 +229,7 @@ def test_package_that_unpacks_to_too_much_is_too_large(cache: Path, index: Index
 
     async def run() -> Absent:
         box = await sandbox(cache, index.environ(str(tmp_path)))
-        box.installer = replace(box.installer, caps=Caps(size=1 << 20))
+        box.installer = replace(box.installer, caps=InstallCaps(size=1 << 20))
         return await refused(box, npm("server"))
 
     assert asyncio.run(run()).reason is Reason.TOO_LARGE

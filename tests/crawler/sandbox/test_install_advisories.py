@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from crawler.advisories.mirror import Mirror
-from crawler.advisories.ordering import OsvOrder
+from crawler.advisories.version_order import OsvOrder
 from crawler.collectors.advisories import AdvisoriesCollector
-from crawler.collectors.source.needs import elsewhere
+from crawler.collectors.source.dependencies import find_dependencies_elsewhere
 from evidence.canonical import canonical_json
 from evidence.kinds.advisories import Advisories, Reach
 from evidence.kinds.dependencies import INSTALLED, Dependencies
@@ -22,7 +22,7 @@ from tests.servers.osv.records import advisory, fixed_in
 from tests.servers.osv.serving import running
 from tests.servers.osv.world import OsvWorld
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.sandbox
 
 
 @pytest.mark.parametrize(("kind", "ecosystem"), [(TargetType.NPM, "npm"), (TargetType.PYPI, "PyPI")])
@@ -49,7 +49,7 @@ def test_an_advisory_of_what_a_range_resolves_to_is_found(
 
     async def run() -> tuple[Dependencies, Advisories]:
         empty = Dossier(server=server, as_of=NOW, records={})
-        body = await elsewhere(empty, None, None, await sandbox(cache, index.environ(str(tmp_path))))
+        body = await find_dependencies_elsewhere(empty, None, None, await sandbox(cache, index.environ(str(tmp_path))))
         assert not isinstance(body, Absent)
         content = Observed(canonical_json(body))
         record = Record(

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Sandbox, launcher
-from crawler.wire.sandbox.layers import layers, trees
-from crawler.wire.sandbox.layers.eviction import Evicted, Keep, evict
-from crawler.wire.sandbox.provisioning import install
-from crawler.wire.sandbox.provisioning.install import Caps
+from crawler.sandbox import Sandbox, sandbox_launcher
+from crawler.sandbox.install import installer
+from crawler.sandbox.install.installer import InstallCaps
+from crawler.sandbox.layers import layers, trees
+from crawler.sandbox.layers.eviction import EvictedLayers, EvictionPolicy, evict_layers
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, greet, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.sandbox
 
 NPM = Target(type=TargetType.NPM, identifier="server")
 PYPI = Target(type=TargetType.PYPI, identifier="server")
@@ -31,7 +31,7 @@ PYPI = Target(type=TargetType.PYPI, identifier="server")
 @pytest.fixture
 def opened(cache: Path, index: IndexServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Sandbox]:
     """Opens a sandbox for the packages of `index`, in which a look at a layer counts for one start."""
-    monkeypatch.setattr(launcher, "SOUND", 0.0)
+    monkeypatch.setattr(sandbox_launcher, "SOUND", 0.0)
     return lambda: asyncio.run(sandbox(cache, index.environ(str(tmp_path))))
 
 
@@ -93,7 +93,7 @@ def test_starts_in_a_row_share_a_look(
 ) -> None:
     index.add_npm("server")
     box, looked, look = opened(), [], layers.Layers.flaw
-    monkeypatch.setattr(launcher, "SOUND", seconds)
+    monkeypatch.setattr(sandbox_launcher, "SOUND", seconds)
     monkeypatch.setattr(layers.Layers, "flaw", lambda *given: looked.append(given) or look(*given))
 
     async def run() -> None:
@@ -139,7 +139,7 @@ def test_a_layer_that_we_cannot_look_at_stays_for_those_who_run_from_it(
     index.add_npm("server")
     box = opened()
     _, facts = asyncio.run(start(box, NPM))
-    monkeypatch.setattr(trees, "stamp", busy)
+    monkeypatch.setattr(trees, "metadata_digest", busy)
     absent = Absent(Reason.SANDBOX_RESTRICTED, "installed files cannot be looked at: Too many open files")
     assert asyncio.run(box.launch(NPM)) == absent
     assert asyncio.run(box.installed(NPM)) == absent
@@ -214,17 +214,17 @@ def test_a_withdrawn_version_is_for_those_who_name_it(opened: Callable[[], Sandb
 @pytest.mark.parametrize(
     ("caps", "said"),
     [
-        (Caps(files=10), "the package unpacks to more than 1024 MiB or 10 files"),
-        (Caps(download=1000), "the package needs more than 0 MiB of downloads"),
-        (Caps(room=1 << 20), "the installation was stopped at the size limit of 1 MiB and 300000 files"),
-        (Caps(room_files=20), "the installation was stopped at the size limit of 3072 MiB and 20 files"),
+        (InstallCaps(files=10), "the package unpacks to more than 1024 MiB or 10 files"),
+        (InstallCaps(download=1000), "the package needs more than 0 MiB of downloads"),
+        (InstallCaps(room=1 << 20), "the installation was stopped at the size limit of 1 MiB and 300000 files"),
+        (InstallCaps(room_files=20), "the installation was stopped at the size limit of 3072 MiB and 20 files"),
     ],
 )
 def test_an_installation_has_caps_on_files_downloads_and_room(
-    opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch, caps: Caps, said: str
+    opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch, caps: InstallCaps, said: str
 ) -> None:
-    monkeypatch.setattr(install, "POLL", 0.001)
-    monkeypatch.setattr(install, "REST", 0.001)
+    monkeypatch.setattr(installer, "POLL", 0.001)
+    monkeypatch.setattr(installer, "POLL_PAUSE", 0.001)
     index.add_npm("server", files={f"{number}.txt": "x" * 60_000 + str(number) for number in range(50)})
     box = opened()
     box.installer = replace(box.installer, caps=caps)
@@ -273,7 +273,7 @@ def test_what_cannot_be_installed_is_tried_once_an_hour_or_for_a_new_version(
     def visit(minutes: int) -> tuple[Reason, int]:
         index.asked.clear()
         box = asyncio.run(sandbox(cache, index.environ(str(tmp_path)), now=lambda: NOON + timedelta(minutes=minutes)))
-        box.installer = replace(box.installer, caps=Caps(size=1000))
+        box.installer = replace(box.installer, caps=InstallCaps(size=1000))
         return refused(box, NPM).reason, tarballs(index)
 
     index.add_npm("server", files={"big.txt": "x" * 2000})
@@ -289,7 +289,7 @@ def test_a_disk_of_ours_that_is_full_is_not_held_against_the_package(
 ) -> None:
     index.add_npm("server")
     box = opened()
-    box.installer = replace(box.installer, caps=Caps(disk_floor=1 << 60))
+    box.installer = replace(box.installer, caps=InstallCaps(disk_floor=1 << 60))
     assert refused(box, NPM).reason is Reason.NOT_COLLECTED
 
 
@@ -301,7 +301,7 @@ def test_a_cache_that_cannot_be_written_is_not_held_against_the_package(
 
     index.add_npm("server")
     box = opened()
-    monkeypatch.setattr(trees, "content", full)
+    monkeypatch.setattr(trees, "content_digest", full)
     assert refused(box, NPM) == Absent(Reason.NOT_COLLECTED, "the cache of the sandbox cannot be written (OSError)")
     assert not list((box.cache_dir / "work").iterdir())
     monkeypatch.undo()
@@ -333,10 +333,10 @@ def test_servers_with_equal_trees_share_a_layer_that_stays_while_one_of_them_run
         assert not isinstance(second, Absent)
         assert first.facts["layer"] == second.facts["layer"]
         await first.stop()
-        assert evict(box.cache_dir, Keep(size=0), NOON) == Evicted()
+        assert evict_layers(box.cache_dir, EvictionPolicy(size=0), NOON) == EvictedLayers()
         said = await greet(second)
         assert isinstance(said, dict)
-        assert evict(box.cache_dir, Keep(size=0), NOON).layers == 1
+        assert evict_layers(box.cache_dir, EvictionPolicy(size=0), NOON).layers == 1
         assert (await start(box, pinned))[0] == said
 
     asyncio.run(run())

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox.kernel.identity import take
-from crawler.wire.sandbox.layers import trees
-from crawler.wire.sandbox.layers.eviction import Evicted, Keep, evict, sweep
-from crawler.wire.sandbox.layers.layers import Layers, seal_path
+from crawler.sandbox.kernel.user_ids import try_lock
+from crawler.sandbox.layers import trees
+from crawler.sandbox.layers.eviction import EvictedLayers, EvictionPolicy, evict_layers, remove_abandoned
+from crawler.sandbox.layers.layers import Layers, seal_path
 from evidence.model import TargetType
 from tests.crawler.sandbox import ordinary
 from tests.crawler.sandbox.driving import NOON
@@ -31,7 +31,7 @@ def adopt(layers: Layers, text: str = "x", lock: tuple[str, ...] = ("a 1.0 sha51
     tree = layers.cache_dir / "work" / "one" / "out"
     (tree / "node_modules").mkdir(parents=True)
     (tree / "node_modules/index.js").write_text(text)
-    found = layers.adopt(tree, TargetType.NPM, lock, trees.settle(tree), NOON)
+    found = layers.adopt(tree, TargetType.NPM, lock, trees.settle_tree(tree), NOON)
     shutil.rmtree(tree.parent)
     return found
 
@@ -110,7 +110,7 @@ def test_what_changes_no_time_is_found_within_a_week(layers: Layers, monkeypatch
     tamper(layers, digest)
     seal = layers.seal(digest)
     assert seal
-    monkeypatch.setattr(trees, "stamp", lambda _tree: seal.stamp)
+    monkeypatch.setattr(trees, "metadata_digest", lambda _tree: seal.stamp)
     assert layers.flaw(digest, NOON + 6 * DAY) is None
     assert layers.flaw(digest, NOON + 8 * DAY) == "its files are not those that it was made of"
 
@@ -132,7 +132,7 @@ def test_what_nobody_used_for_long_is_evicted(layers: Layers) -> None:
     old, young = adopt(layers, "old"), adopt(layers, "young")
     used(layers, old, 40)
     used(layers, young, 20)
-    assert evict(layers.cache_dir, Keep(unused=30 * DAY), NOON) == Evicted(1, 3)
+    assert evict_layers(layers.cache_dir, EvictionPolicy(unused=30 * DAY), NOON) == EvictedLayers(1, 3)
     assert (layers.has(old), layers.has(young)) == (False, True)
     assert layers.flaw(young, NOON) is None
     assert [path.name for path in (layers.cache_dir / "uses").iterdir()] == [young]
@@ -142,7 +142,7 @@ def test_the_least_recently_used_makes_room(layers: Layers) -> None:
     digests = [adopt(layers, letter * 100) for letter in "abc"]
     for days, digest in enumerate(digests):
         used(layers, digest, days)
-    assert evict(layers.cache_dir, Keep(size=250), NOON) == Evicted(1, 100)
+    assert evict_layers(layers.cache_dir, EvictionPolicy(size=250), NOON) == EvictedLayers(1, 100)
     assert [layers.has(digest) for digest in digests] == [True, True, False]
 
 
@@ -150,28 +150,28 @@ def test_a_layer_in_use_is_never_evicted(layers: Layers) -> None:
     digest = adopt(layers)
     with layers.hold(digest):
         os.utime(layers.cache_dir / "uses" / digest, (0, 0))
-        assert evict(layers.cache_dir, Keep(size=0, unused=DAY), NOON) == Evicted()
+        assert evict_layers(layers.cache_dir, EvictionPolicy(size=0, unused=DAY), NOON) == EvictedLayers()
         assert layers.has(digest)
     os.utime(layers.cache_dir / "uses" / digest, (0, 0))
-    assert evict(layers.cache_dir, Keep(size=0), NOON).layers == 1
+    assert evict_layers(layers.cache_dir, EvictionPolicy(size=0), NOON).layers == 1
     assert not list((layers.cache_dir / "work").iterdir())
 
 
 def test_without_a_bound_nothing_is_evicted(layers: Layers) -> None:
     used(layers, adopt(layers), 4000)
-    assert evict(layers.cache_dir, Keep(), NOON) == Evicted()
+    assert evict_layers(layers.cache_dir, EvictionPolicy(), NOON) == EvictedLayers()
 
 
 def test_a_workshop_is_swept_as_soon_as_nobody_works_in_it(tmp_path: Path) -> None:
     for name in ("killed", "busy"):
         (tmp_path / "work" / name).mkdir(parents=True)
         (tmp_path / "work" / name / "lock").touch()
-    handle = take(tmp_path / "work/busy/lock")
+    handle = try_lock(tmp_path / "work/busy/lock")
     assert handle is not None
-    sweep(tmp_path, NOON)
+    remove_abandoned(tmp_path, NOON)
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["busy"]
     os.close(handle)
-    sweep(tmp_path, NOON)
+    remove_abandoned(tmp_path, NOON)
     assert not list((tmp_path / "work").iterdir())
 
 
@@ -183,7 +183,7 @@ def test_root_file_systems_and_locks_that_nobody_used_for_long_go_too(tmp_path: 
         (tmp_path / "locks" / name).touch()
     for path in (tmp_path / "rootfs/old.seal", tmp_path / "locks/old"):
         os.utime(path, (0, 0))
-    evict(tmp_path, Keep(unused=30 * DAY), NOON)
+    evict_layers(tmp_path, EvictionPolicy(unused=30 * DAY), NOON)
     assert sorted(path.name for path in (tmp_path / "rootfs").iterdir()) == ["young", "young.seal"]
     assert [path.name for path in (tmp_path / "locks").iterdir()] == ["young"]
 
@@ -193,7 +193,7 @@ def test_a_root_file_system_that_somebody_may_be_starting_from_stays(tmp_path: P
     seal = tmp_path / "rootfs" / "busy.seal"
     seal.touch()
     os.utime(seal, ((NOON - timedelta(hours=2)).timestamp(),) * 2)
-    evict(tmp_path, Keep(unused=timedelta()), NOON)
+    evict_layers(tmp_path, EvictionPolicy(unused=timedelta()), NOON)
     assert sorted(path.name for path in (tmp_path / "rootfs").iterdir()) == ["busy", "busy.seal"]
 
 
@@ -202,7 +202,7 @@ def test_workshops_of_killed_installations_and_shared_downloads_are_swept(tmp_pa
         (tmp_path / name).mkdir(parents=True)
     os.utime(tmp_path / "work/alive", (NOON.timestamp(),) * 2)
     os.utime(tmp_path / "work/dead", ((NOON - 2 * timedelta(hours=1)).timestamp(),) * 2)
-    sweep(tmp_path, NOON)
+    remove_abandoned(tmp_path, NOON)
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["alive"]
     assert not (tmp_path / "downloads").exists()
 

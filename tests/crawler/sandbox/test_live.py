@@ -13,7 +13,7 @@ from evidence.canonical import Json
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox.driving import sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.sandbox, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.live, pytest.mark.sandbox]
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from crawler.collectors.interop.collector import InteropCollector
-from crawler.courtesy import Courtesy
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
 from evidence.kinds.interop import Interop
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from tests.crawler.sandbox.driving import sandbox
@@ -24,16 +24,16 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 def met(cache: Path, behaviour: str) -> Record:
     async def run() -> Record:
-        engine = Engine(user_agent="x", guard=Guard())
+        engine = HttpEngine(user_agent="x", guard=AddressGuard())
         opened = await sandbox(cache, slots=1)
-        made = InteropCollector(engine, opened, Courtesy(), lambda: NOW, user_agent="x")
+        made = InteropCollector(engine, opened, HostRateLimiter(), lambda: NOW, user_agent="x")
         script = Path(hostile_stdio.__file__)
         command = Target(
             type=TargetType.COMMAND, identifier=str(script.parent), arguments=("python", script.name, behaviour)
         )
         server = Server(ref="test", name="test", targets=(command,))
         [record] = await made.collect(server, Dossier(server=server, as_of=NOW, records={}))
-        async with asyncio.timeout(5):  # its slot is free again
+        async with asyncio.timeout(60):  # its slot is free again
             launched = await opened.launch(command)
             assert not isinstance(launched, Absent), launched
             await launched.stop()

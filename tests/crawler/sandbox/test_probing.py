@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.launch import Launched
-from crawler.wire.sandbox import Sandbox
+from crawler.launcher import LaunchedServer
+from crawler.sandbox import Sandbox
 from evidence.kinds import listing as listing_kind
 from evidence.kinds import trials
-from evidence.kinds.trials import Kind, Outcome, Trials
+from evidence.kinds.trials import TrialKind, TrialOutcome, Trials
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
-from scoring.conformance import Verdict
+from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed
 from tests.crawler.collectors.probing import NOW, collector, listing, names, records_of
 from tests.crawler.sandbox import census
@@ -34,7 +34,7 @@ class Counting:
     running: int = 0
     most: int = 0
 
-    async def launch(self, target: Target) -> Launched | Absent:
+    async def launch(self, target: Target) -> LaunchedServer | Absent:
         launched = await self.box.launch(target)
         assert not isinstance(launched, Absent), launched
         self.running += 1
@@ -72,11 +72,11 @@ def test_what_a_tool_writes_is_seen_by_nothing_else_and_leaves_nothing(cache: Pa
     assert isinstance(content, Observed), content
     tried = Trials.parse(content.body)
     assert tried.policy == "sandboxed_all"
-    assert [(row.tool, row.outcome) for row in tried.trials if row.kind == Kind.CALL] == [
-        ("get_note", Outcome.RESULT),
-        ("write_note", Outcome.RESULT),
-        ("delete_note", Outcome.RESULT),
-        ("crash", Outcome.FAILURE),
+    assert [(row.tool, row.outcome) for row in tried.trials if row.kind == TrialKind.CALL] == [
+        ("get_note", TrialOutcome.RESULT),
+        ("write_note", TrialOutcome.RESULT),
+        ("delete_note", TrialOutcome.RESULT),
+        ("crash", TrialOutcome.FAILURE),
     ]
     assert names(listing(records[listing_kind.KIND]).tools.items) == TOOLS
     assert launcher.most == 1

@@ -12,21 +12,21 @@ from typing import Any
 
 import pytest
 
-from crawler.wire.sandbox import Keep, Removed, evict_images
-from crawler.wire.sandbox.engines import importing
-from crawler.wire.sandbox.engines.engine import Flavour
-from crawler.wire.sandbox.engines.images import Image, Images
-from crawler.wire.sandbox.engines.pulled import Pulled
-from crawler.wire.sandbox.launcher import STRICT
+from crawler.sandbox import EvictionPolicy, RemovedImages, evict_images
+from crawler.sandbox.engines import rootfs_image
+from crawler.sandbox.engines.engine import EngineFlavour
+from crawler.sandbox.engines.images import Image, Images
+from crawler.sandbox.engines.pulled_images import PulledImages
+from crawler.sandbox.sandbox_launcher import STRICT_GUARD
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox.engines import StandIn, stand_in
 
 DAY = timedelta(days=1)
 DIGEST = "sha256:" + "a" * 64
-EVERYTHING = Keep(size=0)
+EVERYTHING = EvictionPolicy(size=0)
 
 
-@pytest.fixture(params=list(Flavour))
+@pytest.fixture(params=list(EngineFlavour))
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> StandIn:
     return stand_in(tmp_path, request.param)
 
@@ -54,7 +54,7 @@ def reference(version: str) -> str:
 
 async def images(engine: StandIn, now: datetime | None = None) -> Images:
     at = now or datetime.now(UTC)
-    return Images(await engine.runtime(), engine.root / "etc/resolv.conf", lambda: at, DAY, STRICT)
+    return Images(await engine.runtime(), engine.root / "etc/resolv.conf", lambda: at, DAY, STRICT_GUARD)
 
 
 def pull(engine: StandIn, *versions: str) -> list[Image]:
@@ -78,8 +78,8 @@ def aged(engine: StandIn, image: Image, days: int) -> None:
     os.utime(record, (at, at))
 
 
-def evicted(engine: StandIn, keep: Keep) -> Removed:
-    return asyncio.run(Pulled(engine.engine, engine.cache).evict(keep, datetime.now(UTC)))
+def evicted(engine: StandIn, keep: EvictionPolicy) -> RemovedImages:
+    return asyncio.run(PulledImages(engine.engine, engine.cache).evict(keep, datetime.now(UTC)))
 
 
 def test_an_image_that_nobody_used_for_long_is_removed(engine: StandIn) -> None:
@@ -87,26 +87,26 @@ def test_an_image_that_nobody_used_for_long_is_removed(engine: StandIn) -> None:
     first, second = pull(engine, "1", "2")
     aged(engine, first, days=31)
     aged(engine, second, days=29)
-    assert evicted(engine, Keep(unused=30 * DAY)) == Removed(images=1, size=1000)
+    assert evicted(engine, EvictionPolicy(unused=30 * DAY)) == RemovedImages(images=1, size=1000)
     assert there(engine) == ["2"]
-    assert evicted(engine, Keep(unused=30 * DAY)) == Removed()
+    assert evicted(engine, EvictionPolicy(unused=30 * DAY)) == RemovedImages()
 
 
 def test_the_least_recently_used_go_first_until_the_rest_has_room(engine: StandIn) -> None:
     offered(engine, reference("1"), reference("2"), reference("3"))
     for image, days in zip(pull(engine, "1", "2", "3"), (2, 3, 1), strict=True):
         aged(engine, image, days)
-    assert evicted(engine, Keep(size=1500)) == Removed(images=2, size=2000)
+    assert evicted(engine, EvictionPolicy(size=1500)) == RemovedImages(images=2, size=2000)
     assert there(engine) == ["3"]
 
 
 def test_an_image_is_not_removed_before_it_has_a_container(engine: StandIn) -> None:
     offered(engine, reference("1"))
     (image,) = pull(engine, "1")
-    assert evicted(engine, EVERYTHING) == Removed()
+    assert evicted(engine, EVERYTHING) == RemovedImages()
     aged(engine, image, days=2)
-    assert Pulled(engine.engine, engine.cache).use(image.identifier)
-    assert evicted(engine, EVERYTHING) == Removed()
+    assert PulledImages(engine.engine, engine.cache).use(image.identifier)
+    assert evicted(engine, EVERYTHING) == RemovedImages()
     aged(engine, image, days=2)
     assert evicted(engine, EVERYTHING).images == 1
 
@@ -117,16 +117,16 @@ def test_an_image_with_a_container_stays(engine: StandIn) -> None:
     aged(engine, image, days=40)
     box = engine.home / "hallmark-somebody-0.json"
     box.write_text(json.dumps({"image": image.identifier}))
-    assert evicted(engine, Keep(unused=DAY)) == Removed(kept=1)
+    assert evicted(engine, EvictionPolicy(unused=DAY)) == RemovedImages(kept=1)
     box.unlink()
-    assert evicted(engine, Keep(unused=DAY)) == Removed(images=1, size=1000)
+    assert evicted(engine, EvictionPolicy(unused=DAY)) == RemovedImages(images=1, size=1000)
 
 
 def test_an_image_of_somebody_else_is_never_removed(engine: StandIn) -> None:
     offered(engine, reference("1"), pulled=True)
     pull(engine, "1")
     assert not list(engine.cache.glob("images/*"))
-    assert evicted(engine, EVERYTHING) == Removed()
+    assert evicted(engine, EVERYTHING) == RemovedImages()
     assert there(engine) == ["1"]
 
 
@@ -137,7 +137,7 @@ def test_an_image_that_somebody_else_gave_a_name_loses_only_ours(engine: StandIn
     known["mine:1"] = known[reference("1")]
     (engine.home / "images.json").write_text(json.dumps(known))
     aged(engine, image, days=2)
-    assert evicted(engine, EVERYTHING) == Removed(kept=1)
+    assert evicted(engine, EVERYTHING) == RemovedImages(kept=1)
     assert there(engine) == ["1"]
     assert json.loads((engine.home / "images.json").read_text())[reference("1")]["pulled"] is False
 
@@ -150,7 +150,7 @@ def test_an_image_whose_tag_has_moved_on_is_removed_by_what_it_is(engine: StandI
     (new,) = pull(engine, "latest")
     assert old.identifier != new.identifier
     aged(engine, old, days=40)
-    assert evicted(engine, Keep(unused=30 * DAY)) == Removed(images=1, size=1000)
+    assert evicted(engine, EvictionPolicy(unused=30 * DAY)) == RemovedImages(images=1, size=1000)
     assert there(engine) == ["latest"]
 
 
@@ -162,7 +162,7 @@ def test_an_image_that_was_removed_meanwhile_is_pulled_again(engine: StandIn) ->
         first = await found.image(target("1"))
         assert isinstance(first, Image)
         aged(engine, first, days=2)
-        assert (await Pulled(engine.engine, engine.cache).evict(EVERYTHING, datetime.now(UTC))).images == 1
+        assert (await PulledImages(engine.engine, engine.cache).evict(EVERYTHING, datetime.now(UTC))).images == 1
         assert await found.image(target("1")) == first
 
     asyncio.run(twice())
@@ -188,16 +188,16 @@ def test_an_image_that_is_too_large_to_run_is_removed_all_the_same(engine: Stand
 def test_nothing_is_forgotten_while_the_engine_does_not_answer(
     engine: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", str(engine.engine.binary.parent))
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", str(engine.engine.binary.parent))
     offered(engine, reference("1"))
     (image,) = pull(engine, "1")
     aged(engine, image, days=2)
     environ = dict(engine.engine.environment)
     engine.behave(down="yes")
-    assert asyncio.run(evict_images(engine.cache, EVERYTHING, datetime.now(UTC), environ)) == Removed(kept=1)
+    assert asyncio.run(evict_images(engine.cache, EVERYTHING, datetime.now(UTC), environ)) == RemovedImages(kept=1)
     engine.behave()
     gone = asyncio.run(evict_images(engine.cache, EVERYTHING, datetime.now(UTC), environ))
-    assert gone == Removed(images=1, size=1000)
+    assert gone == RemovedImages(images=1, size=1000)
 
 
 @pytest.mark.parametrize("record", ["", "[]", "{}", '{"identifier": 1, "references": 3, "size": "x"}', "[" * 9_999])
@@ -207,30 +207,30 @@ def test_a_record_that_cannot_be_read_removes_nothing(engine: StandIn, record: s
     (place,) = (engine.cache / "images").iterdir()
     place.write_text(record)
     os.utime(place, (0, 0))
-    assert evicted(engine, EVERYTHING) == Removed()
+    assert evicted(engine, EVERYTHING) == RemovedImages()
     assert there(engine) == ["1"]
 
 
 def test_our_root_file_system_leaves_docker_when_it_is_old(tmp_path: Path) -> None:
-    engine = stand_in(tmp_path, Flavour.DOCKER)
-    pulled = Pulled(engine.engine, engine.cache)
+    engine = stand_in(tmp_path, EngineFlavour.DOCKER)
+    pulled = PulledImages(engine.engine, engine.cache)
     for _ in range(2):
-        asyncio.run(importing.image(pulled, engine.root))
+        asyncio.run(rootfs_image.import_rootfs_image(pulled, engine.root))
     assert len(engine.asked("import")) == 1
-    assert evicted(engine, EVERYTHING) == Removed()
+    assert evicted(engine, EVERYTHING) == RemovedImages()
     (record,) = (engine.cache / "images").iterdir()
     os.utime(record, (0, 0))
     assert evicted(engine, EVERYTHING).images == 1
-    assert asyncio.run(importing.image(pulled, engine.root))
+    assert asyncio.run(rootfs_image.import_rootfs_image(pulled, engine.root))
     assert len(engine.asked("import")) == 2
 
 
 def test_an_image_of_ours_from_before_there_were_records_gets_one(tmp_path: Path) -> None:
-    engine = stand_in(tmp_path, Flavour.DOCKER)
-    pulled = Pulled(engine.engine, engine.cache)
-    asyncio.run(importing.image(pulled, engine.root))
+    engine = stand_in(tmp_path, EngineFlavour.DOCKER)
+    pulled = PulledImages(engine.engine, engine.cache)
+    asyncio.run(rootfs_image.import_rootfs_image(pulled, engine.root))
     (record,) = (engine.cache / "images").iterdir()
     record.unlink()
-    asyncio.run(importing.image(replace(pulled), engine.root))
+    asyncio.run(rootfs_image.import_rootfs_image(replace(pulled), engine.root))
     assert record.exists()
     assert len(engine.asked("import")) == 1

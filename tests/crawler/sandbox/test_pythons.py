@@ -10,15 +10,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from crawler.wire.sandbox.provisioning import answers, host, pythons
-from crawler.wire.sandbox.provisioning.host import Interpreter
-from crawler.wire.sandbox.provisioning.indexes import PythonIndex
-from crawler.wire.sandbox.provisioning.pythons import Pythons, examined, installed
+from crawler.sandbox.toolchain import host, index_queries, pythons
+from crawler.sandbox.toolchain.host import Interpreter
+from crawler.sandbox.toolchain.package_indexes import PythonIndex
+from crawler.sandbox.toolchain.pythons import Pythons, examine_interpreter, find_interpreters
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import greet, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
 
-OURS = host.interpreter()
+OURS = host.find_own_interpreter()
 OLDER = replace(OURS, version="3.5", release="3.5.0")
 """What we would be if the only Python that there really is were another one than ours."""
 
@@ -35,7 +35,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> Pythons:
         version = binary.name
         return None if version == "3.12" else replace(OURS, version=version, release=f"{version}.4")
 
-    monkeypatch.setattr(pythons, "examined", told)
+    monkeypatch.setattr(pythons, "examine_interpreter", told)
     others = {version: [Path(version)] for version in ("3.14", "3.10", "3.12", "3.13")}
     return Pythons(replace(OURS, version="3.11", release="3.11.7"), others)
 
@@ -58,7 +58,7 @@ def test_a_package_gets_ours_or_the_nearest_that_it_allows(many: Pythons, requir
 
 
 def test_whoever_suits_ours_starts_no_other(many: Pythons, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pythons, "examined", pytest.fail)
+    monkeypatch.setattr(pythons, "examine_interpreter", pytest.fail)
     assert next(many.allowed(">=3.9")).release == "3.11.7"
 
 
@@ -86,20 +86,20 @@ def test_pythons_are_found_on_path_and_where_pyenv_and_uv_keep_them(tmp_path: Pa
         else:
             path.write_text("#!/bin/sh\n")
     environ = {"HOME": str(tmp_path), "PATH": f"relative:{tmp_path}/bin:{tmp_path}/nowhere"}
-    found = installed(environ)
+    found = find_interpreters(environ)
     assert found.names == ["3.31", "3.32", "3.33"]
     assert [path.parts[-3] for path in found.others["3.32"]] == ["3.32.10", "3.32.1"]
-    assert installed(environ, "3.33, 3.31").names == ["3.31", "3.33"]
-    assert installed(environ, "own").names == []
+    assert find_interpreters(environ, "3.33, 3.31").names == ["3.31", "3.33"]
+    assert find_interpreters(environ, "own").names == []
     elsewhere = {"PYENV_ROOT": f"{tmp_path}/.pyenv", "UV_PYTHON_INSTALL_DIR": f"{tmp_path}/.local/share/uv/python"}
-    assert installed(elsewhere).names == ["3.32", "3.33"]
+    assert find_interpreters(elsewhere).names == ["3.32", "3.33"]
 
 
 def test_a_binary_is_believed_what_it_says_and_not_what_it_is_called(tmp_path: Path) -> None:
-    assert examined(OURS.binary) == OURS
+    assert examine_interpreter(OURS.binary) == OURS
     (tmp_path / "python3.31").symlink_to(OURS.binary)
     (tmp_path / "python3.32").symlink_to("/bin/true")
-    found = installed({"PATH": str(tmp_path)})
+    found = find_interpreters({"PATH": str(tmp_path)})
     assert found.names == ["3.31", "3.32"]
     assert [*found.usable()] == [OURS]
 
@@ -127,15 +127,16 @@ def test_the_index_tells_which_pythons_the_asked_version_is_for(is_json: bool) -
 
     async def ask(version: str | None) -> str | None:
         async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as http:
-            found = await answers.pypi(PythonIndex("http://127.0.0.1/simple", ()), "thing", version, http)
-        assert isinstance(found, answers.Answer)
+            found = await index_queries.query_python_indexes(
+                PythonIndex("http://127.0.0.1/simple", ()), "thing", version, http
+            )
+        assert isinstance(found, index_queries.IndexAnswer)
         return found.requires_python
 
     assert [asyncio.run(ask(version)) for version in (None, "1.0", "3.0a1")] == [">=3.12", ">=3.9", ">=3.14"]
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(180)
 def test_a_package_that_ours_does_not_suit_runs_on_another(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_wheel("modern", python=">=3.8")
 
@@ -160,7 +161,6 @@ def test_a_package_that_ours_does_not_suit_runs_on_another(cache: Path, index: I
 
 
 @pytest.mark.sandbox
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("through", ["itself", "a dependency"])
 def test_a_package_that_no_python_suits_says_what_it_needs_and_what_there_is(
     cache: Path, index: IndexServer, tmp_path: Path, through: str
@@ -182,10 +182,9 @@ def test_a_package_that_no_python_suits_says_what_it_needs_and_what_there_is(
 
 @pytest.mark.sandbox
 @pytest.mark.soak
-@pytest.mark.timeout(600)
 def test_every_python_of_this_machine_starts_a_server(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     """Builds a root file system for each: some 20 s of a processor and 350 MB."""
-    others = [each.version for each in installed(os.environ).usable()][1:]
+    others = [each.version for each in find_interpreters(os.environ).usable()][1:]
     if not others:
         pytest.skip("there is no other Python on this machine")
     (cache / "rootfs").unlink()

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import pytest
 
-from crawler.wire.sandbox.boxes.relay import Doors, Relay, server_name
-from crawler.wire.sandbox.provisioning.indexes import Endpoint
+from crawler.sandbox.boxes.egress_relay import AllowedEndpoints, EgressRelay, parse_server_name
+from crawler.sandbox.toolchain.package_indexes import Endpoint
 
 NAME = "registry.npm.example"
 INDEX = Endpoint("https", "pypi.example", 443)
@@ -42,25 +42,25 @@ class Upstream:
 
 def ask(
     talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter, int], Awaitable[bytes]],
-    doors: Callable[[int], Doors],
+    doors: Callable[[int], AllowedEndpoints],
     *,
     cap: int = 1 << 20,
     addresses: Mapping[Endpoint, list[str]] | None = None,
-) -> tuple[bytes, Upstream, Relay]:
+) -> tuple[bytes, Upstream, EgressRelay]:
     """Talk to a relay in front of an upstream on loopback."""
 
-    async def run() -> tuple[bytes, Upstream, Relay]:
+    async def run() -> tuple[bytes, Upstream, EgressRelay]:
         upstream = Upstream()
         server = await asyncio.start_server(upstream.handle, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        relay = Relay(doors(port), cap=cap)
+        relay = EgressRelay(doors(port), cap=cap)
         listener = socket.create_server(("127.0.0.1", 0))
         serving = await relay.serve(listener)
         for door in relay.doors.configured | relay.doors.learned:  # names of the test data do not resolve
             relay._addresses[door] = asyncio.get_running_loop().create_future()
             relay._addresses[door].set_result((addresses or {}).get(door, ["127.0.0.1"]))
         reader, writer = await asyncio.open_connection(*listener.getsockname())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             answer = await talk(reader, writer, port)
         writer.close()
         serving.close()
@@ -91,14 +91,14 @@ def get(url: str, **headers: str) -> Callable[..., Awaitable[bytes]]:
     return talk
 
 
-def only(scheme: str, host: str) -> Callable[[int], Doors]:
-    return lambda port: Doors(frozenset({Endpoint(scheme, host, port)}))
+def only(scheme: str, host: str) -> Callable[[int], AllowedEndpoints]:
+    return lambda port: AllowedEndpoints(frozenset({Endpoint(scheme, host, port)}))
 
 
 def test_listed_name_passes_with_its_tls_untouched() -> None:
     answer, upstream, _ = ask(connect(NAME, NAME), only("https", NAME))
     assert answer.endswith(b"pong")
-    assert server_name(upstream.received[0]) == NAME
+    assert parse_server_name(upstream.received[0]) == NAME
 
 
 def test_other_host_is_refused_before_anything_is_dialled() -> None:
@@ -125,7 +125,9 @@ def test_other_protocol_behind_a_listed_host_is_refused() -> None:
 
 
 def test_other_port_of_a_listed_host_is_refused() -> None:
-    answer, _, _ = ask(connect(NAME, NAME), lambda port: Doors(frozenset({Endpoint("https", NAME, port + 1)})))
+    answer, _, _ = ask(
+        connect(NAME, NAME), lambda port: AllowedEndpoints(frozenset({Endpoint("https", NAME, port + 1)}))
+    )
     assert answer.startswith(b"HTTP/1.1 403")
 
 
@@ -159,8 +161,8 @@ def test_tunnel_to_a_plain_http_mirror_is_refused() -> None:
     assert answer.startswith(b"HTTP/1.1 403")
 
 
-def named_by_an_index(port: int) -> Doors:
-    return Doors(frozenset({INDEX}), frozenset({Endpoint("https", NAME, port)}))
+def named_by_an_index(port: int) -> AllowedEndpoints:
+    return AllowedEndpoints(frozenset({INDEX}), frozenset({Endpoint("https", NAME, port)}))
 
 
 def test_private_file_host_named_by_a_public_index_is_refused() -> None:
@@ -188,7 +190,7 @@ def test_malformed_client_hello_has_no_server_name(cut: str) -> None:
         "in the middle": hello(NAME)[:60],
     }
     with pytest.raises(ValueError, match="malformed"):
-        server_name(data[cut])
+        parse_server_name(data[cut])
 
 
 def test_ending_what_hangs_is_no_error() -> None:
@@ -196,7 +198,7 @@ def test_ending_what_hangs_is_no_error() -> None:
 
     async def run() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
-        relay, listener = Relay(Doors(frozenset())), socket.create_server(("127.0.0.1", 0))
+        relay, listener = EgressRelay(AllowedEndpoints(frozenset())), socket.create_server(("127.0.0.1", 0))
         await relay.serve(listener)
         _, writer = await asyncio.open_connection(*listener.getsockname())
         while not relay._handling:

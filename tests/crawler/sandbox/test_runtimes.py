@@ -11,14 +11,20 @@ from typing import get_args
 
 import pytest
 
-from crawler.wire.sandbox import open_sandbox
-from crawler.wire.sandbox.availability import Availability
-from crawler.wire.sandbox.engines.engine import NEEDED
-from crawler.wire.sandbox.runtimes import RUNTIMES, look, pick, pick_for_images, survey
+from crawler.sandbox import open_sandbox
+from crawler.sandbox.availability import Availability
+from crawler.sandbox.engines.engine import FORWARDED_VARIABLES
+from crawler.sandbox.runtime_selection import (
+    RUNTIMES,
+    check_runtime,
+    check_runtimes,
+    choose_image_engine,
+    choose_runtime,
+)
 from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.driving import NOON
-from workers.settings import Settings, tool_environment
+from workers.settings.environment import Settings, read_tool_environment
 
 
 def having(*names: str) -> Callable[[str], Availability]:
@@ -42,8 +48,8 @@ def test_one_that_is_named_is_never_replaced(
     wanted: str, there: tuple[str, ...], packages: str | None, images: str | None
 ) -> None:
     for found, expected in (
-        (pick(wanted, having(*there)), packages),
-        (pick_for_images(wanted, having(*there)), images),
+        (choose_runtime(wanted, having(*there)), packages),
+        (choose_image_engine(wanted, having(*there)), images),
     ):
         if expected is None:
             assert isinstance(found, Availability)
@@ -62,11 +68,11 @@ def test_engines_elsewhere_are_not_used(monkeypatch: pytest.MonkeyPatch, tmp_pat
     for name in ("podman", "docker"):
         (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
         (tmp_path / name).chmod(0o755)
-    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", str(tmp_path))
-    assert "elsewhere" in look("podman", {"CONTAINER_HOST": "ssh://somebody@example.com"}).why
-    assert "elsewhere" in look("docker", {"DOCKER_HOST": "tcp://192.0.2.1:2375"}).why
-    assert look("docker", {}).why == "`docker` is not Docker's client"
-    assert look("podman", {}).fix
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", str(tmp_path))
+    assert "elsewhere" in check_runtime("podman", {"CONTAINER_HOST": "ssh://somebody@example.com"}).why
+    assert "elsewhere" in check_runtime("docker", {"DOCKER_HOST": "tcp://192.0.2.1:2375"}).why
+    assert check_runtime("docker", {}).why == "`docker` is not Docker's client"
+    assert check_runtime("podman", {}).fix
 
 
 @pytest.mark.parametrize(
@@ -79,24 +85,24 @@ def test_a_podman_that_cannot_limit_is_not_used(
     (tmp_path / "told").write_text(json.dumps({"host": host, "version": {"Version": "5.0"}}))
     (tmp_path / "podman").write_text(f"#!/bin/sh\nexec /bin/cat {tmp_path}/told\n")
     (tmp_path / "podman").chmod(0o755)
-    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", str(tmp_path))
-    found = look("podman", {})
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", str(tmp_path))
+    found = check_runtime("podman", {})
     assert found.ok is ok
     assert bool(found.fix) is not ok
 
 
 def test_what_is_missing_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", "/nonexistent")
-    monkeypatch.setattr("crawler.wire.sandbox.availability.PATHS", "/nonexistent")
-    found = survey({})
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", "/nonexistent")
+    monkeypatch.setattr("crawler.sandbox.availability.PATHS", "/nonexistent")
+    found = check_runtimes({})
     assert list(found) == list(RUNTIMES)
     assert all(not state.ok and "install" in state.fix for state in found.values())
 
 
 @pytest.mark.parametrize("wanted", ["auto", *RUNTIMES])
 def test_nothing_starts_where_nothing_contains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wanted: str) -> None:
-    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", "/nonexistent")
-    monkeypatch.setattr("crawler.wire.sandbox.availability.PATHS", "/nonexistent")
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", "/nonexistent")
+    monkeypatch.setattr("crawler.sandbox.availability.PATHS", "/nonexistent")
     opened = asyncio.run(open_sandbox(tmp_path, environ={}, now=lambda: NOON, runtime=wanted))
     assert isinstance(opened, Absent)
     assert opened.reason is Reason.SANDBOX_RESTRICTED
@@ -104,9 +110,9 @@ def test_nothing_starts_where_nothing_contains(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_the_environment_handed_on_is_what_engines_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in NEEDED:
+    for name in FORWARDED_VARIABLES:
         monkeypatch.setenv(name, os.environ.get(name, "x"))
-    assert set(NEEDED) <= tool_environment().keys()
+    assert set(FORWARDED_VARIABLES) <= read_tool_environment().keys()
 
 
 def test_whoever_names_the_runtimes_names_the_same_ones() -> None:

@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from crawler.wire.sandbox.kernel import seccomp, syscalls
-from crawler.wire.sandbox.kernel.seccomp import ALLOW, ERRNO, KILL_PROCESS
+from crawler.sandbox.kernel import seccomp_filter, syscalls
+from crawler.sandbox.kernel.seccomp_filter import ALLOW, ERRNO, KILL_PROCESS
 
 MACHINES = ("x86_64", "aarch64")
 
@@ -17,23 +17,23 @@ def verdict(machine: str, number: int, *arguments: int, arch: int | None = None)
     """What the filter for `machine` returns for one call."""
     padded = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
     data = struct.pack("<IIQ6Q", number, syscalls.AUDIT_ARCH[machine] if arch is None else arch, 0, *padded)
-    code = seccomp.program(machine)
+    code = seccomp_filter.filter_program(machine)
     at = accumulator = 0
     while True:
         operation, if_true, if_false, k = struct.unpack_from("<HBBI", code, at * 8)
         at += 1
-        if operation == seccomp.LOAD_WORD:
+        if operation == seccomp_filter.LOAD_WORD:
             accumulator = struct.unpack_from("<I", data, k)[0]
-        elif operation == seccomp.AND:
+        elif operation == seccomp_filter.AND:
             accumulator &= k
-        elif operation == seccomp.JUMP_EQUAL:
+        elif operation == seccomp_filter.JUMP_EQUAL:
             at += if_true if accumulator == k else if_false
-        elif operation == seccomp.JUMP_GREATER:
+        elif operation == seccomp_filter.JUMP_GREATER:
             at += if_true if accumulator > k else if_false
-        elif operation == seccomp.JUMP_AT_LEAST:
+        elif operation == seccomp_filter.JUMP_AT_LEAST:
             at += if_true if accumulator >= k else if_false
         else:
-            assert operation == seccomp.RETURN
+            assert operation == seccomp_filter.RETURN
             return int(k)
 
 
@@ -198,9 +198,9 @@ def test_table_names_each_call_and_number_once(machine: str) -> None:
 
 
 def test_program_fits_the_kernel() -> None:
-    assert all(len(seccomp.program(machine)) // 8 < 4096 for machine in MACHINES)
+    assert all(len(seccomp_filter.filter_program(machine)) // 8 < 4096 for machine in MACHINES)
 
 
 def test_unknown_machine_has_no_filter() -> None:
-    with pytest.raises(seccomp.UnsupportedMachineError):
-        seccomp.program("riscv64")
+    with pytest.raises(seccomp_filter.UnsupportedMachineError):
+        seccomp_filter.filter_program("riscv64")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox import Rootfs
-from crawler.wire.sandbox.boxes.process import family
+from crawler.sandbox import Rootfs
+from crawler.sandbox.boxes.process_tree import list_descendants
 from tests.crawler.sandbox import census, ordinary
 from tests.crawler.sandbox.driving import sandbox
 
@@ -61,7 +61,9 @@ def test_killed_supervisors_leave_nothing_behind(cache: Path) -> None:
         boxes = {*wait_for_boxes(supervisor.pid)}
         time.sleep(chance.uniform(0.0, 1.0))
         handles = {
-            pid: os.pidfd_open(pid) for pid in {*boxes, *family(supervisor.pid)} if Path(f"/proc/{pid}").exists()
+            pid: os.pidfd_open(pid)
+            for pid in {*boxes, *list_descendants(supervisor.pid)}
+            if Path(f"/proc/{pid}").exists()
         }
         supervisor.kill()
         supervisor.wait()
@@ -79,7 +81,7 @@ def test_killed_supervisors_leave_nothing_behind(cache: Path) -> None:
 def wait_for_boxes(supervisor: int) -> list[int]:
     ends = time.monotonic() + 60
     while time.monotonic() < ends:
-        found = family(supervisor)
+        found = list_descendants(supervisor)
         if len(found) > 8:
             return found
         time.sleep(0.05)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.launch import Exit
-from crawler.wire.sandbox import Limits, UnsandboxedLauncher, command, start_failure
-from crawler.wire.sandbox.availability import available
-from crawler.wire.sandbox.failure import install_failure, last_words
-from crawler.wire.sandbox.provisioning import entrypoints
+from crawler.launcher import ProcessExit
+from crawler.sandbox import Limits, UnsandboxedLauncher, describe_start_failure, user_command
+from crawler.sandbox.availability import check_bubblewrap
+from crawler.sandbox.failure_messages import describe_install_failure, find_last_error_line
+from crawler.sandbox.install import entrypoints
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import read_all, sandbox
 
@@ -27,20 +27,24 @@ def typed(folder: Path, *argv: str) -> Target:
 
 def test_command_named_like_the_package_wins() -> None:
     commands = {"other": ["o"], "my_server": ["m"]}
-    assert entrypoints.choose(commands, "@scope/my-server", ["a"]) == entrypoints.Command("my_server", ("m", "a"))
+    assert entrypoints.choose_command(commands, "@scope/my-server", ["a"]) == entrypoints.Command(
+        "my_server", ("m", "a")
+    )
 
 
 def test_registration_can_name_another_command() -> None:
     commands = {"first": ["f"], "second": ["s"]}
-    assert entrypoints.choose(commands, "pkg", ["second", "--x"]) == entrypoints.Command("second", ("s", "--x"))
+    assert entrypoints.choose_command(commands, "pkg", ["second", "--x"]) == entrypoints.Command("second", ("s", "--x"))
 
 
 def test_first_command_is_the_last_resort() -> None:
-    assert entrypoints.choose({"first": ["f"], "second": ["s"]}, "pkg", []) == entrypoints.Command("first", ("f",))
+    assert entrypoints.choose_command({"first": ["f"], "second": ["s"]}, "pkg", []) == entrypoints.Command(
+        "first", ("f",)
+    )
 
 
 def test_package_without_command_cannot_start() -> None:
-    found = entrypoints.choose({}, "pkg", [])
+    found = entrypoints.choose_command({}, "pkg", [])
     assert isinstance(found, Absent)
     assert found.reason is Reason.START_FAILED
 
@@ -50,7 +54,7 @@ def package(tree: Path, manifest: dict[str, object], files: dict[str, str]) -> d
     for name, text in {"package.json": json.dumps(manifest), **files}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    return entrypoints.npm_commands(tree, "pkg")
+    return entrypoints.list_npm_commands(tree, "pkg")
 
 
 def test_npm_commands_keep_their_order_and_their_interpreter(tmp_path: Path) -> None:
@@ -81,13 +85,17 @@ def test_python_module_is_run_where_there_is_no_script(tmp_path: Path) -> None:
     (tmp_path / "my_server").mkdir()
     (tmp_path / "my_server/__main__.py").write_text("")
     (tmp_path / "my_server-1.0.dist-info").mkdir()
-    assert entrypoints.pypi_commands(tmp_path, "my-server") == {"my_server": ["/usr/bin/python3", "-m", "my_server"]}
+    assert entrypoints.list_pypi_commands(tmp_path, "my-server") == {
+        "my_server": ["/usr/bin/python3", "-m", "my_server"]
+    }
 
 
 def test_typed_command_uses_the_interpreters_of_the_box(tmp_path: Path) -> None:
     (tmp_path / ".venv/lib/python3.11/site-packages").mkdir(parents=True)
-    found = command.resolve(typed(tmp_path, ".venv/bin/python3.11", str(tmp_path / "s.py"), "/etc/x"), "3.11")
-    assert isinstance(found, command.Resolved)
+    found = user_command.resolve_command(
+        typed(tmp_path, ".venv/bin/python3.11", str(tmp_path / "s.py"), "/etc/x"), "3.11"
+    )
+    assert isinstance(found, user_command.ResolvedCommand)
     assert found.argv == ("/usr/bin/python3", "/project/s.py", "/etc/x")
     assert [bind.place for bind in found.binds] == ["/project", "/app"]
 
@@ -95,14 +103,14 @@ def test_typed_command_uses_the_interpreters_of_the_box(tmp_path: Path) -> None:
 def test_typed_script_of_the_project_is_found(tmp_path: Path) -> None:
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/my-server").write_text(f"#!{tmp_path}/.venv/bin/python3\n")
-    found = command.resolve(typed(tmp_path, "my-server", "-v"), "3.11")
-    assert isinstance(found, command.Resolved)
+    found = user_command.resolve_command(typed(tmp_path, "my-server", "-v"), "3.11")
+    assert isinstance(found, user_command.ResolvedCommand)
     assert found.argv == ("/usr/bin/python3", "/project/.venv/bin/my-server", "-v")
 
 
 @pytest.mark.parametrize("argv", [("docker", "run", "x"), ("/bin/sh", "-c", "id"), ("../outside",), ("/etc/passwd",)])
 def test_typed_command_that_the_box_lacks_is_runtime_unsupported(tmp_path: Path, argv: tuple[str, ...]) -> None:
-    found = command.resolve(typed(tmp_path, *argv), "3.11")
+    found = user_command.resolve_command(typed(tmp_path, *argv), "3.11")
     assert isinstance(found, Absent)
     assert found.reason is Reason.RUNTIME_UNSUPPORTED
     assert str(tmp_path) not in found.detail
@@ -127,21 +135,21 @@ def test_typed_command_runs_with_its_folder_read_only(cache: Path, tmp_path: Pat
         assert not isinstance(launched, Absent), launched
         said = await read_all(launched)
         end = await launched.stop()
-        assert end == Exit(0, "")
+        assert end == ProcessExit(0, "")
         return said
 
     assert asyncio.run(run()) == b"/project 30\n"
 
 
 def test_bare_command_runs_as_it_is_and_says_so(tmp_path: Path) -> None:
-    async def run() -> tuple[bytes, str, Exit]:
+    async def run() -> tuple[bytes, str, ProcessExit]:
         launcher = UnsandboxedLauncher({"MARK": "seen"})
         code = "import os,sys; print(os.environ['MARK'], os.getcwd()); sys.stderr.write('bye'); sys.exit(3)"
         launched = await launcher.launch(typed(tmp_path, sys.executable, "-c", code))
         assert not isinstance(launched, Absent)
         return await read_all(launched), launched.runtime, await launched.stop()
 
-    assert asyncio.run(run()) == (f"seen {tmp_path}\n".encode(), "none", Exit(3, "bye"))
+    assert asyncio.run(run()) == (f"seen {tmp_path}\n".encode(), "none", ProcessExit(3, "bye"))
 
 
 def test_bare_command_takes_its_children_with_it(tmp_path: Path) -> None:
@@ -180,19 +188,25 @@ def test_bare_command_that_does_not_exist_is_start_failed(tmp_path: Path) -> Non
 
 def test_failed_start_names_blocked_install_scripts() -> None:
     facts = {"install_scripts_blocked": ["better-sqlite3"]}
-    found = start_failure(facts, Exit(1, "Error: Could not locate the bindings file. Tried:\n → /app/x\n"))
+    found = describe_start_failure(
+        facts, ProcessExit(1, "Error: Could not locate the bindings file. Tried:\n → /app/x\n")
+    )
     assert found.reason is Reason.INSTALL_SCRIPTS_REQUIRED
     assert "better-sqlite3" in found.detail
 
 
 def test_failed_start_with_scripts_blocked_for_nothing_is_start_failed() -> None:
-    found = start_failure({"install_scripts_blocked": ["core-js"]}, Exit(1, "Error: set API_KEY\n"))
+    found = describe_start_failure({"install_scripts_blocked": ["core-js"]}, ProcessExit(1, "Error: set API_KEY\n"))
     assert (found.reason, found.detail) == (Reason.START_FAILED, "exit code 1: Error: set API_KEY")
 
 
 def test_last_words_are_the_same_every_time() -> None:
-    first = last_words("INFO 2026-11-21 10:00:00,123 started pid=17\nValueError: /tmp/x1y2 at 0x7f00 after 12ms\nbye\n")
-    second = last_words("INFO 2026-11-22 11:30:00,456 started pid=99\nValueError: /tmp/abc at 0x7fff after 9 ms\nbye\n")
+    first = find_last_error_line(
+        "INFO 2026-11-21 10:00:00,123 started pid=17\nValueError: /tmp/x1y2 at 0x7f00 after 12ms\nbye\n"
+    )
+    second = find_last_error_line(
+        "INFO 2026-11-22 11:30:00,456 started pid=99\nValueError: /tmp/abc at 0x7fff after 9 ms\nbye\n"
+    )
     assert first == second == "ValueError: <temporary file> at <address> after <duration>"
 
 
@@ -208,35 +222,37 @@ def test_last_words_are_the_same_every_time() -> None:
     ],
 )
 def test_last_words_name_no_port_that_differs_between_starts(line: str) -> None:
-    assert last_words(line.replace("{}", "43811")) == last_words(
+    assert find_last_error_line(line.replace("{}", "43811")) == find_last_error_line(
         line.replace("{}", "5120" if "thread" not in line else "51209")
     )
 
 
 def test_last_words_of_a_list_of_issues_are_a_message_and_no_bracket() -> None:
     said = '[\n  {\n    "message": "URL cannot be empty",\n    "path": [\n      "url"\n    ]\n  }\n]\n'
-    assert last_words(said) == '"message": "URL cannot be empty",'
-    assert last_words("what a pity\n]\n") == "what a pity"
+    assert find_last_error_line(said) == '"message": "URL cannot be empty",'
+    assert find_last_error_line("what a pity\n]\n") == "what a pity"
 
 
 def test_last_words_name_no_thread() -> None:
-    assert last_words("Error: in thread 140234511234") == last_words("Error: in thread 139999123456")
+    assert find_last_error_line("Error: in thread 140234511234") == find_last_error_line(
+        "Error: in thread 139999123456"
+    )
 
 
 def test_last_words_keep_what_says_where() -> None:
     line = "Error: /app/main.js:1234: expected 10.0.0.1, found 17"
-    assert last_words(line) == line
+    assert find_last_error_line(line) == line
 
 
 @pytest.mark.parametrize("secret", ["sk-proj-abcdefgh", "ghp_abcdefghijklmnop", "aZ3kQ9xW2mB7vT5y"])
 def test_last_words_hold_no_secret(secret: str) -> None:
-    assert secret not in last_words(f"Error: invalid token {secret}")
-    assert secret not in install_failure(f"error: 401 for {secret}").detail
+    assert secret not in find_last_error_line(f"Error: invalid token {secret}")
+    assert secret not in describe_install_failure(f"error: 401 for {secret}").detail
 
 
 def test_a_host_without_ldd_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "ldd" else f"/usr/bin/{name}")
-    found = available()
+    found = check_bubblewrap()
     assert not found.ok
     assert "ldd" in found.why
 
@@ -253,6 +269,6 @@ def test_a_host_without_ldd_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_failure_of_an_installer_has_a_reason(said: str, reason: Reason) -> None:
-    found = install_failure(said)
+    found = describe_install_failure(said)
     assert found.reason is reason
     assert "registry.npm.example" not in found.detail

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox.layers import trees
+from crawler.sandbox.layers import trees
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def tree(tmp_path: Path) -> Path:
     (top / "program").write_text("#!/bin/sh\n")
     (top / "program").chmod(0o755)
     (top / "link").symlink_to("inner/file")
-    trees.settle(top)
+    trees.settle_tree(top)
     return top
 
 
@@ -35,7 +35,7 @@ def test_links_that_leave_a_tree_and_special_files_are_removed(tree: Path) -> No
     (tree / "inner/self").symlink_to("self")
     os.mkfifo(tree / "fifo")
     (tree / "inner/file").chmod(0o6777)
-    trees.settle(tree)
+    trees.settle_tree(tree)
     assert set(names(tree)) - {"self"} == {"file", "inner", "link", "program"}
     assert stat.S_IMODE((tree / "inner/file").stat().st_mode) == 0o555
 
@@ -45,7 +45,7 @@ def test_a_way_out_that_is_hidden_in_a_chain_of_links_is_removed(tree: Path) -> 
     (tree / "here").symlink_to(".")
     (tree / "through").symlink_to("here/../secret")
     assert (tree / "through").read_text() == "of the host"
-    trees.settle(tree)
+    trees.settle_tree(tree)
     assert names(tree) == ["file", "here", "inner", "link", "program"]
 
 
@@ -53,7 +53,7 @@ def test_a_file_with_a_second_name_outside_becomes_a_file_of_its_own(tree: Path,
     outside = tmp_path / "outside"
     outside.write_text("as it was")
     os.link(outside, tree / "inside")
-    trees.settle(tree)
+    trees.settle_tree(tree)
     outside.write_text("changed from outside")
     assert (tree / "inside").read_text() == "as it was"
 
@@ -69,15 +69,15 @@ def test_a_folder_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None
         here = inner
     os.close(here)
     with pytest.raises(OSError, match="too long"):
-        trees.settle(top)
-    trees.remove(top)
+        trees.settle_tree(top)
+    trees.remove_tree(top)
     assert not top.exists()
 
 
 def test_a_link_is_removed_and_not_what_it_leads_to(tree: Path) -> None:
     tree.chmod(0o555)
     (tree.parent / "link").symlink_to(tree)
-    trees.remove(tree.parent / "link")
+    trees.remove_tree(tree.parent / "link")
     assert not (tree.parent / "link").is_symlink()
     assert tree.stat().st_mode & 0o777 == 0o555
     assert names(tree) == ["file", "inner", "link", "program"]
@@ -85,9 +85,9 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tree: Path) -> None:
 
 def test_a_manifest_that_is_too_large_is_not_read(tree: Path) -> None:
     (tree / "package.json").write_text("{" + " " * 100 + "}")
-    assert trees.read(tree / "package.json") == b"{" + b" " * 100 + b"}"
+    assert trees.read_file(tree / "package.json") == b"{" + b" " * 100 + b"}"
     with pytest.raises(ValueError, match="more than 50 bytes"):
-        trees.read(tree / "package.json", 50)
+        trees.read_file(tree / "package.json", 50)
 
 
 def test_equal_trees_have_one_name_and_others_another(tree: Path, tmp_path: Path) -> None:
@@ -97,12 +97,12 @@ def test_equal_trees_have_one_name_and_others_another(tree: Path, tmp_path: Path
     (other / "program").chmod(0o700)
     (other / "inner/file").write_text("x")
     (other / "link").symlink_to("inner/file")
-    trees.settle(other)
-    same = trees.content(other)
-    assert same == trees.content(tree)
+    trees.settle_tree(other)
+    same = trees.content_digest(other)
+    assert same == trees.content_digest(tree)
     (other / "link").unlink()
     (other / "link").symlink_to("program")
-    assert trees.content(other) != same
+    assert trees.content_digest(other) != same
 
 
 def _overwrite(tree: Path) -> None:
@@ -141,7 +141,7 @@ def _exchange(tree: Path) -> None:
 
 @pytest.mark.parametrize("change", [_overwrite, _replace, _add, _relink, _link_elsewhere, _exchange])
 def test_no_change_is_unseen(tree: Path, change: Callable[[Path], None]) -> None:
-    before = trees.stamp(tree)
-    assert trees.stamp(tree) == before
+    before = trees.metadata_digest(tree)
+    assert trees.metadata_digest(tree) == before
     change(tree)
-    assert trees.stamp(tree) != before
+    assert trees.metadata_digest(tree) != before

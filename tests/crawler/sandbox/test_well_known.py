@@ -9,7 +9,7 @@ import pytest
 
 from bench.packages import Clock, Row, declared, fresh, measure, opened
 
-pytestmark = [pytest.mark.live, pytest.mark.sandbox, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.live, pytest.mark.sandbox]
 PACKAGES = (
     "@modelcontextprotocol/server-filesystem",
     "@modelcontextprotocol/server-brave-search",

@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from crawler.wire.launch import Exit
+from crawler.launcher import ProcessExit
 from evidence.canonical import Json
 from evidence.kinds import behaviour
 from evidence.model import Absent, Target
@@ -161,7 +161,7 @@ class Bent:
         """Exit."""
         self._output.put_nowait(b"")
 
-    async def stop(self) -> Exit:
+    async def stop(self) -> ProcessExit:
         """Be gone."""
         self._output.put_nowait(b"")
-        return Exit(0, "")
+        return ProcessExit(0, "")

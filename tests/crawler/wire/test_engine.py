@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from crawler.wire.address import parse_url
-from crawler.wire.connection import Limits
-from crawler.wire.failures import BlockedAddress, InvalidTarget, TimedOut, Unreachable, WireFailure
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine, Fetched, Request
-from crawler.wire.resolve import DnsResolver, SystemResolver
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.engine import FetchedResponse, HttpEngine, Request
+from crawler.http.failures import BlockedAddress, InvalidTarget, TimedOut, Unreachable, WireFailure
+from crawler.http.resolver import DnsResolver, SystemResolver
+from crawler.http.url import parse_url
 from tests.servers.hostile import Behaviour, Call, serving
 
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
@@ -30,20 +30,20 @@ class Names:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-def engine(resolver: object = None, *, private: bool = True, **limits: float) -> Engine:
+def engine(resolver: object = None, *, private: bool = True, **limits: float) -> HttpEngine:
     chosen = Limits(**limits)  # type: ignore[arg-type]
-    return Engine(user_agent=AGENT, guard=Guard(allow_private=private), resolver=resolver, limits=chosen)  # type: ignore[arg-type]
+    return HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=private), resolver=resolver, limits=chosen)  # type: ignore[arg-type]
 
 
-def fetch(behaviour: Behaviour, request: str = "GET", *, times: int = 1, path: str = "") -> list[Fetched]:
-    async def run() -> list[Fetched]:
+def fetch(behaviour: Behaviour, request: str = "GET", *, times: int = 1, path: str = "") -> list[FetchedResponse]:
+    async def run() -> list[FetchedResponse]:
         async with serving(behaviour) as url, engine().visit() as visit:
             return [await visit.fetch(Request(request, parse_url(url + path))) for _ in range(times)]
 
     return asyncio.run(run())
 
 
-def failure(url: str, client: Engine, *headers: tuple[str, str]) -> WireFailure:
+def failure(url: str, client: HttpEngine, *headers: tuple[str, str]) -> WireFailure:
     async def run() -> None:
         async with client.visit() as visit:
             await visit.fetch(Request("GET", parse_url(url), headers))
@@ -259,7 +259,7 @@ def test_leaving_a_visit_drops_its_connections() -> None:
         async with serving(behave) as url:
             async with engine().visit() as visit:
                 await visit.fetch(Request("GET", parse_url(url)))
-            await asyncio.wait_for(gone.wait(), 5)
+            await asyncio.wait_for(gone.wait(), 60)
         return gone.is_set()
 
     assert asyncio.run(run())

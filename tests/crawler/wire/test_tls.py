@@ -7,11 +7,11 @@ import ssl
 
 import pytest
 
-from crawler.wire.address import parse_url
-from crawler.wire.connection import Limits
-from crawler.wire.failures import TlsFailure, WireFailure
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine, Request, tls_context
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpEngine, Request, create_tls_context
+from crawler.http.failures import TlsFailure, WireFailure
+from crawler.http.url import parse_url
 from evidence.model import Reason
 from tests.crawler.collectors.probing import absent, collector, listing, record_of, remote
 from tests.crawler.wire.certificates import Authority
@@ -30,8 +30,8 @@ async def hello(call: Call) -> None:
 
 def fetched(server: ssl.SSLContext | None, client: ssl.SSLContext, url_scheme: str = "https") -> bytes:
     async def run() -> bytes:
-        guard = Guard(allow_private=True)
-        engine = Engine(
+        guard = AddressGuard(allow_private=True)
+        engine = HttpEngine(
             user_agent=AGENT, guard=guard, tls=client, resolver=Names(["127.0.0.1"]), limits=Limits(connect=5)
         )
         async with serving(hello, tls=server) as url, engine.visit() as visit:
@@ -66,7 +66,7 @@ def test_an_expired_certificate_is_refused(authority: Authority) -> None:
 
 
 def test_an_unknown_authority_is_refused(authority: Authority) -> None:
-    assert isinstance(failing(authority.serving(), tls_context()), TlsFailure)
+    assert isinstance(failing(authority.serving(), create_tls_context()), TlsFailure)
 
 
 def test_plain_http_behind_https_is_a_tls_failure(authority: Authority) -> None:
@@ -79,7 +79,7 @@ def test_plain_http_behind_https_is_a_tls_failure(authority: Authority) -> None:
     async def run() -> WireFailure:
         server = await asyncio.start_server(plain, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        engine = Engine(user_agent=AGENT, guard=Guard(allow_private=True), tls=authority.trusting())
+        engine = HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True), tls=authority.trusting())
         async with server, engine.visit() as visit:
             with pytest.raises(WireFailure) as caught:
                 await visit.fetch(Request("GET", parse_url(f"https://127.0.0.1:{port}/")))
@@ -97,14 +97,14 @@ def test_an_https_server_is_probed_and_its_bad_certificate_recorded(authority: A
             return await record_of(collector(tls=client, resolver=Names(["127.0.0.1"])), remote(url))
 
     good = asyncio.run(run(authority.trusting()))
-    bad = asyncio.run(run(tls_context()))
+    bad = asyncio.run(run(create_tls_context()))
 
     assert listing(good).tools.items  # type: ignore[arg-type]
     assert absent(bad).reason is Reason.TLS_ERROR  # type: ignore[arg-type]
 
 
 def test_certificates_are_verified_by_default() -> None:
-    context = tls_context()
+    context = create_tls_context()
 
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname

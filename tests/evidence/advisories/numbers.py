@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence.advisories.affecting import Comparable, Unorderable
+from evidence.advisories.version_matching import Comparable, Unorderable
 
 
 class Numbers:

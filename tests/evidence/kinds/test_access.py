@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.kinds.access import Access, AccessClass, Attempt
+from evidence.kinds.access import Access, AccessClass, MetadataAttempt
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -32,7 +32,7 @@ def test_every_shape_is_read(members: dict[str, Any]) -> None:
     assert all(server.found is None or server.found.document is not None for server in access.authorization_servers)
 
 
-def attempt(**members: Any) -> Attempt:
+def attempt(**members: Any) -> MetadataAttempt:
     return view(resource_metadata=[{"by": "path", "url": "x", **members}]).resource_metadata[0]
 
 

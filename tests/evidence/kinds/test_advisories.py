@@ -35,7 +35,7 @@ def test_a_body_is_read() -> None:
     assert seen.unknown == (Unmatched(**unknown),)
     (group,) = seen.groups
     assert (group.id, group.severity, group.relation) == ("CVE-2026-1", Severity.HIGH, Reach.TRANSITIVE)
-    assert not group.at_run_time
+    assert group.scopes == frozenset({"dev"})
 
 
 @pytest.mark.parametrize("rubbish", [None, 7, -1, True, "text", [], [None, 7, "x", []], {}, {"a": 1}])

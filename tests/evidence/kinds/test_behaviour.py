@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from evidence.canonical import NotJson
-from evidence.kinds.behaviour import MOST, Behaviour, Contact, Decoy, behaviour, together
+from evidence.kinds.behaviour import MAX_ENTRIES, Behaviour, Contact, Decoy, build_behaviour, merge_behaviours
 
-SEEN = behaviour(
+SEEN = build_behaviour(
     contacts=[Contact("192.0.2.1", 443), Contact("/run/x.sock"), Contact("192.0.2.1", 443)],
     names=["b.example", "a.example"],
     programs=["git"],
@@ -23,7 +23,7 @@ def test_what_is_written_is_read_back() -> None:
 
 
 def test_order_of_what_happened_does_not_matter() -> None:
-    again = behaviour(
+    again = build_behaviour(
         contacts=reversed(SEEN.contacts), names=["a.example", "b.example", "a.example"], programs=["git"],
         writes=["/etc/x"], decoys=reversed(SEEN.decoys or ()),
     )  # fmt: skip
@@ -31,25 +31,25 @@ def test_order_of_what_happened_does_not_matter() -> None:
 
 
 def test_decoys_that_nobody_watched_are_unknown_and_not_none_opened() -> None:
-    unwatched = behaviour()
+    unwatched = build_behaviour()
     assert Behaviour.parse(unwatched.observed().body).decoys is None
-    assert Behaviour.parse(behaviour(decoys=[]).observed().body).decoys == ()
-    assert together([SEEN, unwatched]).decoys is None
+    assert Behaviour.parse(build_behaviour(decoys=[]).observed().body).decoys == ()
+    assert merge_behaviours([SEEN, unwatched]).decoys is None
 
 
 def test_processes_of_one_server_are_told_together() -> None:
-    other = behaviour(names=["c.example"], decoys=[Decoy(".netrc")], cut=True)
-    both = together([SEEN, other])
+    other = build_behaviour(names=["c.example"], decoys=[Decoy(".netrc")], cut=True)
+    both = merge_behaviours([SEEN, other])
     assert both.names == ("a.example", "b.example", "c.example")
     assert len(both.decoys or ()) == 3
     assert both.cut
-    assert together([SEEN]) == SEEN
+    assert merge_behaviours([SEEN]) == SEEN
 
 
 def test_too_much_is_cut_and_said() -> None:
-    many = behaviour(names=[f"h{number:04}.example" for number in range(MOST + 1)])
-    assert (len(many.names), many.cut) == (MOST, True)
-    assert not behaviour(names=[f"h{number:04}.example" for number in range(MOST)]).cut
+    many = build_behaviour(names=[f"h{number:04}.example" for number in range(MAX_ENTRIES + 1)])
+    assert (len(many.names), many.cut) == (MAX_ENTRIES, True)
+    assert not build_behaviour(names=[f"h{number:04}.example" for number in range(MAX_ENTRIES)]).cut
 
 
 @pytest.mark.parametrize("body", [b"[]", b"{}", b'{"contacts": 1, "names": [1, {}], "decoys": [3], "cut": "yes"}'])

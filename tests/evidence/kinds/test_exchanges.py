@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evidence.kinds.exchanges import LONGEST_SESSION, Exchange, Exchanges
+from evidence.kinds.exchanges import MAX_SESSION_LENGTH, Exchange, Exchanges
 
 
 def exchange(*received: Any) -> Exchange:
@@ -39,6 +39,6 @@ def after_opening(step: str, **session: Any) -> str:
 
 def test_nothing_is_concluded_about_a_session_whose_id_cannot_be_sent_back() -> None:
     assert after_opening("ping", length=20, visible=False)
-    assert after_opening("ping", length=LONGEST_SESSION + 1, visible=True)
+    assert after_opening("ping", length=MAX_SESSION_LENGTH + 1, visible=True)
     assert not after_opening("ping", length=20, visible=True)
     assert not after_opening("initialize", length=20, visible=False)

@@ -11,16 +11,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evidence.kinds.samples import (
-    MOST,
+    MAX_SAMPLES,
     WINDOW,
     Percentiles,
     Sample,
     Samples,
-    cold,
-    compose,
+    compose_samples,
+    compute_cold_latency,
+    compute_warm_latency,
     read_samples,
-    warm,
-    window,
+    select_window,
     write_samples,
 )
 
@@ -33,36 +33,41 @@ _MARRED = st.tuples(_TIMES, st.integers(0, 20), st.text(max_size=2)).map(lambda 
 
 def test_counts_of_a_window() -> None:
     taken = [Sample(at=NOW - timedelta(hours=6 * number)) for number in range(5)]
-    seen = Samples.parse(compose([*taken, Sample(at=NOW, failure="timeout"), Sample(at=NOW, failure="5xx")]).body)
+    seen = Samples.parse(
+        compose_samples([*taken, Sample(at=NOW, failure="timeout"), Sample(at=NOW, failure="5xx")]).body
+    )
     assert seen == Samples(window_days=30, samples=7, successes=5, failures={"timeout": 1, "5xx": 1}, days=2)
 
 
 def test_a_body_tells_no_time_and_no_latency() -> None:
     later = NOW + timedelta(days=3)
-    assert compose([Sample(at=NOW, cold_ms=3)]).body == compose([Sample(at=later, cold_ms=900, warm_ms=1)]).body
+    assert (
+        compose_samples([Sample(at=NOW, cold_ms=3)]).body
+        == compose_samples([Sample(at=later, cold_ms=900, warm_ms=1)]).body
+    )
 
 
 def test_days_are_those_of_utc() -> None:
     east = datetime(2026, 11, 22, 1, tzinfo=UTC).astimezone(datetime.fromisoformat("2026-11-22T00:00+05:00").tzinfo)
-    assert Samples.parse(compose([Sample(at=east), Sample(at=east + timedelta(hours=1))]).body).days == 1
+    assert Samples.parse(compose_samples([Sample(at=east), Sample(at=east + timedelta(hours=1))]).body).days == 1
 
 
 def test_the_window_ends_after_30_days_and_holds_no_future() -> None:
     inside = Sample(at=NOW - WINDOW + timedelta(seconds=1))
     others = [Sample(at=NOW - WINDOW), Sample(at=NOW + timedelta(seconds=1))]
-    assert window([*others, inside], NOW) == (inside,)
+    assert select_window([*others, inside], NOW) == (inside,)
 
 
 def test_the_newest_samples_are_kept_when_there_are_too_many() -> None:
-    many = [Sample(at=NOW - timedelta(minutes=number)) for number in range(MOST + 50)]
-    kept = window(many, NOW)
-    assert (len(kept), kept[-1].at, kept[0].at) == (MOST, NOW, NOW - timedelta(minutes=MOST - 1))
+    many = [Sample(at=NOW - timedelta(minutes=number)) for number in range(MAX_SAMPLES + 50)]
+    kept = select_window(many, NOW)
+    assert (len(kept), kept[-1].at, kept[0].at) == (MAX_SAMPLES, NOW, NOW - timedelta(minutes=MAX_SAMPLES - 1))
 
 
 def test_a_sample_that_was_carried_and_is_told_again_counts_once() -> None:
     told = Sample(at=NOW.replace(microsecond=250_000), failure="timeout")
     carried = read_samples(write_samples([told]))
-    assert len(window([*carried, told], NOW + timedelta(seconds=1))) == 1
+    assert len(select_window([*carried, told], NOW + timedelta(seconds=1))) == 1
 
 
 def test_an_observation_is_read_as_it_was_written() -> None:
@@ -111,9 +116,9 @@ def test_an_observation_without_samples_holds_none(observation: Any) -> None:
 
 def test_percentiles_by_nearest_rank() -> None:
     taken = [Sample(at=NOW, cold_ms=float(number)) for number in range(1, 101)]
-    assert cold(taken) == Percentiles(p50=50.0, p95=95.0, samples=100)
-    assert cold(taken[:1]) == Percentiles(p50=1.0, p95=1.0, samples=1)
-    assert warm(taken) is None
+    assert compute_cold_latency(taken) == Percentiles(p50=50.0, p95=95.0, samples=100)
+    assert compute_cold_latency(taken[:1]) == Percentiles(p50=1.0, p95=1.0, samples=1)
+    assert compute_warm_latency(taken) is None
 
 
 @pytest.mark.parametrize("body", [b"[]", b'{"samples":"many","failures":[1],"days":true}'])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence.canonical import NotJson
-from evidence.kinds.trials import Outcome, Structured, Trials
+from evidence.kinds.trials import Structured, TrialOutcome, Trials
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -43,6 +43,6 @@ def test_members_are_read_as_they_are_written() -> None:
     view = Trials.parse(json.dumps({"policy": "read", "trials": [row], "skipped": [skipped], "unlisted": 2}).encode())
 
     [tried], [left] = view.trials, view.skipped
-    assert (tried.tool, tried.outcome, tried.structured) == ("get_note", Outcome.RESULT, Structured.INVALID)
+    assert (tried.tool, tried.outcome, tried.structured) == ("get_note", TrialOutcome.RESULT, Structured.INVALID)
     assert (left.tool, left.authority, left.reason) == ("drop", "destructive", "not_read")
     assert (view.policy, view.unlisted, view.answered) == ("read", 2, (tried,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evidence.lockfiles import Dependency, Unknown
+from evidence.lockfiles import Dependency, UnknownVersion
 
 CHECKSUM = "0" * 64
 
@@ -553,7 +553,7 @@ class Sample:
 
 def short(found: Dependency) -> str:
     """A dependency in one line."""
-    version = f"?{found.version.raw}" if isinstance(found.version, Unknown) else found.version
+    version = f"?{found.version.raw}" if isinstance(found.version, UnknownVersion) else found.version
     return " ".join([found.name, version, found.relation, found.source, *sorted(found.scopes)])
 
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.lockfiles import FORMATS, Lockfile, Unreadable, format_of, parse
+from evidence.lockfiles import FORMATS, Lockfile, Unreadable, find_format, parse_lockfile
 from tests.evidence.lockfiles.samples import SAMPLES, short
 
 
 def read(form: str, text: str | bytes) -> Lockfile | Unreadable:
-    return parse(FORMATS[form], text if isinstance(text, bytes) else text.encode())
+    return parse_lockfile(FORMATS[form], text if isinstance(text, bytes) else text.encode())
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -48,7 +48,7 @@ def test_every_dependency_belongs_to_the_ecosystem_of_its_format(name: str) -> N
     ],
 )
 def test_a_format_is_known_by_the_name_of_the_file(path: str, expected: str | None) -> None:
-    found = format_of(path)
+    found = find_format(path)
     assert (found.id if found else None) == expected
 
 

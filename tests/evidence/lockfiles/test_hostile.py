@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from evidence.lockfiles import FORMATS, FaultKind, Lockfile, Unknown, Unreadable, parse
-from evidence.lockfiles.reading import MAX_BYTES, MAX_LINE, MAX_VALUES
+from evidence.lockfiles import FORMATS, FaultKind, Lockfile, UnknownVersion, Unreadable, parse_lockfile
+from evidence.lockfiles.parsing.bounded import MAX_BYTES, MAX_LINE, MAX_VALUES
+from tests.durations import cpu_below
 
-SECONDS = 10.0
+SECONDS = 20.0
 """A quadratic reader takes minutes for these; the slowest honest one takes under a second on an idle machine."""
 
 LONG = 900_000
@@ -110,19 +109,18 @@ SLOW_FOR_OTHERS = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_hostile_file_is_refused_with_the_reason(name: str) -> None:
     form, data, kind = REFUSED[name]
-    started = time.process_time()
-    found = parse(FORMATS[form], data)
-    assert isinstance(found, Unreadable), found
-    assert found.fault.kind is kind, found
-    assert len(found.fault.message) < 600
-    assert time.process_time() - started < SECONDS
+    with cpu_below(SECONDS):
+        found = parse_lockfile(FORMATS[form], data)
+        assert isinstance(found, Unreadable), found
+        assert found.fault.kind is kind, found
+        assert len(found.fault.message) < 600
 
 
 def test_more_packages_than_any_lock_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evidence.lockfiles.lockfile.MAX_ENTRIES", 1000)
     lines = [b"g:a%d:1=x\n" % number for number in range(1001)]
-    assert isinstance(parse(FORMATS["gradle"], b"".join(lines[:1000])), Lockfile)
-    found = parse(FORMATS["gradle"], b"".join(lines))
+    assert isinstance(parse_lockfile(FORMATS["gradle"], b"".join(lines[:1000])), Lockfile)
+    found = parse_lockfile(FORMATS["gradle"], b"".join(lines))
     assert isinstance(found, Unreadable)
     assert found.fault.kind is FaultKind.TOO_LARGE
 
@@ -130,9 +128,8 @@ def test_more_packages_than_any_lock_has_are_refused(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("name", SLOW_FOR_OTHERS)
 def test_time_is_linear_in_what_is_sent(name: str) -> None:
     form, data = SLOW_FOR_OTHERS[name]
-    started = time.process_time()
-    assert isinstance(parse(FORMATS[form], data), Lockfile | Unreadable)
-    assert time.process_time() - started < SECONDS
+    with cpu_below(SECONDS):
+        assert isinstance(parse_lockfile(FORMATS[form], data), Lockfile | Unreadable)
 
 
 @pytest.mark.parametrize(
@@ -147,25 +144,27 @@ def test_time_is_linear_in_what_is_sent(name: str) -> None:
     ],
 )
 def test_a_fault_says_where_it_is(form: str, data: bytes, line: int, column: int) -> None:
-    found = parse(FORMATS[form], data)
+    found = parse_lockfile(FORMATS[form], data)
     assert isinstance(found, Unreadable)
     assert (found.fault.line, found.fault.column) == (line, column), found
 
 
 def test_faults_are_counted_and_not_all_told() -> None:
-    found = parse(FORMATS["gradle"], b"x\n" * 5000 + b"y\n" * 10 + b"empty=\n")
+    found = parse_lockfile(FORMATS["gradle"], b"x\n" * 5000 + b"y\n" * 10 + b"empty=\n")
     assert isinstance(found, Lockfile)
     assert len(found.faults) == 101
     assert found.faults[-1].message == "and 4910 more"
 
 
 def test_a_long_credential_is_not_cut_into_sight() -> None:
-    found = parse(FORMATS["requirements"], b"a @ https://u:" + b"s3cret" * 200 + b"@code.example/x?sig=s3cret\n")
+    found = parse_lockfile(
+        FORMATS["requirements"], b"a @ https://u:" + b"s3cret" * 200 + b"@code.example/x?sig=s3cret\n"
+    )
     assert "s3cret" not in repr(found)
 
 
 def test_the_name_of_a_package_cannot_be_a_page() -> None:
-    found = parse(FORMATS["go.sum"], b"x" * 1000 + b" v1.0.0 h1:a\n")
+    found = parse_lockfile(FORMATS["go.sum"], b"x" * 1000 + b" v1.0.0 h1:a\n")
     assert isinstance(found, Lockfile)
     assert found.dependencies == ()
     assert [fault.kind for fault in found.faults] == [FaultKind.ENTRY]
@@ -173,13 +172,13 @@ def test_the_name_of_a_package_cannot_be_a_page() -> None:
 
 @pytest.mark.parametrize("encoding", ["none-such", "idna", "punycode", "hex", "utf-32", "undefined", "big5"])
 def test_an_encoding_that_xml_cannot_be_read_in_is_told(encoding: str) -> None:
-    found = parse(FORMATS["pom"], f'<?xml version="1.0" encoding="{encoding}"?><project/>'.encode())
+    found = parse_lockfile(FORMATS["pom"], f'<?xml version="1.0" encoding="{encoding}"?><project/>'.encode())
     assert isinstance(found, Unreadable)
     assert found.fault.kind is FaultKind.ENCODING
 
 
 def test_a_release_of_go_may_have_thousands_of_digits() -> None:
-    found = parse(FORMATS["go.mod"], b"module a\n\ngo 1." + b"9" * 9000 + b"\n\nrequire b.example/c v1.0.0\n")
+    found = parse_lockfile(FORMATS["go.mod"], b"module a\n\ngo 1." + b"9" * 9000 + b"\n\nrequire b.example/c v1.0.0\n")
     assert isinstance(found, Lockfile)
     assert [item.name for item in found.dependencies] == ["b.example/c", "stdlib"]
 
@@ -188,7 +187,7 @@ def test_half_a_character_reaches_nobody() -> None:
     half = "\\ud800"
     text = f"""{{"packages": {{"node_modules/a": {{"version": "1.0.0{half}", "resolved": "git+ssh://x.example/{half}"}},
       "node_modules/b{half}": {{"version": "1.0.0"}}, "node_modules/{half}": 1}}}}"""
-    found = parse(FORMATS["package-lock"], text.encode())
+    found = parse_lockfile(FORMATS["package-lock"], text.encode())
     assert isinstance(found, Lockfile)
     assert "\\ud800" not in repr(found).replace("\\\\ud800", "")
     assert [item.name for item in found.dependencies] == ["a"]
@@ -196,6 +195,6 @@ def test_half_a_character_reaches_nobody() -> None:
 
 
 def test_digits_of_other_scripts_are_no_version() -> None:
-    found = parse(FORMATS["yarn"], '# yarn lockfile v1\n\na@1:\n  version "١.٢.٣"\n'.encode())
+    found = parse_lockfile(FORMATS["yarn"], '# yarn lockfile v1\n\na@1:\n  version "١.٢.٣"\n'.encode())
     assert isinstance(found, Lockfile)
-    assert [item.version for item in found.dependencies] == [Unknown("١.٢.٣")]
+    assert [item.version for item in found.dependencies] == [UnknownVersion("١.٢.٣")]

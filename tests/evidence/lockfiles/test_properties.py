@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.lockfiles import FORMATS, Lockfile, Relation, Unreadable, parse
+from evidence.lockfiles import FORMATS, Lockfile, Relation, Unreadable, parse_lockfile
 from tests.evidence.lockfiles.samples import SAMPLES, Sample, short
 
 JSON = [name for name, sample in SAMPLES.items() if sample.format in {"package-lock", "pipfile", "composer", "nuget"}]
@@ -21,7 +21,7 @@ LINES = [name for name in SAMPLES if name not in {*ENDED, "requirements"}]
 
 def locked(data: bytes, form: str) -> set[tuple[str, str]] | None:
     """Names and versions, or None when the file is said to be unreadable or incomplete."""
-    found = parse(FORMATS[form], data)
+    found = parse_lockfile(FORMATS[form], data)
     if isinstance(found, Unreadable) or found.faults:
         return None
     return {(item.name, str(item.version)) for item in found.dependencies}
@@ -54,7 +54,9 @@ def test_a_package_that_others_depend_on_is_missed(name: str, lost: str) -> None
     sample = SAMPLES[name]
     at = sample.text.index(lost)
     end = sample.text.find("\n\n", at + 1)
-    found = parse(FORMATS[sample.format], (sample.text[:at] + (sample.text[end + 1 :] if end > 0 else "\n")).encode())
+    found = parse_lockfile(
+        FORMATS[sample.format], (sample.text[:at] + (sample.text[end + 1 :] if end > 0 else "\n")).encode()
+    )
     assert isinstance(found, Lockfile)
     assert "missing" in {fault.kind for fault in found.faults}
 
@@ -64,7 +66,7 @@ def test_a_package_that_others_depend_on_is_missed(name: str, lost: str) -> None
 def test_the_order_of_entries_does_not_matter_in_json(name: str, data: st.DataObject) -> None:
     sample = SAMPLES[name]
     mixed = json.dumps(_mixed(json.loads(sample.text), data)).encode()
-    assert parse(FORMATS[sample.format], mixed) == parse(FORMATS[sample.format], sample.data)
+    assert parse_lockfile(FORMATS[sample.format], mixed) == parse_lockfile(FORMATS[sample.format], sample.data)
 
 
 @pytest.mark.parametrize("name", BLOCKS)
@@ -77,7 +79,7 @@ def test_the_order_of_packages_does_not_matter_in_toml(name: str, data: st.DataO
     order = data.draw(st.permutations(blocks))
     mixed = head + "".join(f"[[package]]\n{block.rstrip()}\n\n" for block in order) + tail[1] + tail[2]
     assert tomllib.loads(mixed)
-    assert parse(FORMATS[sample.format], mixed.encode()) == parse(FORMATS[sample.format], sample.data)
+    assert parse_lockfile(FORMATS[sample.format], mixed.encode()) == parse_lockfile(FORMATS[sample.format], sample.data)
 
 
 @pytest.mark.parametrize("name", ["requirements", "go.sum", "gradle", "yarn 1"])
@@ -87,13 +89,13 @@ def test_the_order_of_lines_or_paragraphs_does_not_matter(name: str, data: st.Da
     parts = _paragraphs(sample)
     between = "\n\n" if name == "yarn 1" else "\n"
     mixed = between.join(data.draw(st.permutations(parts))) + "\n"
-    assert parse(FORMATS[sample.format], mixed.encode()) == parse(FORMATS[sample.format], sample.data)
+    assert parse_lockfile(FORMATS[sample.format], mixed.encode()) == parse_lockfile(FORMATS[sample.format], sample.data)
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @given(data=st.binary(max_size=200))
 def test_any_bytes_get_an_outcome(form: str, data: bytes) -> None:
-    assert isinstance(parse(FORMATS[form], data), Lockfile | Unreadable)
+    assert isinstance(parse_lockfile(FORMATS[form], data), Lockfile | Unreadable)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -108,7 +110,7 @@ def test_a_damaged_file_gets_an_outcome(name: str, data: st.DataObject) -> None:
                 [b"", b'"', b"{", b"]", b":", b"\n", b"  ", b"null", b"[1]", b"- ", b"\xff", b"#", b"=", b"'"]
             )
         )
-    found = parse(FORMATS[sample.format], bytes(damaged))
+    found = parse_lockfile(FORMATS[sample.format], bytes(damaged))
     assert isinstance(found, Lockfile | Unreadable)
 
 
@@ -117,13 +119,13 @@ def test_a_damaged_file_gets_an_outcome(name: str, data: st.DataObject) -> None:
 def test_a_value_of_another_type_anywhere_gets_an_outcome(name: str, wrong: Any) -> None:
     sample = SAMPLES[name]
     for changed in _replaced(json.loads(sample.text), wrong):
-        assert isinstance(parse(FORMATS[sample.format], json.dumps(changed).encode()), Lockfile | Unreadable)
+        assert isinstance(parse_lockfile(FORMATS[sample.format], json.dumps(changed).encode()), Lockfile | Unreadable)
 
 
 @given(names=st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_size=12, unique=True))
 def test_as_many_packages_come_out_as_went_in(names: list[str]) -> None:
     lock = {"lockfileVersion": 3, "packages": {f"node_modules/{name}": {"version": "1.0.0"} for name in names}}
-    found = parse(FORMATS["package-lock"], json.dumps(lock).encode())
+    found = parse_lockfile(FORMATS["package-lock"], json.dumps(lock).encode())
     assert isinstance(found, Lockfile)
     assert [short(item) for item in found.dependencies] == [
         f"{name} 1.0.0 {Relation.TRANSITIVE} registry" for name in sorted(names)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from evidence.lockfiles import FORMATS, Lockfile, parse
+from evidence.lockfiles import FORMATS, Lockfile, parse_lockfile
 from tests.evidence.lockfiles.samples import short
 
 
 def read(form: str, text: str) -> list[str]:
-    found = parse(FORMATS[form], text.encode())
+    found = parse_lockfile(FORMATS[form], text.encode())
     assert isinstance(found, Lockfile), found
     assert found.faults == ()
     return [short(item) for item in found.dependencies]
@@ -37,7 +37,7 @@ def test_a_folder_that_is_asked_for_by_its_path_is_no_workspace_of_npm() -> None
 
 
 def test_the_name_of_a_linked_folder_may_be_that_of_its_place() -> None:
-    found = parse(
+    found = parse_lockfile(
         FORMATS["package-lock"],
         json.dumps({
             "lockfileVersion": 3,
@@ -140,7 +140,7 @@ BERRY = """__metadata:
 
 def test_what_the_project_names_is_direct_when_yarn_writes_its_range_in_another_way() -> None:
     assert read("yarn", BERRY) == ["oak 4.1.0 direct registry", "shed 0.3.0 direct path"]
-    found = parse(FORMATS["yarn"], BERRY.encode())
+    found = parse_lockfile(FORMATS["yarn"], BERRY.encode())
     assert isinstance(found, Lockfile)
     assert [item.location for item in found.dependencies] == [None, "./shed"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evidence.derive.poisoning import scan
+from evidence.derive.poisoning import scan_listing
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import Category
 
@@ -30,7 +30,7 @@ def told(row: dict[str, Any]) -> set[str]:
     """The categories of what is surely found in a row."""
     tool: dict[str, Any] = {member: row[member] for member in ("name", "description", "inputSchema") if member in row}
     listing = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": [tool]}]}}})
-    return {hit.category.value for hit in scan(listing) if hit.is_grave}
+    return {hit.category.value for hit in scan_listing(listing) if hit.is_grave}
 
 
 @pytest.mark.parametrize("number", FLOORS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.derive.poisoning.handouts import CLOSE, PURPOSES, SHORT, scan_handout
+from evidence.derive.poisoning.handout_scan import CLOSE_DISTANCE, PURPOSES, SHORT_TEXT, scan_handout
 from evidence.patterns.poisoning import PATTERNS, Confidence
 
 PAGE = "Trains run every hour until midnight, and tickets are sold in the station. " * 60
@@ -31,7 +31,7 @@ def test_one_order_in_a_long_text_is_spoken_of() -> None:
     assert found(f"{PAGE}{IGNORE} {PAGE}") == []
 
 
-@pytest.mark.parametrize("before", [0, 1, CLOSE - 40, 2 * CLOSE - 20])
+@pytest.mark.parametrize("before", [0, 1, CLOSE_DISTANCE - 40, 2 * CLOSE_DISTANCE - 20])
 def test_two_orders_close_together_are_meant_wherever_they_stand(before: int) -> None:
     assert {"override", "concealment"} <= set(found(f"{PAGE[:before]} {IGNORE} {SEND} {HIDE} {PAGE}"))
 
@@ -94,4 +94,4 @@ def test_the_place_is_that_of_the_text() -> None:
 
 
 def test_a_text_has_a_limit_of_its_own() -> None:
-    assert len(IGNORE) < SHORT < len(PAGE)
+    assert len(IGNORE) < SHORT_TEXT < len(PAGE)

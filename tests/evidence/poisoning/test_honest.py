@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.derive.poisoning import scan, scan_text
+from evidence.derive.poisoning import scan_listing, scan_text
 from evidence.kinds.listing import Listing
 
 HONEST = """
@@ -52,7 +52,7 @@ def test_a_tool_may_speak_of_its_own_parameters() -> None:
     def hits(schema: object) -> list[str]:
         tool = {"name": "find_events", "description": text, "inputSchema": schema}
         part = {"end": "complete", "pages": [{"tools": [tool]}]}
-        return [hit.pattern for hit in scan(Listing({"lists": {"tools": part}})) if hit.is_grave]
+        return [hit.pattern for hit in scan_listing(Listing({"lists": {"tools": part}})) if hit.is_grave]
 
     names = ("start_date", "end_date", "mode", "depth")
     assert hits({"properties": {name: {"type": "string"} for name in names}}) == []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 
 import pytest
 
-from evidence.derive.poisoning import scan, scan_text
+from evidence.derive.poisoning import scan_listing, scan_text
 from evidence.kinds.listing import Listing
+from tests.durations import grows_less_than
 
 PLAIN = (
     "the list of items is returned as json with a name an id and a date for each page when no filter is given all rows "
@@ -36,16 +36,6 @@ HOSTILE = (
 )
 
 
-def cpu(work: Callable[[], object]) -> float:
-    """The least CPU seconds of a few attempts."""
-    spent = []
-    for _ in range(3):
-        started = time.process_time()
-        work()
-        spent.append(time.process_time() - started)
-    return min(spent)
-
-
 def listing(tools: int, words: int = 60) -> Listing:
     """Tools whose descriptions are of plain words and, now and then, of the name of another tool."""
     chance = random.Random(tools)
@@ -57,27 +47,25 @@ def listing(tools: int, words: int = 60) -> Listing:
 
 def test_ten_times_the_tools_take_ten_times_as_long_and_not_a_hundred_times() -> None:
     few, many = listing(100), listing(1_000)
-    scan(few)
-    assert cpu(lambda: scan(many)) < 25 * cpu(lambda: scan(few))
+    assert grows_less_than(25, lambda: scan_listing(few), lambda: scan_listing(many), floor=0.002)
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_time_is_linear_in_hostile_texts(unit: str) -> None:
     """Ten times a text of the worst kind cost about ten times as much; quadratic time, a hundred times."""
 
-    def reading(size: int) -> float:
+    def reading(size: int) -> Callable[[], object]:
         text = (unit * size)[:size]
-        return cpu(lambda: list(scan_text(text, owner="mine", names=["before_using", "must"])))
+        return lambda: list(scan_text(text, owner="mine", names=["before_using", "must"]))
 
-    reading(2_000)
-    assert reading(20_000) < 30 * reading(2_000) + 0.01
+    assert grows_less_than(30, reading(2_000), reading(20_000), floor=0.0005)
 
 
 def test_names_within_names_take_no_longer_than_their_texts() -> None:
     """A name of each length at each place: looked for in stretches."""
     names = ["a" * length for length in range(4, 130)]
 
-    def reading(size: int) -> float:
-        return cpu(lambda: list(scan_text("must " + "a" * size + " must be", owner="mine", names=names)))
+    def reading(size: int) -> Callable[[], object]:
+        return lambda: list(scan_text("must " + "a" * size + " must be", owner="mine", names=names))
 
-    assert reading(10_000) < 30 * reading(1_000) + 0.05
+    assert grows_less_than(30, reading(1_000), reading(10_000), floor=0.002)

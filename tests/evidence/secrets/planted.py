@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evidence.patterns.secrets.samples import write
+from evidence.patterns.secrets.samples import write_sample
 from tests.evidence.secrets import planted_first, planted_formats, planted_further, planted_places
 
 TREES: Mapping[str, Mapping[str, str]] = {
@@ -47,7 +47,7 @@ def planted(tree: str, seed: str = "") -> tuple[Planted, ...]:
 
 def _planted(path: str, source: str, seed: str) -> Planted:
     rows = source.strip("\n").split("\n")
-    text = "\n".join(wrapped(write(row[2:], f"{seed}{path}{number}")) for number, row in enumerate(rows)) + "\n"
+    text = "\n".join(wrapped(write_sample(row[2:], f"{seed}{path}{number}")) for number, row in enumerate(rows)) + "\n"
     labels = {number: _MARKS[row[0]] for number, row in enumerate(rows, 1) if row[:1] in _MARKS}
     return Planted(path, text, labels)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from evidence.canonical import canonical_json
-from evidence.derive.secrets import Scanner, own_rules, scan_files
-from evidence.derive.secrets.files import MAX_BYTES, MAX_FINDINGS
+from evidence.derive.secrets import Scanner, build_own_rules, scan_files
+from evidence.derive.secrets.file_scan import MAX_BYTES, MAX_FINDINGS
 from evidence.kinds.secrets import Secrets
-from evidence.patterns.secrets.samples import write
+from evidence.patterns.secrets.samples import write_sample
 
-SCANNER = Scanner(own_rules())
-TOKEN = write("ghp_<w36>")
+SCANNER = Scanner(build_own_rules())
+TOKEN = write_sample("ghp_<w36>")
 
 
 def body(*files: tuple[str, bytes], salt: bytes = b"salt") -> Secrets:
@@ -34,7 +34,7 @@ def test_equal_secrets_have_one_hash_under_one_salt() -> None:
 
 
 def test_what_does_not_count_says_why() -> None:
-    found = body(("tests/a.py", TOKEN.encode()), ("src/a.py", write('session_secret = "<w40>"').encode()))
+    found = body(("tests/a.py", TOKEN.encode()), ("src/a.py", write_sample('session_secret = "<w40>"').encode()))
     assert {one.path: (one.why, one.confidence, one.counts) for one in found.findings} == {
         "tests/a.py": ("test", "specific", False),
         "src/a.py": ("generic", "generic", False),
@@ -52,7 +52,7 @@ def test_a_file_that_is_too_long_is_searched_in_part_and_says_so() -> None:
 
 
 def test_a_tree_full_of_secrets_has_a_bounded_body() -> None:
-    text = "\n".join(write("ghp_<w36>", str(row)) for row in range(300)).encode()
+    text = "\n".join(write_sample("ghp_<w36>", str(row)) for row in range(300)).encode()
     found = body(*((f"src/{number}.py", text) for number in range(8)))
     assert len(found.findings) == MAX_FINDINGS and not found.complete and found.files == 8
 

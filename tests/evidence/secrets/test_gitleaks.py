@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.derive.secrets import Finding, RulesInvalid, Scanner, load
+from evidence.derive.secrets import Finding, RulesInvalid, Scanner, load_rules
 from evidence.patterns.secrets import PATTERNS
 
 RULE = """
@@ -17,7 +17,7 @@ keywords = ["ACME_"]
 
 
 def scan(rules: str, text: str, path: str = "src/app.py") -> tuple[Finding, ...]:
-    return Scanner(load(rules)).scan(text, path, salt=b"s")
+    return Scanner(load_rules(rules)).scan(text, path, salt=b"s")
 
 
 def patterns(rules: str, text: str, path: str = "src/app.py") -> list[str]:
@@ -96,17 +96,17 @@ def test_a_generic_rule_gives_way_and_others_do_not() -> None:
 
 def test_a_file_may_extend_the_default_rules_and_disable_some() -> None:
     rules = "[extend]\nuseDefault = true\ndisabledRules = ['github-token']\n"
-    assert {rule.id for rule in load(rules).rules} == {one.id for one in PATTERNS} - {"github-token"}
+    assert {rule.id for rule in load_rules(rules).rules} == {one.id for one in PATTERNS} - {"github-token"}
 
 
 def test_a_file_may_extend_another_one() -> None:
     extending = "[extend]\npath = 'base.toml'\n"
-    base = Scanner(load(extending, {"base.toml": RULE}.__getitem__))
+    base = Scanner(load_rules(extending, {"base.toml": RULE}.__getitem__))
     assert [finding.pattern for finding in base.scan("acme_k3J9d0Qz", "a", salt=b"s")] == ["acme"]
     with pytest.raises(RulesInvalid, match=r"base\.toml"):
-        load(extending)
+        load_rules(extending)
     with pytest.raises(RulesInvalid, match="out of reach"):
-        load(extending, {"base.toml": extending}.__getitem__)
+        load_rules(extending, {"base.toml": extending}.__getitem__)
 
 
 @pytest.mark.parametrize(
@@ -125,4 +125,4 @@ def test_a_file_may_extend_another_one() -> None:
 )
 def test_what_is_no_rule_file_says_what_is_wrong(text: str, said: str) -> None:
     with pytest.raises(RulesInvalid, match=said):
-        Scanner(load(text))
+        Scanner(load_rules(text))

@@ -6,12 +6,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from evidence.derive.secrets import RuleSet, Scanner, own_rules
+from evidence.derive.secrets import RuleSet, Scanner, build_own_rules
 from evidence.patterns import secrets
 from evidence.patterns.secrets import PATTERNS
-from evidence.patterns.secrets.samples import write
+from evidence.patterns.secrets.samples import write_sample
 
-SCANNER = Scanner(own_rules())
+SCANNER = Scanner(build_own_rules())
 SEEDS = ("", "one", "two")
 
 
@@ -25,11 +25,11 @@ def test_every_pattern_is_complete() -> None:
 
 
 def test_every_pattern_finds_its_bad_samples_and_none_of_its_good_ones() -> None:
-    bad = [(one.id, write(template, seed)) for one in PATTERNS for template in one.bad for seed in SEEDS]
+    bad = [(one.id, write_sample(template, seed)) for one in PATTERNS for template in one.bad for seed in SEEDS]
     assert [(pattern, text) for pattern, text in bad if pattern not in found(text)] == []
     assert [(pattern, text) for pattern, text in bad if pattern not in found(f"\n  call({text})\n")] == []
     good = [(one.id, template) for one in PATTERNS for template in one.good]
-    assert [(pattern, template) for pattern, template in good if pattern in found(write(template))] == []
+    assert [(pattern, template) for pattern, template in good if pattern in found(write_sample(template))] == []
 
 
 def test_a_row_of_one_letter_is_no_secret() -> None:
@@ -49,7 +49,7 @@ def test_anchors_are_lower_case() -> None:
 def test_a_match_is_never_cut_by_its_window() -> None:
     """What the window finds, the whole text finds too, and the other way round."""
     everywhere = Scanner(_without_windows())
-    text = "\n".join(write(template) for pattern in PATTERNS for template in (*pattern.bad, *pattern.good))
+    text = "\n".join(write_sample(template) for pattern in PATTERNS for template in (*pattern.bad, *pattern.good))
     near = [(one.pattern, one.line, one.digest) for one in SCANNER.scan(text, "a", salt=b"s")]
     whole = [(one.pattern, one.line, one.digest) for one in everywhere.scan(text, "a", salt=b"s")]
     assert near == whole
@@ -64,11 +64,11 @@ def test_samples_are_not_in_the_files() -> None:
 
 
 def test_samples_are_the_same_every_time_and_differ_by_seed() -> None:
-    assert write("<w20>") == write("<w20>") != write("<w20>", "another")
+    assert write_sample("<w20>") == write_sample("<w20>") != write_sample("<w20>", "another")
 
 
 def _without_windows() -> RuleSet:
-    rules = own_rules()
+    rules = build_own_rules()
     return replace(rules, rules=tuple(replace(rule, window=None) for rule in rules.rules))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.derive.secrets import Scanner, own_rules
+from evidence.derive.secrets import Scanner, build_own_rules
 from tests.evidence.secrets.planted import TREES, Planted, planted
 
-SCANNER = Scanner(own_rules())
+SCANNER = Scanner(build_own_rules())
 SEEDS = ("", "one", "two")
 GENERIC = {("terraform/main.tf", 6)}
 """A password with nobody's name beside it: found, and never counted."""

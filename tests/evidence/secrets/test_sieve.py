@@ -11,22 +11,22 @@ from random import Random
 
 import pytest
 
-from evidence.derive.secrets import Scanner, load, own_rules
-from evidence.derive.secrets import scan as scanning
-from evidence.derive.secrets.sieve import Sieve, is_installed
+from evidence.derive.secrets import Scanner, build_own_rules, load_rules
+from evidence.derive.secrets import scanner as scanning
+from evidence.derive.secrets.prefilter import RulePrefilter, is_hyperscan_installed
 from evidence.patterns.secrets import PATTERNS
-from evidence.patterns.secrets.samples import write
+from evidence.patterns.secrets.samples import write_sample
 from tests.evidence.secrets.planted import TREES, planted
 
-pytestmark = pytest.mark.skipif(not is_installed(), reason="the extra `fast` is not installed")
+pytestmark = pytest.mark.skipif(not is_hyperscan_installed(), reason="the extra `fast` is not installed")
 
-PLAIN = Scanner(own_rules(), fast=False)
+PLAIN = Scanner(build_own_rules(), fast=False)
 HOSTILE = ("sk-" * 20_000, "password=" * 9_000, "\0\xff\n" * 9_000, "://:@" * 9_000, "kind: secret\n" * 5_000, "")
 
 
 @cache
 def fast() -> Scanner:
-    return Scanner(own_rules(), fast=True)
+    return Scanner(build_own_rules(), fast=True)
 
 
 def same(text: str | bytes, path: str = "a") -> bool:
@@ -34,7 +34,7 @@ def same(text: str | bytes, path: str = "a") -> bool:
 
 
 def test_every_sample_of_every_pattern_is_judged_the_same() -> None:
-    samples = [write(template) for one in PATTERNS for template in (*one.bad, *one.good)]
+    samples = [write_sample(template) for one in PATTERNS for template in (*one.bad, *one.good)]
     assert [sample for sample in samples if not same(sample)] == []
 
 
@@ -67,7 +67,7 @@ def test_real_text_with_planted_secrets_is_judged_the_same() -> None:
 )
 @pytest.mark.parametrize("after", [b"", b"\xff\n", b"\v"])
 def test_letters_of_several_bytes_are_counted_as_letters(template: str, after: bytes) -> None:
-    text = write(template).encode() + after
+    text = write_sample(template).encode() + after
     assert same(text) and fast().scan(text, "a", salt=b"s")
 
 
@@ -87,13 +87,13 @@ def test_letters_of_several_bytes_are_counted_as_letters(template: str, after: b
     ],
 )
 def test_what_hyperscan_reads_in_another_way_is_found_all_the_same(expression: str, text: str) -> None:
-    rules = load(f"[[rules]]\nid = 'a'\nregex = '{expression}'")
+    rules = load_rules(f"[[rules]]\nid = 'a'\nregex = '{expression}'")
     assert [len(Scanner(rules, fast=sped).scan(text, "a", salt=b"s")) for sped in (False, True)] == [1, 1]
 
 
 def test_all_our_expressions_are_sieved() -> None:
-    sieve = Sieve(own_rules().rules)
-    assert sieve.refused == frozenset() and sieve.among(b"nothing here") == set()
+    sieve = RulePrefilter(build_own_rules().rules)
+    assert sieve.refused == frozenset() and sieve.find_candidate_rules(b"nothing here") == set()
 
 
 def test_a_rule_that_hyperscan_refuses_is_looked_at_without_it() -> None:
@@ -107,19 +107,19 @@ id = "even"
 regex = 'even\\d{4}'
 """
     for sped in (True, False):
-        scanner = Scanner(load(rules), fast=sped)
+        scanner = Scanner(load_rules(rules), fast=sped)
         assert [one.pattern for one in scanner.scan("oddx1234 even9876", "a", salt=b"s")] == ["odd", "even"]
 
 
 def test_keywords_are_still_asked_for() -> None:
     rules = "[[rules]]\nid = 'a'\nregex = '[0-9]{8}'\nkeywords = ['acme']"
-    assert Scanner(load(rules), fast=True).scan("12349876", "a", salt=b"s") == ()
-    assert Scanner(load(rules), fast=True).scan("acme 12349876", "a", salt=b"s")
+    assert Scanner(load_rules(rules), fast=True).scan("12349876", "a", salt=b"s") == ()
+    assert Scanner(load_rules(rules), fast=True).scan("acme 12349876", "a", salt=b"s")
 
 
 def test_it_is_used_by_itself_once_enough_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanning, "FAST_FROM", 100)
-    scanner = Scanner(load("[[rules]]\nid = 'a'\nregex = 'acme[0-9]{8}'"))
+    scanner = Scanner(load_rules("[[rules]]\nid = 'a'\nregex = 'acme[0-9]{8}'"))
     used = [bool(scanner.__dict__.get("_sieve")) for _ in range(3) if scanner.scan("acme12349876" * 5, "a", salt=b"s")]
     assert used == [False, True, True]
 
@@ -127,7 +127,7 @@ def test_it_is_used_by_itself_once_enough_was_seen(monkeypatch: pytest.MonkeyPat
 def _texts(number: int) -> Iterator[bytes]:
     """Pieces of samples cut and joined at random, with bytes of all kinds between them."""
     random = Random(5)
-    samples = [write(template, "x") for one in PATTERNS for template in (*one.bad, *one.good)]
+    samples = [write_sample(template, "x") for one in PATTERNS for template in (*one.bad, *one.good)]
     joints = ["", "\n", " ", "=", '"', "\\n", ": ", "\0", "é", "\u2028", "/", "-", "_", "\r\n", "\t"]
     for _ in range(number):
         parts: list[str] = []
@@ -145,5 +145,5 @@ def _real_texts(number: int) -> Iterator[bytes]:
     for path in islice(random.sample(paths, len(paths)), number):
         lines = path.read_bytes()[:100_000].splitlines()
         for template in random.choices(bad, k=4):
-            lines.insert(random.randrange(len(lines) + 1), write(template, "real").encode())
+            lines.insert(random.randrange(len(lines) + 1), write_sample(template, "real").encode())
         yield b"\n".join(lines)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from evidence.derive.secrets import own_rules
-from evidence.derive.secrets.windows import Anchors
+from evidence.derive.secrets import build_own_rules
+from evidence.derive.secrets.match_windows import Anchors
 from evidence.patterns.secrets import PATTERNS
-from evidence.patterns.secrets.samples import write
+from evidence.patterns.secrets.samples import write_sample
 
-RULES = own_rules().rules
-TEXT = "\n".join(write(template) for one in PATTERNS for template in (*one.bad, *one.good)).encode()
+RULES = build_own_rules().rules
+TEXT = "\n".join(write_sample(template) for one in PATTERNS for template in (*one.bad, *one.good)).encode()
 
 
 def test_a_rule_by_itself_has_the_windows_that_it_has_among_all() -> None:

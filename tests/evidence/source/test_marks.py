@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.derive.source import marks
-from evidence.derive.source.places import is_counting
+from evidence.derive.source import code_features
+from evidence.derive.source.project_files import is_server_code
 
 
 def found(path: str, text: str) -> set[str]:
-    return {mark.what for mark in marks.transports(path, text)}
+    return {mark.what for mark in code_features.find_transports(path, text)}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_texts_about_code_are_no_code() -> None:
     text = '"""\nUse mcp.run(transport="sse")\n"""\nx = 1\n'
     assert found("a.py", text) == set()
     assert found("a.ts", "/*\n new SSEServerTransport(x)\n*/\n") == set()
-    assert [mark.line for mark in marks.transports("a.py", text + "mcp.run()\n")] == [5]
+    assert [mark.line for mark in code_features.find_transports("a.py", text + "mcp.run()\n")] == [5]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_texts_about_code_are_no_code() -> None:
     ],
 )
 def test_parts_of_oauth_are_found_by_their_use(line: str, expected: list[str]) -> None:
-    assert [mark.what for mark in marks.oauth("a.py" if "mcp" in line else "a.ts", line)] == expected
+    assert [mark.what for mark in code_features.find_oauth("a.py" if "mcp" in line else "a.ts", line)] == expected
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_variables_are_found_with_what_the_code_says_of_them(
     line: str, expected: tuple[str, bool, bool | None] | None
 ) -> None:
     path = "a.py" if "os.environ" in line or "os.getenv" in line else "a.ts"
-    reads = [(read.name, read.secret, read.required) for read in marks.environment(path, line)]
+    reads = [(read.name, read.secret, read.required) for read in code_features.find_environment_reads(path, line)]
     assert reads == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize("path", ["tests/a.py", "examples/a.ts", "docs/a.js", "node_modules/x/a.js", "src/a.test.ts"])
 def test_code_of_tests_examples_documents_and_others_does_not_count(path: str) -> None:
-    assert not is_counting(path)
+    assert not is_server_code(path)
 
 
 def test_a_line_of_megabytes_is_searched_in_pieces() -> None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
-from evidence.derive.source.python_module import MAX_BYTES, Project, parse
-from evidence.derive.source.python_schema import schema_of
-from evidence.derive.source.python_tools import tools_of
-from evidence.derive.source.tool import Tool
+from evidence.derive.source.declared_tool import Tool
+from evidence.derive.source.python_module import MAX_BYTES, PythonProject, parse_python
+from evidence.derive.source.python_schema import build_type_schema
+from evidence.derive.source.python_tools import find_python_tools
+from tests.durations import cpu_below
 
 HEAD = "from mcp.server.fastmcp import FastMCP, Context\nmcp = FastMCP('x')\n"
 
 
 def read(text: str, **others: str) -> dict[str, Tool]:
     files = {"src/app/server.py": text} | {f"src/app/{name}.py": other for name, other in others.items()}
-    project = Project(files, schema_of)
-    return {tool.name: tool for path in files for tool in tools_of(path, project)}
+    project = PythonProject(files, build_type_schema)
+    return {tool.name: tool for path in files for tool in find_python_tools(path, project)}
 
 
 def schema(signature: str, head: str = "") -> Any:
@@ -198,11 +198,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_source_that_is_made_against_the_parser_ends_soon(text: str) -> None:
-    started = time.perf_counter()
-    tree = parse(text)
-    assert read(f"{HEAD}@mcp.tool()\ndef f(): ...\n{text}") is not None
-    assert tree is None or tree.body is not None
-    assert time.perf_counter() - started < 5
+    with cpu_below(10):
+        tree = parse_python(text)
+        assert read(f"{HEAD}@mcp.tool()\ndef f(): ...\n{text}") is not None
+        assert tree is None or tree.body is not None
 
 
 def test_constants_that_double_at_each_level_are_bounded() -> None:
@@ -211,9 +210,8 @@ def test_constants_that_double_at_each_level_are_bounded() -> None:
     text = "\n".join(
         [HEAD, *lines, "A30 = 'x'", *nested, "B30 = 1", "@mcp.tool(description=A0)\ndef f(a: str = B0): ..."]
     )
-    started = time.perf_counter()
-    assert read(text)["f"].description is None
-    assert time.perf_counter() - started < 5
+    with cpu_below(10):
+        assert read(text)["f"].description is None
 
 
 def test_names_that_stand_for_themselves_end() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from evidence.derive.source.readme import MAX_PART, is_readme, parts_of
+from evidence.derive.source.readme import MAX_PART, is_readme, parse_readme
+from tests.durations import cpu_below
 
 TEXT = """
 # My *server*
@@ -50,7 +49,7 @@ MIT
 
 
 def test_the_parts_of_a_readme_are_found() -> None:
-    parts = parts_of(TEXT)
+    parts = parse_readme(TEXT)
     assert parts.sections == (
         "My server",
         "Tools",
@@ -70,7 +69,7 @@ def test_the_parts_of_a_readme_are_found() -> None:
 
 
 def test_what_is_not_there_is_null() -> None:
-    parts = parts_of("Just a text.")
+    parts = parse_readme("Just a text.")
     assert (parts.sections, parts.install, parts.snippet, parts.environment, parts.tools) == (
         (),
         None,
@@ -85,15 +84,15 @@ def test_what_is_not_there_is_null() -> None:
     "line", ["claude mcp add acme -- npx acme", "Run `claude mcp add acme` now", 'code --add-mcp \'{"name":"x"}\'']
 )
 def test_a_command_that_adds_the_server_is_a_snippet(line: str) -> None:
-    assert parts_of(f"# X\n\n{line}\n").snippet == line
+    assert parse_readme(f"# X\n\n{line}\n").snippet == line
 
 
 def test_a_command_is_how_to_install_where_no_heading_says_so() -> None:
-    assert parts_of("# X\n\nUse `uvx acme`.\n").install == "Use `uvx acme`."
+    assert parse_readme("# X\n\nUse `uvx acme`.\n").install == "Use `uvx acme`."
 
 
 def test_parts_are_bounded() -> None:
-    parts = parts_of("# Install\n" + "word " * 5_000 + "\n# S\n" * 200)
+    parts = parse_readme("# Install\n" + "word " * 5_000 + "\n# S\n" * 200)
     assert parts.install is not None
     assert (len(parts.install), len(parts.sections)) == (MAX_PART, 60)
 
@@ -111,9 +110,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_readme_ends_soon(text: str) -> None:
-    started = time.perf_counter()
-    parts_of(text)
-    assert time.perf_counter() - started < 5
+    with cpu_below(10):
+        parse_readme(text)
 
 
 def test_names_of_readmes_are_known() -> None:
@@ -123,6 +121,6 @@ def test_names_of_readmes_are_known() -> None:
 
 
 def test_what_may_be_a_variable_is_found_in_whatever_part() -> None:
-    parts = parts_of("# Acme\n\nNeeds `ACME_KEY`.\n\n## Deploying\n\nSet ACME_REGION=eu first.\n")
+    parts = parse_readme("# Acme\n\nNeeds `ACME_KEY`.\n\n## Deploying\n\nSet ACME_REGION=eu first.\n")
     assert {"ACME_KEY", "ACME_REGION"} <= parts.identifiers
     assert "ACME" not in parts.identifiers

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from evidence.model import Run, Server, ServerRef, Status, Trigger
-from evidence.store import Listed, ListedScore, RunState, Store
+from evidence.store import ListedScore, ListedServer, RunState, Store
 from tests.evidence.store.build import AS_OF
 
 RUN = "20261122T030000Z-1"
@@ -20,10 +20,10 @@ def make_server(ref: str, name: str, registries: tuple[str, ...] = ("official",)
     return Server(ref=ref, name=name, seen_in=registries)
 
 
-def make_listed(server: Server, chance: random.Random, run: str = RUN) -> Listed:
+def make_listed(server: Server, chance: random.Random, run: str = RUN) -> ListedServer:
     """A server with verdicts by chance; ties are common, and some verdicts are missing."""
     state = chance.choice(("measured", "partial", "not_testable"))
-    return Listed(
+    return ListedServer(
         server=server,
         run=run,
         as_of=AS_OF - timedelta(hours=chance.randrange(3)),
@@ -63,7 +63,7 @@ def make_score(rubric: str, version: int, chance: random.Random) -> ListedScore:
     )
 
 
-def make_many(count: int, seed: int = 1, run: str = RUN) -> list[Listed]:
+def make_many(count: int, seed: int = 1, run: str = RUN) -> list[ListedServer]:
     """So many servers in the order of their ids."""
     chance = random.Random(seed)
     servers = [
@@ -83,16 +83,16 @@ def know(store: Store, servers: Iterable[Server], run: str = RUN, state: RunStat
     refs = [(server, _ref(server, registry)) for server in servers for registry in server.seen_in]
     for registry in {ref.registry for _, ref in refs}:
         page = [(server, ref) for server, ref in refs if ref.registry == registry]
-        store.put_page(run, registry, page, cursor=None, done=True, at=AS_OF)
+        store.put_registry_page(run, registry, page, cursor=None, done=True, at=AS_OF)
     if state is not None:
-        store.plan(run, [server.id for server in servers], AS_OF)
-        store.set_state(run, state, AS_OF)
+        store.plan_run(run, [server.id for server in servers], AS_OF)
+        store.set_run_state(run, state, AS_OF)
 
 
-def show(store: Store, rows: Sequence[Listed], run: str = RUN, front: bytes = b"{}") -> None:
+def show(store: Store, rows: Sequence[ListedServer], run: str = RUN, front: bytes = b"{}") -> None:
     """Put servers on the board, with their run."""
     know(store, [one.server for one in rows], run)
-    store.board.put(run, rows, lambda: front)
+    store.listing.write_listing(run, rows, lambda: front)
 
 
 def _ref(server: Server, registry: str) -> ServerRef:

@@ -20,7 +20,7 @@ from evidence.model import (
     TargetType,
     Trigger,
 )
-from evidence.store import Stage, Store, StoredCard
+from evidence.store import Stage, Store, StoredScorecard
 
 AS_OF = datetime(2026, 11, 21, 3, 0, 0, 123456, tzinfo=UTC)
 LATER = AS_OF + timedelta(hours=1)
@@ -86,8 +86,8 @@ def body(number: int, size: int = 300) -> Observed:
     return Observed((b'{"number":%d,"tools":[' % number + b'"tool",' * (size // 7))[:-1] + b"]}")
 
 
-def card(of: ServerId, rubric: str = "lint", version: int = 1, score: str | None = "87.50") -> StoredCard:
-    return StoredCard(
+def card(of: ServerId, rubric: str = "lint", version: int = 1, score: str | None = "87.50") -> StoredScorecard:
+    return StoredScorecard(
         server=of,
         rubric=rubric,
         version=version,
@@ -107,7 +107,7 @@ def planned(
     """A planned run of so many servers, sorted by id; `first` is the part of collecting that all begin with."""
     servers = sorted((server(number) for number in range(count)), key=lambda one: one.id)
     store.add_run(run(run_id), options=options or {})
-    store.put_page(run_id, "starter", [(one, ref(one)) for one in servers], cursor=None, done=True, at=AS_OF)
+    store.put_registry_page(run_id, "starter", [(one, ref(one)) for one in servers], cursor=None, done=True, at=AS_OF)
     begin = {} if first is None else {one.id: first for one in servers}
-    store.plan(run_id, [one.id for one in servers], AS_OF, first=begin)
+    store.plan_run(run_id, [one.id for one in servers], AS_OF, first=begin)
     return servers

@@ -9,22 +9,17 @@ from pathlib import Path
 import pytest
 
 from evidence.store import Store, open_store
-from tests.servers.postgres import PostgresServer, postgres_server
+from tests.servers.postgres import PostgresServer
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
+def postgres(session_postgres: PostgresServer) -> PostgresServer:
+    return session_postgres
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres: PostgresServer) -> str:
-    url = postgres.create_database()
-    opened = open_store(url)
-    opened.migrate()
-    opened.close()
-    return url.rpartition("/")[2]
+def postgres_template(session_postgres_template: str) -> str:
+    return session_postgres_template
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

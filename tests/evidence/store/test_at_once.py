@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import event, select, text
 
 from evidence.store import OptOut, OptOutScope, Store
-from evidence.store.among import KEYS, among
 from evidence.store.database import Database
-from evidence.store.models import RUN, SERVER
+from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.tables.core import RUN, SERVER
 from tests.evidence.store.build import AS_OF
 
 ENTRY = OptOut(scope=OptOutScope.HOST, value="a.example", at=AS_OF, who="ann", note="")
@@ -50,10 +50,10 @@ def test_a_block_that_fails_leaves_nothing_behind(url: str) -> None:
 
 
 def test_who_opts_out_meanwhile_is_seen_within_the_block(store: Store) -> None:
-    with store.at_once():
-        assert store.opt_outs.read() == []
-        store.opt_outs.add(ENTRY)
-        assert store.opt_outs.read() == [ENTRY]
+    with store.read_transaction():
+        assert store.opt_outs.read_opt_outs() == []
+        store.opt_outs.add_opt_out(ENTRY)
+        assert store.opt_outs.read_opt_outs() == [ENTRY]
 
 
 def test_a_list_of_keys_is_looked_up_in_an_index(url: str) -> None:

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import func, select, text
 
 from evidence.model import Run, Trigger
-from evidence.store import BoardQuery, Listed, RunState, Store, open_store
-from evidence.store.board_models import BOARD, BOARD_ORDER, BOARD_SERVER
+from evidence.store import ListedServer, ListingQuery, RunState, Store, open_store
 from evidence.store.database import Database
+from evidence.store.tables.listing import LISTING_EDITION, LISTING_ORDER, LISTING_SERVER
 from tests.evidence.store.board_samples import RUN, know, make_many, show
 from tests.evidence.store.build import AS_OF, card
 
@@ -29,18 +29,18 @@ def database(url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evidence.store.board_writing.BATCH", 4)
+    monkeypatch.setattr("evidence.store.listing.edition_writer.BATCH_SIZE", 4)
 
 
-def shown(store: Store) -> list[Listed]:
+def shown(store: Store) -> list[ListedServer]:
     """All that is on the board, through a page as anybody reads it."""
-    return sorted(store.board.page(BoardQuery(), limit=200).servers, key=lambda one: one.server.id)
+    return sorted(store.listing.read_page(ListingQuery(), limit=200).servers, key=lambda one: one.server.id)
 
 
 def editions(database: Database) -> dict[str, set[int]]:
     """By table, the editions of which rows are stored."""
     with database.reading() as connection:
-        tables = (BOARD_SERVER, BOARD_ORDER)
+        tables = (LISTING_SERVER, LISTING_ORDER)
         found = {one.name: set(connection.scalars(select(one.c.edition).distinct())) for one in tables}
         edition = "rowid >> 32" if database.is_sqlite else "edition"
         found["board_text"] = set(connection.scalars(text(f"SELECT DISTINCT {edition} FROM board_text")))
@@ -49,20 +49,20 @@ def editions(database: Database) -> dict[str, set[int]]:
 
 def heads(database: Database) -> int:
     with database.reading() as connection:
-        return connection.scalar(select(func.count()).select_from(BOARD)) or 0
+        return connection.scalar(select(func.count()).select_from(LISTING_EDITION)) or 0
 
 
 def test_a_newer_run_replaces_the_older_one(store: Store) -> None:
     old, new = make_many(9), make_many(12, seed=2, run=LATER)
     show(store, old, front=b'{"of":"old"}')
-    revision = store.board.revision()
+    revision = store.listing.read_revision()
     show(store, new, LATER, b'{"of":"new"}')
     assert shown(store) == new
-    assert store.board.newest() == LATER
-    assert store.board.front() == (LATER, {"of": "new"})
-    assert store.board.front(RUN) == (RUN, {"of": "old"})
-    assert store.board.front("nonsense") is None
-    assert store.board.revision() != revision
+    assert store.listing.find_newest_run() == LATER
+    assert store.listing.read_dashboard() == (LATER, {"of": "new"})
+    assert store.listing.read_dashboard(RUN) == (RUN, {"of": "old"})
+    assert store.listing.read_dashboard("nonsense") is None
+    assert store.listing.read_revision() != revision
 
 
 def test_an_older_run_that_comes_late_stays_behind(store: Store, database: Database) -> None:
@@ -71,7 +71,7 @@ def test_an_older_run_that_comes_late_stays_behind(store: Store, database: Datab
     before = editions(database)
     show(store, make_many(5, seed=2, run=OLDER), OLDER, b'{"of":"old"}')
     assert shown(store) == new
-    assert store.board.front(OLDER) == (OLDER, {"of": "old"})
+    assert store.listing.read_dashboard(OLDER) == (OLDER, {"of": "old"})
     assert editions(database) == before
 
 
@@ -79,13 +79,13 @@ def test_an_edition_is_shown_from_the_moment_on_at_which_its_run_is_published(st
     old, new = make_many(9), make_many(12, seed=2, run=LATER)
     show(store, old)
     know(store, [one.server for one in new], LATER, RunState.PLANNED)
-    store.board.put(LATER, new, lambda: b'{"of":"new"}')
+    store.listing.write_listing(LATER, new, lambda: b'{"of":"new"}')
     assert shown(store) == old
-    assert store.board.front(LATER) is None
-    revision = store.board.revision()
-    assert store.publish(LATER, b"{}", AS_OF)
+    assert store.listing.read_dashboard(LATER) is None
+    revision = store.listing.read_revision()
+    assert store.publish_run(LATER, b"{}", AS_OF)
     assert shown(store) == new
-    assert store.board.revision() != revision
+    assert store.listing.read_revision() != revision
 
 
 def test_the_same_run_again_changes_nothing_and_leaves_nothing_behind(store: Store, database: Database) -> None:
@@ -108,16 +108,16 @@ def test_a_process_that_is_killed_in_the_middle_shows_nothing_and_is_tidied_up_a
     old, new = make_many(9), make_many(12, seed=2, run=LATER)
     show(store, old)
 
-    def dying() -> Iterator[Listed]:
+    def dying() -> Iterator[ListedServer]:
         yield from new[:10]
         raise Killed
 
     know(store, [one.server for one in new], LATER)
     with pytest.raises(Killed):
-        store.board.put(LATER, dying(), lambda: b"{}")
+        store.listing.write_listing(LATER, dying(), lambda: b"{}")
     assert shown(store) == old
-    assert store.board.newest() == RUN
-    store.board.put(LATER, new, lambda: b"{}")
+    assert store.listing.find_newest_run() == RUN
+    store.listing.write_listing(LATER, new, lambda: b"{}")
     assert shown(store) == new
     assert {len(found) for found in editions(database).values()} == {2}
 
@@ -127,7 +127,7 @@ def test_two_who_publish_at_once_show_one_whole_board(store: Store, url: str, da
     rows = make_many(30)
     know(store, [one.server for one in rows])
     other = open_store(url)
-    first, second = store.board.posting(RUN), other.board.posting(RUN)
+    first, second = store.listing.write_edition(RUN), other.listing.write_edition(RUN)
     for listed in rows[:20]:
         first.add(listed)
         second.add(listed)
@@ -139,7 +139,7 @@ def test_two_who_publish_at_once_show_one_whole_board(store: Store, url: str, da
         first.add(listed)  # what is dropped under it is not written again
     first.finish(b'{"of":"first"}')
     assert shown(store) == rows
-    assert store.board.front() == (RUN, {"of": "second"})
+    assert store.listing.read_dashboard() == (RUN, {"of": "second"})
     assert [len(found) for found in editions(database).values()] == [1, 1, 1]
     other.close()
 
@@ -147,7 +147,7 @@ def test_two_who_publish_at_once_show_one_whole_board(store: Store, url: str, da
 def test_many_who_finish_in_the_same_moment_wait_for_each_other(store: Store, database: Database) -> None:
     rows = make_many(9)
     know(store, [one.server for one in rows])
-    postings = [store.board.posting(RUN) for _ in range(6)]
+    postings = [store.listing.write_edition(RUN) for _ in range(6)]
     for posting in postings:
         for listed in rows:
             posting.add(listed)
@@ -167,7 +167,7 @@ def test_many_who_finish_in_the_same_moment_wait_for_each_other(store: Store, da
 def test_an_older_run_does_not_stop_a_newer_one_that_is_being_written(store: Store) -> None:
     old, new = make_many(9), make_many(12, seed=2, run=LATER)
     know(store, [one.server for one in new], LATER, RunState.PLANNED)
-    coming = store.board.posting(LATER)
+    coming = store.listing.write_edition(LATER)
     for listed in new[:8]:
         coming.add(listed)
     show(store, old)
@@ -175,29 +175,29 @@ def test_an_older_run_does_not_stop_a_newer_one_that_is_being_written(store: Sto
         coming.add(listed)
     coming.finish(b"{}")
     assert shown(store) == old
-    store.publish(LATER, b"{}", AS_OF)
+    store.publish_run(LATER, b"{}", AS_OF)
     assert shown(store) == new
 
 
 def test_cursors_of_the_board_before_lead_on(store: Store) -> None:
     show(store, make_many(20))
-    cursor = store.board.page(BoardQuery(), limit=10).after
+    cursor = store.listing.read_page(ListingQuery(), limit=10).after
     new = make_many(20, run=LATER)
     show(store, new, LATER)
-    assert store.board.page(BoardQuery(), cursor, 10).run == LATER
-    assert len(store.board.page(BoardQuery(), cursor, 10).servers) == 10
+    assert store.listing.read_page(ListingQuery(), cursor, 10).run == LATER
+    assert len(store.listing.read_page(ListingQuery(), cursor, 10).servers) == 10
 
 
 def test_servers_for_search_engines_are_those_that_pass_the_gate(store: Store) -> None:
     rows = make_many(40)
     show(store, rows)
     gated = [(one.server.id, one.as_of) for one in rows if one.gate]
-    assert store.board.indexed() == gated
+    assert store.listing.list_indexable() == gated
     prefix = gated[0][0][:5]
-    assert store.board.indexed(prefix) == [one for one in gated if one[0].startswith(prefix)]
-    store.board.hide([gated[0][0]])
-    assert store.board.indexed() == gated[1:]
-    assert store.board.indexed("%") == []
+    assert store.listing.list_indexable(prefix) == [one for one in gated if one[0].startswith(prefix)]
+    store.listing.set_hidden_servers([gated[0][0]])
+    assert store.listing.list_indexable() == gated[1:]
+    assert store.listing.list_indexable("%") == []
 
 
 def test_history_is_what_published_runs_and_finished_retests_said(store: Store) -> None:
@@ -214,23 +214,23 @@ def test_history_is_what_published_runs_and_finished_retests_said(store: Store) 
     }
     for run, (score, state) in ends.items():
         know(store, [one.server for one in rows], run, None)
-        store.plan(run, [server], AS_OF)
+        store.plan_run(run, [server], AS_OF)
         cards = [card(server, "lint", 1, score), card(server, "adaptive", 1, None)]
         store.put_scorecards(run, cards, done=[server], at=AS_OF)
-        store.set_state(run, state, AS_OF)
-    assert store.board.history(server) == ()  # nothing is listed yet
-    store.board.put(RUN, rows, lambda: b"{}")
-    points = store.board.history(server, "lint")
+        store.set_run_state(run, state, AS_OF)
+    assert store.listing.read_history(server) == ()  # nothing is listed yet
+    store.listing.write_listing(RUN, rows, lambda: b"{}")
+    points = store.listing.read_history(server, "lint")
     assert [(str(point.score), point.grade) for point in points] == [("70", "B"), ("80", "B"), ("90", "B")]
     assert [point.trigger for point in points] == [Trigger.NIGHTLY, Trigger.NIGHTLY, Trigger.RETEST]
     assert points[0].pins == points[1].pins != points[2].pins
     assert points[2].pinned == {"code": "2"}
-    everything = store.board.history(server)
+    everything = store.listing.read_history(server)
     assert [point.rubric for point in everything] == ["adaptive", "lint"] * 3
     assert everything[0].score is None
-    assert [run.run.id for run in store.board.runs()] == [RUN, OLDER]
-    store.board.hide([server])
-    assert store.board.history(server) == ()
+    assert [run.run.id for run in store.listing.list_published_runs()] == [RUN, OLDER]
+    store.listing.set_hidden_servers([server])
+    assert store.listing.read_history(server) == ()
 
 
 def test_what_a_run_withheld_is_told_in_no_history(store: Store) -> None:
@@ -238,11 +238,11 @@ def test_what_a_run_withheld_is_told_in_no_history(store: Store) -> None:
     server = rows[0].server.id
     for run, shown_rows in ((OLDER, rows[1:]), (RUN, rows)):
         know(store, [one.server for one in rows], run, None)
-        store.plan(run, [one.server.id for one in rows], AS_OF)
+        store.plan_run(run, [one.server.id for one in rows], AS_OF)
         cards = [card(one.server.id, "lint", 1) for one in rows]
         store.put_scorecards(run, cards, done=[one.server.id for one in rows], at=AS_OF)
-        store.set_state(run, RunState.PUBLISHED, AS_OF)
-        store.board.put(run, shown_rows, lambda: b"{}")
-    assert [point.run for point in store.board.history(server)] == [RUN]
-    assert [point.run for point in store.board.history(rows[1].server.id)] == [OLDER, RUN]
-    assert server not in store.board.scores(OLDER, [one.server.id for one in rows], "lint")
+        store.set_run_state(run, RunState.PUBLISHED, AS_OF)
+        store.listing.write_listing(run, shown_rows, lambda: b"{}")
+    assert [point.run for point in store.listing.read_history(server)] == [RUN]
+    assert [point.run for point in store.listing.read_history(rows[1].server.id)] == [OLDER, RUN]
+    assert server not in store.listing.read_scores(OLDER, [one.server.id for one in rows], "lint")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from evidence.store import BoardQuery, Listed, Store, open_store
+from evidence.store import ListedServer, ListingQuery, Store, open_store
 from tests.evidence.store.board_samples import make_many, show
 
 FEW, MANY = 100, 2_000
@@ -36,7 +36,7 @@ def steps() -> Iterator[Callable[[], int]]:
         event.remove(Engine, "connect", watch)
 
 
-def work(folder: Path, count: int, ask: Callable[[Store, Listed], object]) -> int:
+def work(folder: Path, count: int, ask: Callable[[Store, ListedServer], object]) -> int:
     """Steps for a question about one of so many servers, when the board is known already."""
     with steps() as so_far:
         store = open_store(f"sqlite:///{folder / str(count)}.db")
@@ -51,23 +51,23 @@ def work(folder: Path, count: int, ask: Callable[[Store, Listed], object]) -> in
     return done
 
 
-def find(store: Store, listed: Listed) -> None:
-    assert store.board.find(listed.server.id) is not None
+def find(store: Store, listed: ListedServer) -> None:
+    assert store.listing.find_server(listed.server.id) is not None
 
 
-def history(store: Store, listed: Listed) -> None:
-    store.board.history(listed.server.id)
+def history(store: Store, listed: ListedServer) -> None:
+    store.listing.read_history(listed.server.id)
 
 
-def search(store: Store, listed: Listed) -> None:
+def search(store: Store, listed: ListedServer) -> None:
     """By the number in its name, which no other begins with where it has three digits or more."""
     number = listed.server.ref.rpartition("-")[2]
-    assert listed.server.id in {one.server.id for one in store.board.page(BoardQuery(text=number)).servers}
+    assert listed.server.id in {one.server.id for one in store.listing.read_page(ListingQuery(text=number)).servers}
 
 
 @pytest.mark.parametrize("ask", [find, history, search])
 def test_a_question_about_one_server_costs_as_much_among_twenty_times_as_many(
-    tmp_path: Path, ask: Callable[[Store, Listed], object]
+    tmp_path: Path, ask: Callable[[Store, ListedServer], object]
 ) -> None:
     few, many = (work(tmp_path, count, ask) for count in (FEW, MANY))
     assert many < 2 * few + 500

@@ -34,14 +34,14 @@ def test_killed_writer_loses_no_committed_batch_and_leaves_no_half_one(store: St
     ids = [one.id for one in planned(store, SERVERS)]
     lines = _killed_after(url, ids, random.Random(seed).randrange(1, 2 * SERVERS // BATCH - 2))
     committed = lines.count("committed")
-    found = [len(dossier.records) for dossier in store.dossiers(RUN, ids)]
+    found = [len(dossier.records) for dossier in store.read_dossiers(RUN, ids)]
     # The batch under way may have been committed before its message was read.
     assert sum(found) in {committed * BATCH, (committed + 1) * BATCH}
     assert found == [1] * sum(found) + [0] * (SERVERS - sum(found))
-    assert store.pending(RUN, Stage.COLLECT) == ids[sum(found) :]
+    assert store.list_pending_servers(RUN, Stage.COLLECT) == ids[sum(found) :]
     assert store.verify() == []
     store.put_records(RUN, [record(one, body(1)) for one in ids], done=ids, at=AS_OF)
-    assert [len(dossier.records) for dossier in store.dossiers(RUN, ids)] == [1] * SERVERS
+    assert [len(dossier.records) for dossier in store.read_dossiers(RUN, ids)] == [1] * SERVERS
 
 
 def _killed_after(url: str, ids: list[str], messages: int) -> list[str]:
@@ -66,13 +66,13 @@ def test_store_survives_a_restart_of_its_server() -> None:
         store.put_records(RUN, [record(ids[0], body(1))], done=[ids[0]], at=AS_OF)
         server.stop()
         with pytest.raises(StoreUnavailable):
-            store.runs()
+            store.list_runs()
         with pytest.raises(StoreUnavailable):
             store.put_records(RUN, [record(ids[1], body(2))], done=[ids[1]], at=AS_OF)
         server.start()
         store.put_records(RUN, [record(ids[1], body(2))], done=[ids[1]], at=AS_OF)
         server.kill()
         server.start()
-        assert store.pending(RUN, Stage.COLLECT) == [ids[2]]
+        assert store.list_pending_servers(RUN, Stage.COLLECT) == [ids[2]]
         assert store.verify() == []
         store.close()

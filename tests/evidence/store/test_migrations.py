@@ -16,8 +16,8 @@ from sqlalchemy import inspect
 from evidence.store import NotMigrated, Store, StoreError, StoreUnavailable, open_store
 from evidence.store import database as database_module
 from evidence.store.database import Database
-from evidence.store.migrating import alembic_config, newest_revision
-from evidence.store.models import METADATA
+from evidence.store.schema_upgrade import build_alembic_config, find_newest_revision
+from evidence.store.tables.core import METADATA
 from tests.evidence.store.build import run
 
 
@@ -59,7 +59,7 @@ def test_forgotten_migration_is_noticed(url: str) -> None:
 def test_tables_have_one_head_revision() -> None:
     database = Database("sqlite://")
     with database.reading() as connection:
-        assert ScriptDirectory.from_config(alembic_config(connection)).get_heads() == [newest_revision()]
+        assert ScriptDirectory.from_config(build_alembic_config(connection)).get_heads() == [find_newest_revision()]
     database.close()
 
 
@@ -68,7 +68,7 @@ def test_migrating_again_keeps_what_is_there(empty_url: str) -> None:
     store.migrate()
     store.add_run(run())
     store.migrate()
-    assert [row.run for row in store.runs()] == [run()]
+    assert [row.run for row in store.list_runs()] == [run()]
     assert store.verify() == []
     store.close()
 
@@ -90,7 +90,7 @@ def test_older_database_is_upgraded(url: str) -> None:
     database.close()
     store = open_store(url)
     store.migrate()
-    assert store.runs() == []
+    assert store.list_runs() == []
     store.close()
 
 
@@ -104,7 +104,7 @@ def test_database_without_tables_says_what_to_do(empty_url: str, tmp_path: Path)
     (tmp_path / "state").mkdir()
     store = open_store(empty_url)
     with pytest.raises(NotMigrated, match="migrated"):
-        store.runs()
+        store.list_runs()
     with pytest.raises(NotMigrated):
         store.add_run(run())
     store.close()
@@ -114,14 +114,14 @@ def test_database_that_does_not_answer_is_unavailable(tmp_path: Path) -> None:
     for url in ("postgresql+psycopg://nobody@127.0.0.1:1/none", f"sqlite:///{tmp_path}"):
         store = open_store(url)
         with pytest.raises(StoreUnavailable):
-            store.runs()
+            store.list_runs()
         store.close()
 
 
 def test_a_file_that_is_no_database_says_so(tmp_path: Path) -> None:
     (tmp_path / "hallmark.db").write_bytes(b"something else" * 1000)
     store = open_store(f"sqlite:///{tmp_path / 'hallmark.db'}")
-    for question in (store.runs, store.migrate):
+    for question in (store.list_runs, store.migrate):
         with pytest.raises(StoreError, match="damaged or not one of ours"):
             question()
     store.close()
@@ -149,7 +149,7 @@ def test_path_with_odd_characters_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "50% näme ü" / "a b.db"
     store = open_store(f"sqlite:///{path}")
     store.migrate()
-    assert store.runs() == []
+    assert store.list_runs() == []
     store.close()
     assert path.exists()
 
@@ -179,7 +179,7 @@ def test_processes_that_migrate_at_once_all_succeed(empty_url: str) -> None:
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in processes:
-        process.communicate(timeout=100)
+        process.communicate(timeout=300)
     assert [process.returncode for process in processes] == [0, 0, 0]
     store = open_store(empty_url)
     store.add_run(run())
@@ -189,7 +189,7 @@ def test_processes_that_migrate_at_once_all_succeed(empty_url: str) -> None:
 
 def test_a_database_of_another_program_is_left_as_it_is(empty_url: str) -> None:
     database = Database(empty_url)
-    with database.migrating() as connection:
+    with database.migration_transaction() as connection:
         connection.exec_driver_sql("CREATE TABLE cars (name TEXT)")
     store = open_store(empty_url)
     with pytest.raises(StoreError, match=r"found one of another program, with the tables cars"):

@@ -12,12 +12,12 @@ import pytest
 from evidence.kinds import samples
 from evidence.kinds.samples import Sample, write_samples
 from evidence.model import Absent, Reason, Record, ServerId
-from evidence.store import CorruptBlob, Store, StoredCard, open_store
-from evidence.store import attempts as attempt_rows
-from evidence.store.attempt_pages import PER_PAGE
+from evidence.store import CorruptBlob, Store, StoredScorecard, open_store
 from evidence.store.database import Database
-from evidence.store.keys import known_server_keys
-from evidence.store.mapping import to_json
+from evidence.store.records import attempts as attempt_rows
+from evidence.store.records.attempt_pages import ATTEMPTS_PER_PAGE
+from evidence.store.sql.json_columns import to_json
+from evidence.store.sql.row_keys import find_known_server_keys
 from tests.evidence.store.build import AS_OF, body, card, planned, record, run, server
 
 FIRST = "20261121-1"
@@ -29,13 +29,13 @@ def attempts(count: int, start: int = 0) -> list[Sample]:
 
 
 def sampled(of: ServerId, taken: Sequence[Sample]) -> Record:
-    return record(of, samples.compose(taken), kind=samples.KIND, observation=write_samples(taken))
+    return record(of, samples.compose_samples(taken), kind=samples.KIND, observation=write_samples(taken))
 
 
 def night(store: Store, number: int, ids: Sequence[ServerId]) -> tuple[str, datetime]:
     run_id, as_of = f"202612{number:02}-1", AS_OF + timedelta(days=number)
     store.add_run(replace(run(run_id), as_of=as_of))
-    store.plan(run_id, ids, as_of)
+    store.plan_run(run_id, ids, as_of)
     return run_id, as_of
 
 
@@ -47,7 +47,7 @@ def rows(url: str, table: str) -> int:
     return found
 
 
-def receipt(of: ServerId, as_of: datetime, digests: dict[str, str]) -> StoredCard:
+def receipt(of: ServerId, as_of: datetime, digests: dict[str, str]) -> StoredScorecard:
     text = f'{{"as_of":"{as_of.isoformat()}","caveats":[],"evidence":{to_json(digests)},"server":"{of}"}}'
     return replace(card(of, "adaptive"), body=text.encode())
 
@@ -61,10 +61,10 @@ def test_an_unchanged_night_adds_no_shape_no_body_and_no_receipt(store: Store, u
         taken = attempts(30, start=number)
         found = [each for one in ids for each in (record(one, body(1)), sampled(one, taken))]
         store.put_records(run_id, found, done=ids, at=as_of)
-        cards = [receipt(one, as_of, store.digests(run_id, ids)[one]) for one in ids]
+        cards = [receipt(one, as_of, store.read_digests(run_id, ids)[one]) for one in ids]
         store.put_scorecards(run_id, cards, done=ids, at=as_of)
-        assert store.scorecards(run_id) == cards
-        assert [list(each.records.values()) for each in store.dossiers(run_id, ids)] == [
+        assert store.read_scorecards(run_id) == cards
+        assert [list(each.records.values()) for each in store.read_dossiers(run_id, ids)] == [
             [each for each in found if each.server == one] for one in ids
         ]
         sizes = {table: rows(url, table) for table in shared}
@@ -81,7 +81,7 @@ def test_records_that_come_one_kind_at_a_time_are_one_visit(store: Store, url: s
     found = [record(one, content, kind) for kind, content in zip(kinds, contents, strict=True)]
     for each in found:
         store.put_records(FIRST, [each, replace(found[0], content=body(9))], at=AS_OF)
-    (dossier,) = store.dossiers(FIRST, [one])
+    (dossier,) = store.read_dossiers(FIRST, [one])
     assert dossier.records == {each.kind: each for each in found}
     assert list(dossier.records) == sorted(kinds)
     assert rows(url, "evidence_visit") == 1
@@ -91,12 +91,12 @@ def test_records_that_come_one_kind_at_a_time_are_one_visit(store: Store, url: s
 def test_cards_that_come_one_at_a_time_are_one_scoring(store: Store, url: str) -> None:
     (one,) = (each.id for each in planned(store, 1))
     store.put_records(FIRST, [record(one, body(1))], at=AS_OF)
-    first = receipt(one, AS_OF, store.digests(FIRST, [one])[one])
+    first = receipt(one, AS_OF, store.read_digests(FIRST, [one])[one])
     store.put_scorecards(FIRST, [first], at=AS_OF)
     store.put_records(FIRST, [record(one, body(2), "source")], at=AS_OF)
-    late = replace(receipt(one, AS_OF, store.digests(FIRST, [one])[one]), rubric="late")
+    late = replace(receipt(one, AS_OF, store.read_digests(FIRST, [one])[one]), rubric="late")
     store.put_scorecards(FIRST, [replace(first, score=None), late, card(one, "lint")], at=AS_OF)
-    assert store.scorecards(FIRST) == [first, late, card(one, "lint")]
+    assert store.read_scorecards(FIRST) == [first, late, card(one, "lint")]
     assert rows(url, "scoring") == 1
     assert store.verify() == []
 
@@ -110,7 +110,7 @@ def test_writers_at_the_same_time_lose_nothing(store: Store, url: str) -> None:
 
     def write(number: int) -> None:
         try:
-            start.wait(30)
+            start.wait(300)
             for _ in range(2):
                 own = [record(one, body(number), kinds[number]) for one in ids]
                 taken = [sampled(one, attempts(5, start=number)) for one in ids]
@@ -127,10 +127,10 @@ def test_writers_at_the_same_time_lose_nothing(store: Store, url: str) -> None:
     for thread in threads:
         thread.join(60)
     assert failed == []
-    for dossier in store.dossiers(FIRST, ids):
+    for dossier in store.read_dossiers(FIRST, ids):
         assert set(dossier.records) == {*kinds, samples.KIND}
         assert len(dossier.records[samples.KIND].observation["samples"]) == 5  # type: ignore[arg-type]
-    assert len(store.scorecards(FIRST)) == len(ids) * len(kinds)
+    assert len(store.read_scorecards(FIRST)) == len(ids) * len(kinds)
     assert store.verify() == []
     for each in stores:
         each.close()
@@ -145,7 +145,7 @@ def test_windows_that_part_ways_keep_their_own_attempts(store: Store) -> None:
     for number, taken in enumerate((ours, theirs, later, shuffled, attempts(400, 200)), 1):
         run_id, _ = night(store, number, [one])
         store.put_records(run_id, [sampled(one, taken)], at=AS_OF)
-        (dossier,) = store.dossiers(run_id, [one])
+        (dossier,) = store.read_dossiers(run_id, [one])
         assert dossier.records[samples.KIND].observation == write_samples(taken)
     assert store.verify() == []
 
@@ -157,14 +157,14 @@ def test_a_night_looks_at_no_attempts_before_the_window(store: Store, url: str) 
     store.put_records(run_id, [sampled(one, attempts(400))], at=AS_OF)
     database = Database(url)
     with database.reading() as connection:
-        (key,) = known_server_keys(connection, [one]).values()
+        (key,) = find_known_server_keys(connection, [one]).values()
         for back in (0, 17):
             tonight = attempts(31, 370 - back)
-            (newest,) = attempt_rows.newest(connection, {key: tonight}).values()
+            (newest,) = attempt_rows.read_newest_attempts(connection, {key: tonight}).values()
             assert newest.end == 400
             assert set(newest.attempts).issuperset(set(tonight) & set(attempts(400)))
-            assert len(newest.attempts) <= 3 * PER_PAGE
-        (further,) = attempt_rows.newest(connection, {key: attempts(31, 100)}).values()
+            assert len(newest.attempts) <= 3 * ATTEMPTS_PER_PAGE
+        (further,) = attempt_rows.read_newest_attempts(connection, {key: attempts(31, 100)}).values()
         assert set(further.attempts) > set(attempts(31, 100)), "an older window is looked for as far back as it is"
     database.close()
 
@@ -177,7 +177,7 @@ def test_a_damaged_page_of_attempts_is_told_when_it_is_read(store: Store, url: s
         with database.writing() as connection:
             connection.exec_driver_sql(f"UPDATE evidence_attempts SET attempts = {damage} WHERE page = 1")
         with pytest.raises(CorruptBlob, match="attempts of a server"):
-            store.dossiers(FIRST, [one])
+            store.read_dossiers(FIRST, [one])
         assert any("attempts" in problem for problem in store.verify())
     database.close()
 
@@ -185,7 +185,7 @@ def test_a_damaged_page_of_attempts_is_told_when_it_is_read(store: Store, url: s
 def test_a_body_with_another_date_is_kept_whole(store: Store) -> None:
     (one,) = (each.id for each in planned(store, 1))
     store.put_records(FIRST, [record(one, body(1))], at=AS_OF)
-    digests = store.digests(FIRST, [one])[one]
+    digests = store.read_digests(FIRST, [one])[one]
     odd = [
         replace(receipt(one, AS_OF + timedelta(days=1), digests), rubric="a"),
         replace(receipt(one, AS_OF, {}), rubric="b"),
@@ -193,7 +193,7 @@ def test_a_body_with_another_date_is_kept_whole(store: Store) -> None:
         replace(card(one, "d"), body=b""),
     ]
     store.put_scorecards(FIRST, odd, at=AS_OF)
-    assert store.scorecards(FIRST) == odd
+    assert store.read_scorecards(FIRST) == odd
 
 
 @pytest.mark.parametrize("kind", ["", "kind with \x00 and \ud800", "k" * 3000])
@@ -201,20 +201,20 @@ def test_odd_kinds_are_kept(store: Store, kind: str) -> None:
     (one,) = (each.id for each in planned(store, 1))
     found = [record(one, Absent(Reason.TIMEOUT, "d" * 9000), kind), record(one, body(1))]
     store.put_records(FIRST, found, at=AS_OF)
-    assert store.dossiers(FIRST, [one])[0].records == {each.kind: each for each in found}
+    assert store.read_dossiers(FIRST, [one])[0].records == {each.kind: each for each in found}
 
 
 def test_a_receipt_that_differs_little_costs_little(store: Store, url: str) -> None:
     (one,) = (each.id for each in planned(store, 1))
     lines = "".join(f'"line {number * 7919 % 1000}",' for number in range(300))
-    written: dict[str, StoredCard] = {}
+    written: dict[str, StoredScorecard] = {}
     for number in range(1, 6):
         run_id, as_of = night(store, number, [one])
         body_ = b'{"as_of":"","lines":[%s"%d days old"],"server":"%s"}' % (lines.encode(), 900 + number, one.encode())
         written[run_id] = replace(card(one, "adaptive"), body=body_)
         store.put_scorecards(run_id, [written[run_id]], at=as_of)
     for run_id, expected in written.items():
-        assert store.scorecards(run_id) == [expected]
+        assert store.read_scorecards(run_id) == [expected]
     database = Database(url)
     with database.reading() as connection:
         query = "SELECT length(body), base_key FROM receipt ORDER BY key"

@@ -9,7 +9,7 @@ import zstandard
 
 from evidence.store import CorruptBlob, Store, blobs
 from evidence.store.database import Database
-from evidence.store.packing import pack_numbers
+from evidence.store.sql.packing import pack_numbers
 from tests.evidence.store.build import AS_OF, body, card, planned, record
 
 RUN = "20261121-1"
@@ -63,9 +63,9 @@ def test_corrupt_blob_is_named_and_never_returned(
     store: Store, damage: Database, columns: str, values: list[object]
 ) -> None:
     change(damage, columns, *values)
-    (server,) = store.active_servers()
+    (server,) = store.list_active_servers()
     with pytest.raises(CorruptBlob, match=body(1).digest):
-        store.dossiers(RUN, [server.id])
+        store.read_dossiers(RUN, [server.id])
     problems = store.verify()
     assert len(problems) == 1
     assert body(1).digest in problems[0]
@@ -75,7 +75,7 @@ def test_corrupt_scorecard_is_named(store: Store, damage: Database) -> None:
     with damage.writing() as connection:
         connection.exec_driver_sql("UPDATE receipt SET codec = 7")
     with pytest.raises(CorruptBlob, match="lint@1"):
-        store.scorecards(RUN)
+        store.read_scorecards(RUN)
     assert len(store.verify()) == 1
 
 
@@ -111,8 +111,8 @@ def test_key_in_a_packed_row_that_leads_nowhere_is_found(
 
 
 def test_body_that_does_not_shrink_is_stored_as_it_is() -> None:
-    codec, size, stored = blobs.pack(b"abc", blobs.new_compressor())
+    codec, size, stored = blobs.compress_body(b"abc", blobs.new_compressor())
     assert (codec, size, stored) == (blobs.Codec.RAW, 3, b"abc")
-    codec, size, stored = blobs.pack(b"abc" * 1000, blobs.new_compressor())
+    codec, size, stored = blobs.compress_body(b"abc" * 1000, blobs.new_compressor())
     assert (codec, size) == (blobs.Codec.ZSTD, 3000)
     assert len(stored) < 100

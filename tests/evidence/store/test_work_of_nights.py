@@ -26,7 +26,7 @@ def nights(store: Store, number: int) -> list[ServerId]:
     for night in range(number + 1):
         name, at = f"20270101-{night:03}", LATER + timedelta(days=night)
         store.add_run(replace(run(name), as_of=at))
-        store.plan(name, ids, at)
+        store.plan_run(name, ids, at)
         store.put_records(name, [record(one, body(1)) for one in ids], done=ids, at=at)
         if night < number:
             store.put_scorecards(name, [card(one) for one in ids], done=ids, at=at)
@@ -34,11 +34,11 @@ def nights(store: Store, number: int) -> list[ServerId]:
 
 
 def changes(store: Store, tonight: str, ids: Sequence[ServerId]) -> None:
-    assert len(store.changes(tonight, ids)) == SERVERS
+    assert len(store.read_changes(tonight, ids)) == SERVERS
 
 
 def earlier(store: Store, tonight: str, ids: Sequence[ServerId]) -> None:
-    assert len(store.earlier(tonight, ids)) == SERVERS
+    assert len(store.read_earlier(tonight, ids)) == SERVERS
 
 
 def other_receipts(store: Store, tonight: str, ids: Sequence[ServerId]) -> None:

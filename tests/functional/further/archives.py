@@ -35,7 +35,7 @@ class Halfway:
             connection.sendall(head.encode() + self.content[:half])
             self.halfway.set()
             if not self.hangs_up:
-                self.may_go_on.wait(60)
+                self.may_go_on.wait(300)
                 connection.sendall(self.content[half:])
 
 

@@ -45,7 +45,7 @@ class Home:
     def hallmark(self, *arguments: str, code: int | None = 0) -> str:
         """What a command prints; its exit code must be as expected."""
         done = subprocess.run(  # noqa: PLW1510
-            [*COMMAND, *arguments], env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=90
+            [*COMMAND, *arguments], env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=300
         )
         self.said += [done.stdout, done.stderr]
         assert code is None or done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -61,7 +61,7 @@ class Home:
     def interrupt(self, process: subprocess.Popen[str]) -> None:
         """Ctrl-C, and wait for the end."""
         os.killpg(process.pid, signal.SIGINT)
-        self.said += process.communicate(timeout=60)
+        self.said += process.communicate(timeout=300)
 
     def night(self, *arguments: str, code: int | None = 0) -> Night:
         """A whole run, and what it left."""
@@ -72,10 +72,10 @@ class Home:
         """What the newest run left."""
         with opened(self.url) as store:
             assert store.verify() == []
-            run = store.runs(1)[0].run.id
-            ids = store.planned(run)
-            dossiers = {_name(one): one for one in store.dossiers(run, ids)}
-            cards = {card.server: json.loads(card.body) for card in store.scorecards(run, rubric="adaptive")}
+            run = store.list_runs(1)[0].run.id
+            ids = store.list_planned_servers(run)
+            dossiers = {_name(one): one for one in store.read_dossiers(run, ids)}
+            cards = {card.server: json.loads(card.body) for card in store.read_scorecards(run, rubric="adaptive")}
             return Night(
                 run, dossiers, {name: cards[one.server.id] for name, one in dossiers.items() if one.server.id in cards}
             )
@@ -147,7 +147,7 @@ def everything(home: Home, *folders: Path) -> Iterator[tuple[str, bytes]]:
                 for column, cell in value.items():
                     data = cell if isinstance(cell, bytes) else str(cell).encode()
                     if (table, column) == ("evidence_blob", "body"):
-                        data = blobs.unpack(value["codec"], value["size"], data, name=str(number))
+                        data = blobs.decompress_body(value["codec"], value["size"], data, name=str(number))
                     yield f"{table}.{column}.{number}", data
     for number, text in enumerate(home.said):
         yield f"said.{number}", text.encode()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.source import reader
+from crawler.collectors.source import reader_pool
 from evidence.kinds import repository, secrets, source
 from evidence.model import Reason
 from tests.crawler.archives.building import block, tarball
@@ -152,9 +152,9 @@ def _serve_from(around: Town, url: str) -> None:
 
 def _kill_readers(patch: pytest.MonkeyPatch, *, times: int) -> list[int]:
     """Kill -9 readers in the middle of their next readings; the list returned tells how many died."""
-    ask, killed = reader._Process.ask, list[int]()
+    ask, killed = reader_pool._Process.ask, list[int]()
 
-    def dying(self: reader._Process, message: dict[str, Any], handle: int) -> dict[str, Any]:
+    def dying(self: reader_pool._Process, message: dict[str, Any], handle: int) -> dict[str, Any]:
         if len(killed) < times:
             killed.append(1)
             assert self._process is not None
@@ -162,7 +162,7 @@ def _kill_readers(patch: pytest.MonkeyPatch, *, times: int) -> list[int]:
             threading.Timer(0.02, self.kill).start()
         return ask(self, message, handle)
 
-    patch.setattr(reader._Process, "ask", dying)
+    patch.setattr(reader_pool._Process, "ask", dying)
     return killed
 
 

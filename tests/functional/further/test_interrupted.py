@@ -29,7 +29,7 @@ def test_ctrl_c_while_an_archive_is_fetched_leaves_nothing_behind_and_the_run_re
         around.github.world.faults.append(redirected)
         process = fresh.start("run", "--json")
         try:
-            assert host.halfway.wait(30), process.communicate(timeout=30)
+            assert host.halfway.wait(300), process.communicate(timeout=60)
             fresh.interrupt(process)
         finally:
             process.kill()

@@ -256,8 +256,8 @@ def _mcp(behaviour: Behaviour) -> Iterator[str]:
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()
-    if not started.wait(30):
-        raise RuntimeError("the MCP server did not start within 30 s")
+    if not started.wait(300):
+        raise RuntimeError("the MCP server did not start within 300 s")
     try:
         yield state["url"]
     finally:

@@ -13,36 +13,41 @@ from typing import Any
 
 import pytest
 
-from crawler.advisories.asking import Asker, Insistence
+from crawler.advisories.http_client import AdvisoryClient, AdvisoryRetryPolicy
 from crawler.collectors.package import ConfiguredIndexes, PackageCollector
-from crawler.collectors.package.asking import Patience
+from crawler.collectors.package.index_client import IndexRetryPolicy
 from crawler.collectors.repository import GitHub, GitHubLimits
-from crawler.collectors.repository.calls import CallLimits
+from crawler.collectors.repository.api.calls import CallLimits
 from tests.functional.further.nights import Home, Night
-from workers import embedded, further
-from workers.advisories import refresh_advisories
+from workers import embedded
 from workers.clock import clock_at
 from workers.context import open_context
-from workers.options import RunOptions
-from workers.settings import Settings, tool_environment
+from workers.runs.options import RunOptions
+from workers.settings.environment import Settings, read_tool_environment
+from workers.wiring import project_collectors
+from workers.wiring.advisory_mirror import refresh_advisories
 
-HURRIED = GitHubLimits(calls=CallLimits(timeout=5, pause=0.01), linger=0.05, pace=0.0, patience=0.5)
+HURRIED = GitHubLimits(calls=CallLimits(timeout=60, pause=0.01), linger=0.05, pace=0.0, patience=0.5)
 
 
 class _Hurried(PackageCollector):
     def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, patience=Patience(attempts=2, first=0.01, longest=0.05), **named)
+        super().__init__(*given, patience=IndexRetryPolicy(attempts=2, first=0.01, longest=0.05), **named)
 
 
 def hurry(patch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:
     """Let whoever waits out of courtesy wait less, and ask the package tools for their index once."""
     for name, value in environ.items():
         patch.setenv(name, value)
-    indexes = ConfiguredIndexes(tool_environment())
-    patch.setattr(further, "ConfiguredIndexes", lambda _: indexes)
-    patch.setattr(further, "GitHub", partial(GitHub, limits=HURRIED))
-    patch.setattr(further, "PackageCollector", _Hurried)
-    patch.setattr(further, "Asker", partial(Asker, insistence=Insistence(attempts=2, first=0.01, longest=0.05)))
+    indexes = ConfiguredIndexes(read_tool_environment())
+    patch.setattr(project_collectors, "ConfiguredIndexes", lambda _: indexes)
+    patch.setattr(project_collectors, "GitHub", partial(GitHub, limits=HURRIED))
+    patch.setattr(project_collectors, "PackageCollector", _Hurried)
+    patch.setattr(
+        project_collectors,
+        "AdvisoryClient",
+        partial(AdvisoryClient, insistence=AdvisoryRetryPolicy(attempts=2, first=0.01, longest=0.05)),
+    )
 
 
 def night(home: Home) -> Night:
@@ -78,5 +83,5 @@ def moved(home: Home, folder: Path) -> Home:
 async def _run() -> None:
     settings = Settings()
     async with open_context(settings) as ctx:
-        result = await embedded.run(ctx, RunOptions(registries=settings.registry_names, fresh=True))
+        result = await embedded.run_embedded(ctx, RunOptions(registries=settings.registry_names, fresh=True))
         assert result.ok, result.hint

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from evidence.model import Dossier
 from evidence.store import Store, open_store
-from publish.site.app import create_app
+from publish.app import create_app
 from tests.publish.api import shelves
 from tests.publish.site.desks import PlainDesk
 
@@ -21,7 +21,7 @@ class Api:
 
     client: TestClient
     store: Store
-    desk: PlainDesk
+    backend: PlainDesk
     servers: Sequence[Dossier]
 
     def get(self, path: str, status: int = 200, **more: Any) -> Any:
@@ -44,23 +44,23 @@ class Api:
 MakeApi = Callable[..., Api]
 
 
-def open_api(folder: Path, servers: Sequence[Dossier], desk: PlainDesk) -> Api:
+def open_api(folder: Path, servers: Sequence[Dossier], backend: PlainDesk) -> Api:
     store = open_store(f"sqlite:///{folder}/api.db")
     store.migrate()
     if servers:
         shelves.publish(store, servers)
-    client = TestClient(create_app(store, desk), raise_server_exceptions=False, follow_redirects=False)
-    return Api(client, store, desk, servers)
+    client = TestClient(create_app(store, backend), raise_server_exceptions=False, follow_redirects=False)
+    return Api(client, store, backend, servers)
 
 
 @pytest.fixture
 def make_api(tmp_path: Path) -> Iterator[MakeApi]:
     opened: list[Api] = []
 
-    def make(servers: Sequence[Dossier] | None = None, desk: PlainDesk | None = None) -> Api:
+    def make(servers: Sequence[Dossier] | None = None, backend: PlainDesk | None = None) -> Api:
         folder = tmp_path / str(len(opened))
         folder.mkdir()
-        opened.append(open_api(folder, shelves.servers() if servers is None else servers, desk or PlainDesk()))
+        opened.append(open_api(folder, shelves.servers() if servers is None else servers, backend or PlainDesk()))
         return opened[-1]
 
     yield make

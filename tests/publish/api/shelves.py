@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from evidence.model import Dossier, Reason
 from evidence.store import Store
-from publish.posting import post
+from publish.publication.listing_writer import write_listing
 from tests.publish import projects, samples
 from tests.publish.shelf import fill, stored
 
@@ -34,4 +34,4 @@ def publish(store: Store, dossiers: Sequence[Dossier]) -> None:
     before = [replace(dossier, as_of=EARLIER.as_of) for dossier in dossiers]
     fill(store, before, EARLIER)
     fill(store, dossiers)
-    post(store, RUN)
+    write_listing(store, RUN)

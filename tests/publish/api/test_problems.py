@@ -12,11 +12,20 @@ import pytest
 import zstandard
 
 from evidence.model import Run, Trigger
-from evidence.store import OptOut, OptOutScope, Retest, RetestState, RunAct, RunEvent, RunState, StoreUnavailable
-from publish.api.guide import document
-from publish.api.problem import KINDS
-from publish.api.strictness import accepts_json
-from publish.site.desk import Limits
+from evidence.store import (
+    OptOut,
+    OptOutScope,
+    Retest,
+    RetestState,
+    RunAction,
+    RunEvent,
+    RunState,
+    StoreUnavailable,
+)
+from publish.api.guide import make_openapi_document
+from publish.web.backend import RequestLimits
+from publish.web.problems import PROBLEM_TYPES
+from publish.web.request_checks import accepts_json_media
 from tests.publish import samples
 from tests.publish.api import shelves
 from tests.publish.api.conftest import Api, MakeApi
@@ -31,9 +40,9 @@ def problem(api: Api, path: str, kind: str, method: str = "GET", **more: Any) ->
     answer = api.client.request(method, f"/api/v1{path}", **more)
     found: dict[str, Any] = answer.json()
     assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.status_code == found["status"] == KINDS[kind].status
+    assert answer.status_code == found["status"] == PROBLEM_TYPES[kind].status
     assert found["type"] == f"/api#{kind}"
-    assert found["title"] == KINDS[kind].title
+    assert found["title"] == PROBLEM_TYPES[kind].title
     assert len(found["detail"]) > 10
     return found
 
@@ -140,7 +149,7 @@ def test_whoever_takes_no_json_is_told(api: Api) -> None:
     ],
 )
 def test_accept_is_read_as_it_is_meant(accept: str, taken: bool) -> None:
-    assert accepts_json(accept) is taken
+    assert accepts_json_media(accept) is taken
 
 
 def test_nul_is_refused_before_anybody_reads_it(api: Api) -> None:
@@ -153,7 +162,7 @@ def test_what_is_too_long_is_refused(api: Api) -> None:
 
 
 def test_who_asks_too_often_waits(make_api: MakeApi) -> None:
-    api = make_api([], PlainDesk(limits=Limits(rate=1.0, burst=3)))
+    api = make_api([], PlainDesk(limits=RequestLimits(rate=1.0, burst=3)))
     statuses = [api.client.get("/api/v1/health").status_code for _ in range(5)]
     assert statuses == [200, 200, 200, 429, 429]
     problem(api, "/health", "too-many-requests")
@@ -168,7 +177,7 @@ def test_a_store_that_is_away_is_503_and_not_a_server_s_fault(
     def away(*_: object) -> None:
         raise StoreUnavailable("connection to 10.0.0.5 refused")
 
-    monkeypatch.setattr(api.store.board, "newest", away)
+    monkeypatch.setattr(api.store.listing, "find_newest_run", away)
     assert "10.0.0.5" not in str(problem(api, "/health", "unavailable"))
     assert api.client.get("/api/v1/health").headers["retry-after"] == "5"
 
@@ -179,15 +188,15 @@ def test_a_mistake_of_ours_tells_nothing(make_api: MakeApi, monkeypatch: pytest.
     def broken(*_: object) -> None:
         raise sqlite3.Error("secret-of-the-house")
 
-    monkeypatch.setattr(api.store.board, "newest", broken)
+    monkeypatch.setattr(api.store.listing, "find_newest_run", broken)
     assert "secret-of-the-house" not in str(problem(api, "/health", "internal-error"))
 
 
 def test_every_type_of_problem_is_on_the_page(api: Api) -> None:
     page = api.client.get("/api").text
-    assert all(f'<dt id="{kind}">' in page for kind in KINDS)
+    assert all(f'<dt id="{kind}">' in page for kind in PROBLEM_TYPES)
     assert "<script" not in page
-    operations = [one for methods in document()["paths"].values() for one in methods.values()]
+    operations = [one for methods in make_openapi_document()["paths"].values() for one in methods.values()]
     assert all(f'<h3 id="{one["operationId"]}">' in page for one in operations)
 
 
@@ -218,21 +227,23 @@ def test_head_is_get_without_a_body(api: Api) -> None:
 def test_who_opted_out_is_unknown_at_once_on_every_path(make_api: MakeApi) -> None:
     api = make_api()
     gone = api.servers[0].server
-    paths = [path for path in document()["paths"] if path.startswith("/servers/{server}")]
+    paths = [path for path in make_openapi_document()["paths"] if path.startswith("/servers/{server}")]
     values = {"{server}": gone.id, "{rubric}": "lint", "{version}": "1", "{kind}": "listing"}
     addresses = []
     for path in paths:
         address = path
         for name, value in values.items():
             address = address.replace(name, value)
-        if "get" in document()["paths"][path] and "webhooks" not in path:
+        if "get" in make_openapi_document()["paths"][path] and "webhooks" not in path:
             addresses.append(address)
     assert len(addresses) > 8
     for address in addresses:
         assert api.client.get(f"/api/v1{address}").status_code == 200
-    api.store.opt_outs.add(OptOut(scope=OptOutScope.SERVER, value=gone.id, at=samples.AS_OF, who="ana", note="asked"))
-    api.desk.hidden.add(gone.id)
-    api.desk.seconds += 5
+    api.store.opt_outs.add_opt_out(
+        OptOut(scope=OptOutScope.SERVER, value=gone.id, at=samples.AS_OF, who="ana", note="asked")
+    )
+    api.backend.hidden.add(gone.id)
+    api.backend.seconds += 5
     for address in addresses:
         problem(api, address, "unknown-server")
     assert gone.id not in api.client.get("/api/v1/servers").text
@@ -244,8 +255,8 @@ def test_a_run_that_is_not_published_is_unknown(make_api: MakeApi, state: RunSta
     run = Run(id="20260302T030000Z-nightly", trigger=Trigger.NIGHTLY, as_of=samples.AS_OF, pins=samples.RUN.pins)
     put(api, run)
     if state in {RunState.WITHHELD, RunState.PAUSED, RunState.CANCELLED}:
-        act = {RunState.WITHHELD: RunAct.WITHHELD, RunState.PAUSED: RunAct.PAUSED}.get(state, RunAct.CANCELLED)
-        api.store.act(run.id, RunEvent(at=run.as_of, who="ana", what=act, note="x"))
+        act = {RunState.WITHHELD: RunAction.WITHHELD, RunState.PAUSED: RunAction.PAUSED}.get(state, RunAction.CANCELLED)
+        api.store.apply_run_action(run.id, RunEvent(at=run.as_of, who="ana", what=act, note="x"))
     for path in (
         f"/runs/{run.id}",
         *(f"{api.first}/{noun}?run={run.id}" for noun in ("scorecards", "evidence")),
@@ -263,12 +274,12 @@ def test_the_run_of_a_finished_re_test_is_shown_and_one_under_way_is_not(make_ap
     api = make_api()
     server = api.servers[0].server.id
     run = Run(id="20260302T090000Z-retest", trigger=Trigger.RETEST, as_of=samples.AS_OF, pins=samples.RUN.pins)
-    api.store.retests.ask(Retest(id="r1", server=server, client="anyone:x", asked_at=samples.AS_OF))
+    api.store.retests.request_retest(Retest(id="r1", server=server, client="anyone:x", asked_at=samples.AS_OF))
     put(api, run)
-    api.store.retests.admit("r1", run.id, samples.AS_OF)
+    api.store.retests.admit_retest("r1", run.id, samples.AS_OF)
     problem(api, f"{api.first}/scorecards?run={run.id}", "unknown-run")
-    api.store.set_state(run.id, RunState.DONE, samples.AS_OF)
-    api.store.retests.finish("r1", RetestState.DONE, samples.AS_OF)
+    api.store.set_run_state(run.id, RunState.DONE, samples.AS_OF)
+    api.store.retests.finish_retest("r1", RetestState.DONE, samples.AS_OF)
     told = api.get(f"{api.first}/scorecards?run={run.id}")
     assert told["scorecards"]
     assert run.id not in api.client.get("/api/v1/runs").text
@@ -280,7 +291,7 @@ def put(api: Api, run: Run) -> None:
     dossier = replace(api.servers[0], as_of=run.as_of + timedelta(0))
     ids = [dossier.server.id]
     api.store.add_run(run)
-    api.store.plan(run.id, ids, run.as_of)
+    api.store.plan_run(run.id, ids, run.as_of)
     api.store.put_records(run.id, list(dossier.records.values()), done=ids, at=run.as_of)
     cards = [shelves.stored(card) for card in samples.cards(dossier)]
     api.store.put_scorecards(run.id, cards, done=ids, at=run.as_of)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
-from evidence.store.audit import Act
-from publish.api.guide import document
-from publish.people import tokens
-from publish.people.limits import PeopleLimits
+from evidence.store.decisions.audit_trail import AuditEntry
+from publish.api.guide import make_openapi_document
+from publish.community import tokens
+from publish.community.limits import CommunityLimits
 from tests.publish.api import shelves
 from tests.publish.api.conftest import Api, open_api
 from tests.publish.site.desks import NOW, PlainDesk
@@ -27,9 +27,11 @@ pytestmark = pytest.mark.xdist_group("made-up")
 SAMPLE: Final = 2
 SOAKED: Final = 2_000
 SEED: Final = 7
-LAX: Final = PeopleLimits(failures=1_000_000, claims_of_client=1_000_000, disputes_of_client=1_000_000)
+LAX: Final = CommunityLimits(failures=1_000_000, claims_of_client=1_000_000, disputes_of_client=1_000_000)
 
-OPERATIONS: Final = [f"{method.upper()} {path}" for path, methods in document()["paths"].items() for method in methods]
+OPERATIONS: Final = [
+    f"{method.upper()} {path}" for path, methods in make_openapi_document()["paths"].items() for method in methods
+]
 MODES: Final = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 
 
@@ -89,8 +91,10 @@ class Maker:
 def maker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
     servers = shelves.servers() if request.param == "content" else []
     api = open_api(tmp_path_factory.mktemp("made-up"), servers, PlainDesk(people=LAX))
-    minted = tokens.mint("tests", tokens.ADMIN, now=NOW)
-    api.store.tokens.add(minted.token, Act(at=NOW, who="op", what="token.new", subject=minted.token.id))
+    minted = tokens.create_token("tests", tokens.ADMIN_SCOPES, now=NOW)
+    api.store.api_tokens.put_token(
+        minted.token, AuditEntry(at=NOW, who="op", what="token.new", subject=minted.token.id)
+    )
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", api.client.app)
     yield Maker(api, schema, minted.text)
     api.store.close()

@@ -7,14 +7,14 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from publish.datasets.tables import BY_NAME
+from publish.datasets.format.tables import TABLES_BY_NAME
 
 _ONE_PAGE = 2**30
 
 
 def dictionary_bomb(table: str, value: int, rows: int) -> bytes:
     """A small Parquet file of the columns of a table, in which every row has the same texts of so many bytes."""
-    schema = BY_NAME[table].arrow()
+    schema = TABLES_BY_NAME[table].arrow()
     text = pa.array(["x" * value])
     columns = [
         pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), text)

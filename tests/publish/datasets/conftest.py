@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evidence.store import Store, open_store
-from publish.datasets.export import Order, export
+from publish.datasets.export import ExportOrder, export_snapshot
 from tests.publish.datasets import nights
 
 
@@ -24,7 +24,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def written(night: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The snapshot of that night; nobody changes it."""
     folder = tmp_path_factory.mktemp("written") / "snapshot"
-    export(night, Order(run=nights.RUN.id), folder)
+    export_snapshot(night, ExportOrder(run=nights.RUN.id), folder)
     return folder
 
 

@@ -14,18 +14,18 @@ from typing import Any
 from evidence.kinds import access
 from evidence.model import Dossier, Reason, Run, ServerRef, Status
 from evidence.store import RunState, Store
-from publish.datasets.export import SUMS, sums
-from publish.datasets.files import TableFiles, Written, block_of
-from publish.datasets.manifest import MANIFEST
-from publish.datasets.reading import open_snapshot
-from publish.datasets.tables import BY_NAME
-from scoring import catalogue
-from scoring.assess import assess
+from publish.datasets.export import CHECKSUMS, render_checksums
+from publish.datasets.format.table_files import FileDigest, TableFiles, encode_block
+from publish.datasets.format.tables import TABLES_BY_NAME
+from publish.datasets.snapshot.manifest import MANIFEST
+from publish.datasets.snapshot.reader import open_snapshot
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
 from tests.publish import observed, projects, samples
 from tests.publish.shelf import stored
 
 MARKER = "zzmarkerzz"
-RUN = replace(samples.RUN, id="20260301T030000Z-nightly", pins={**dict(catalogue.versions()), "code": "0.1.0"})
+RUN = replace(samples.RUN, id="20260301T030000Z-nightly", pins={**dict(catalogue.pinned_versions()), "code": "0.1.0"})
 
 
 def servers() -> list[Dossier]:
@@ -53,14 +53,18 @@ def fill(store: Store, dossiers: Sequence[Dossier], run: Run = RUN) -> Store:
         )
         for one in dossiers
     ]
-    store.put_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
+    store.put_registry_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
     ids = [one.server.id for one in dossiers]
-    store.plan(run.id, ids, run.as_of)
+    store.plan_run(run.id, ids, run.as_of)
     store.put_records(run.id, [record for one in dossiers for record in one.records.values()], done=ids, at=run.as_of)
     dated = [replace(one, as_of=run.as_of) for one in dossiers]
-    cards = [stored(rubric.score(assessment)) for assessment in map(assess, dated) for rubric in catalogue.rubrics()]
+    cards = [
+        stored(rubric.score(assessment))
+        for assessment in map(assess_dossier, dated)
+        for rubric in catalogue.list_rubrics()
+    ]
     store.put_scorecards(run.id, cards, done=ids, at=run.as_of)
-    store.set_state(run.id, RunState.PUBLISHED, run.as_of)
+    store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
     return store
 
 
@@ -90,8 +94,8 @@ def forge(folder: Path, table: str, change: Callable[[dict[str, Any]], None]) ->
     found = rows(folder, table)
     for row in found:
         change(row)
-    with TableFiles(BY_NAME[table], folder, comparable=False) as files:
-        files.write(block_of(BY_NAME[table], found, comparable=False))
+    with TableFiles(TABLES_BY_NAME[table], folder, comparable=False) as files:
+        files.write(encode_block(TABLES_BY_NAME[table], found, comparable=False))
         fit(folder, files.finish())
 
 
@@ -105,10 +109,10 @@ def forge_document(folder: Path, name: str, change: Callable[[Any], None]) -> No
 def write(folder: Path, name: str, data: bytes) -> None:
     """Write a file, and let manifest and SHA256SUMS fit again."""
     (folder / name).write_bytes(data)
-    fit(folder, {name: Written(hashlib.sha256(data).hexdigest(), len(data))})
+    fit(folder, {name: FileDigest(hashlib.sha256(data).hexdigest(), len(data))})
 
 
-def fit(folder: Path, written: dict[str, Written]) -> None:
+def fit(folder: Path, written: dict[str, FileDigest]) -> None:
     """Let manifest and SHA256SUMS say what these files are."""
     document = json.loads((folder / MANIFEST).read_bytes())
     for name, one in written.items():
@@ -122,5 +126,7 @@ def seal(folder: Path, document: dict[str, Any]) -> None:
     """Write a manifest, and let SHA256SUMS fit again."""
     data = json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
     (folder / MANIFEST).write_bytes(data)
-    files = {file.name: Written(file.sha256, file.bytes) for file in open_snapshot(folder).manifest.files}
-    (folder / SUMS).write_bytes(sums({**files, MANIFEST: Written(hashlib.sha256(data).hexdigest(), len(data))}))
+    files = {file.name: FileDigest(file.sha256, file.bytes) for file in open_snapshot(folder).manifest.files}
+    (folder / CHECKSUMS).write_bytes(
+        render_checksums({**files, MANIFEST: FileDigest(hashlib.sha256(data).hexdigest(), len(data))})
+    )

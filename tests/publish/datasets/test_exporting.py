@@ -20,19 +20,20 @@ from hypothesis import strategies as st
 
 from evidence.canonical import sha256
 from evidence.store import Store, UnknownRun
-from publish.dataset import published
 from publish.datasets import export as exporting
-from publish.datasets import files, printing
-from publish.datasets.bodies import LICENCES, OPEN_LICENCES
-from publish.datasets.export import NotEmpty, Order, export
-from publish.datasets.judging import Bench
-from publish.datasets.manifest import MANIFEST
-from publish.datasets.minisign import new_key
-from publish.datasets.printing import Page, Printer
-from publish.datasets.sheets import sheet_of
-from publish.datasets.tables import TABLES, file_name
-from publish.disclosure import PRIVATE_KINDS, PUBLIC_KINDS, WITHHELD, private_rules
-from scoring.assess import assess
+from publish.datasets.export import ExportOrder, FolderNotEmpty, export_snapshot
+from publish.datasets.format import table_files
+from publish.datasets.format.tables import TABLES, table_file_name
+from publish.datasets.rows import export_workers
+from publish.datasets.rows.evidence_bodies import LICENCES, OPEN_LICENCES
+from publish.datasets.rows.export_workers import ExportedBatch, RowExporter
+from publish.datasets.rows.server_rows import make_server_rows
+from publish.datasets.snapshot.manifest import MANIFEST
+from publish.datasets.snapshot.minisign import generate_key
+from publish.datasets.verification.rescoring import ServerVerifier
+from publish.disclosure import PRIVATE_KINDS, PUBLIC_KINDS, WITHHELD, private_rule_ids
+from publish.public_servers import read_public_servers
+from scoring.engine.assess import assess_dossier
 from tests.publish import observed, projects, samples
 from tests.publish.datasets import nights
 from tests.publish.test_public_receipts import poisoned
@@ -56,7 +57,7 @@ def everything(folder: Path) -> Iterator[str]:
 
 
 def test_two_exports_of_one_run_are_equal_byte_for_byte(night: Store, written: Path, tmp_path: Path) -> None:
-    export(night, Order(run=nights.RUN.id), tmp_path / "again")
+    export_snapshot(night, ExportOrder(run=nights.RUN.id), tmp_path / "again")
     assert contents(tmp_path / "again") == contents(written)
 
 
@@ -68,8 +69,8 @@ def test_comparable_exports_of_two_equal_runs_are_equal_byte_for_byte(
     other = replace(nights.RUN, id="20260302T030000Z-nightly", as_of=nights.RUN.as_of + timedelta(days=1))
     nights.fill(first, dossiers)
     nights.fill(second, nights.later(dossiers[::-1], timedelta(days=1)), other)
-    export(first, Order(run=nights.RUN.id, comparable=True), tmp_path / "first")
-    export(second, Order(run=other.id, comparable=True), tmp_path / "second")
+    export_snapshot(first, ExportOrder(run=nights.RUN.id, comparable=True), tmp_path / "first")
+    export_snapshot(second, ExportOrder(run=other.id, comparable=True), tmp_path / "second")
     assert contents(tmp_path / "first") == contents(tmp_path / "second")
     text = "\n".join(everything(tmp_path / "first"))
     assert nights.RUN.id not in text
@@ -79,9 +80,9 @@ def test_comparable_exports_of_two_equal_runs_are_equal_byte_for_byte(
 def test_small_batches_and_groups_hold_the_same_rows(
     night: Store, written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(printing, "BATCH", 2)
-    monkeypatch.setattr(files, "GROUP_ROWS", 3)
-    export(night, Order(run=nights.RUN.id), tmp_path / "small")
+    monkeypatch.setattr(export_workers, "BATCH_SIZE", 2)
+    monkeypatch.setattr(table_files, "GROUP_ROWS", 3)
+    export_snapshot(night, ExportOrder(run=nights.RUN.id), tmp_path / "small")
     small = contents(tmp_path / "small")
     for name, data in contents(written).items():
         if name.endswith(".jsonl.gz"):
@@ -94,10 +95,10 @@ def test_small_batches_and_groups_hold_the_same_rows(
 def test_several_processes_write_the_same(
     night: Store, written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(printing, "WORTH", 1)
-    monkeypatch.setattr(printing, "BATCH", 3)
+    monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 1)
+    monkeypatch.setattr(export_workers, "BATCH_SIZE", 3)
     url = night._database.url.render_as_string(hide_password=False)
-    export(night, Order(run=nights.RUN.id), tmp_path / "together", Printer(url, 2))
+    export_snapshot(night, ExportOrder(run=nights.RUN.id), tmp_path / "together", RowExporter(url, 2))
     together = contents(tmp_path / "together")
     for name, data in contents(written).items():
         if name.endswith(".gz"):
@@ -121,7 +122,7 @@ def test_the_manifest_names_every_file_with_digest_size_and_rows(written: Path) 
         assert (one["sha256"], one["bytes"]) == (sha256(data), len(data))
     for table in TABLES:
         rows = len(nights.rows(written, table.name))
-        assert {document["files"][file_name(table, form)]["rows"] for form in table.formats} == {rows}
+        assert {document["files"][table_file_name(table, form)]["rows"] for form in table.formats} == {rows}
     assert set(document["versions"]) == {"schema", "methodology", "snapshot"}
     assert document["sources"]["listing"]["first"] == samples.AS_OF.isoformat()
 
@@ -156,7 +157,7 @@ def test_nothing_private_is_in_any_file(written: Path) -> None:
     told = {row["rule"] for row in nights.rows(written, "lines")} | {
         row["rule"] for row in nights.rows(written, "rule_outcomes")
     }
-    assert not told & private_rules()
+    assert not told & private_rule_ids()
 
 
 def test_what_an_invalid_token_got_is_left_out_with_every_trace_of_its_digest(written: Path) -> None:
@@ -170,7 +171,7 @@ def test_what_an_invalid_token_got_is_left_out_with_every_trace_of_its_digest(wr
 
 def test_withheld_lines_stand_with_their_points(make_store: Make, tmp_path: Path) -> None:
     store = nights.fill(make_store([]), [poisoned()])
-    export(store, Order(run=nights.RUN.id), tmp_path / "s")
+    export_snapshot(store, ExportOrder(run=nights.RUN.id), tmp_path / "s")
     lines = [row for row in nights.rows(tmp_path / "s", "lines") if row["cites"] == WITHHELD]
     assert any(row["points"].startswith("-") for row in lines)
     assert {(row["at"], row["evidence"]) for row in lines} == {("", "")}
@@ -179,7 +180,7 @@ def test_withheld_lines_stand_with_their_points(make_store: Make, tmp_path: Path
 def test_source_goes_out_only_under_a_licence_that_allows_it(make_store: Make, tmp_path: Path) -> None:
     for number, licence in enumerate(("MIT", "Proprietary")):
         store = nights.fill(make_store([]), [projects.with_project(samples.dossiers(3)[1], licence)])
-        export(store, Order(run=nights.RUN.id), tmp_path / str(number))
+        export_snapshot(store, ExportOrder(run=nights.RUN.id), tmp_path / str(number))
         (row,) = [row for row in nights.rows(tmp_path / str(number), "evidence") if row["kind"] == "source"]
         has_body = any(body["kind"] == "source" for body in nights.rows(tmp_path / str(number), "bodies"))
         assert (row["body"], has_body) == (("whole", True) if licence in OPEN_LICENCES else ("withheld", False))
@@ -190,42 +191,42 @@ def test_every_public_kind_has_a_note_on_its_licence() -> None:
 
 
 def test_a_failure_leaves_no_folder(night: Store, tmp_path: Path) -> None:
-    class Failing(Printer):
-        def pages(self, *args: Any, **options: Any) -> Iterator[Page]:
+    class Failing(RowExporter):
+        def pages(self, *args: Any, **options: Any) -> Iterator[ExportedBatch]:
             yield from super().pages(*args, **options)
             raise OSError("the disk is full")
 
     with pytest.raises(OSError, match="disk is full"):
-        export(night, Order(run=nights.RUN.id), tmp_path / "snapshot", Failing())
+        export_snapshot(night, ExportOrder(run=nights.RUN.id), tmp_path / "snapshot", Failing())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_only_a_snapshot_is_replaced(night: Store, snapshot: Path, tmp_path: Path) -> None:
     (snapshot / "README.md").write_text("old")
-    export(night, Order(run=nights.RUN.id), snapshot)
+    export_snapshot(night, ExportOrder(run=nights.RUN.id), snapshot)
     assert (snapshot / "README.md").read_text() != "old"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(NotEmpty, match="no snapshot"):
-        export(night, Order(run=nights.RUN.id), tmp_path / "mine")
+    with pytest.raises(FolderNotEmpty, match="no snapshot"):
+        export_snapshot(night, ExportOrder(run=nights.RUN.id), tmp_path / "mine")
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "snapshot"}
 
 
 def test_an_unknown_run_is_named(night: Store, tmp_path: Path) -> None:
     with pytest.raises(UnknownRun, match="nobody"):
-        export(night, Order(run="nobody"), tmp_path / "s")
+        export_snapshot(night, ExportOrder(run="nobody"), tmp_path / "s")
 
 
 def test_a_signed_snapshot_has_a_signature_of_its_manifest(night: Store, tmp_path: Path) -> None:
-    signer = new_key()
-    export(night, Order(run=nights.RUN.id, signer=signer), tmp_path / "s")
+    signer = generate_key()
+    export_snapshot(night, ExportOrder(run=nights.RUN.id, signer=signer), tmp_path / "s")
     signature = (tmp_path / "s" / exporting.SIGNATURE).read_bytes()
     assert signer.public.check((tmp_path / "s" / MANIFEST).read_bytes(), signature).endswith(nights.RUN.id)
 
 
 def test_servers_that_opted_out_since_are_in_no_file(night: Store, tmp_path: Path) -> None:
     gone = samples.hostile_dossier().server
-    export(night, Order(run=nights.RUN.id, hidden=frozenset({gone.id})), tmp_path / "s")
+    export_snapshot(night, ExportOrder(run=nights.RUN.id, hidden=frozenset({gone.id})), tmp_path / "s")
     assert gone.id not in "\n".join(everything(tmp_path / "s"))
 
 
@@ -242,8 +243,8 @@ def test_a_dossier_that_went_through_a_dataset_gives_the_same_scorecards(
     store = open_store(f"sqlite:///{shutil.copy(sqlite_template, tmp_path_factory.mktemp('one') / 'one.db')}")
     try:
         nights.fill(store, [dossier])
-        (one,) = published(store, nights.RUN.id)
-        judged = Bench(nights.RUN.as_of, ours=True).judge(sheet_of(one, assess(one.dossier)))
+        (one,) = read_public_servers(store, nights.RUN.id)
+        judged = ServerVerifier(nights.RUN.as_of, ours=True).judge(make_server_rows(one, assess_dossier(one.dossier)))
         assert judged.problems == []
     finally:
         store.close()

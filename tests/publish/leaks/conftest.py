@@ -11,13 +11,13 @@ import structlog
 from starlette.testclient import TestClient
 
 from evidence.store import Store, open_store
-from publish.datasets.export import Order, export
-from publish.site.app import create_app
-from tests.publish.leaks.crawling import BASE, Crawl
+from publish.app import create_app
+from publish.datasets.export import ExportOrder, export_snapshot
+from tests.publish.leaks.crawling import BASE, VARIANTS, Crawl
 from tests.publish.leaks.planting import NIGHT, WITHHELD, Planted, plant
 from workers.clock import SteppingClock
-from workers.settings import Settings
-from workers.web import Counter
+from workers.settings.environment import Settings
+from workers.web.app import SiteServices
 
 
 @dataclass
@@ -27,12 +27,12 @@ class House:
     store: Store
     client: TestClient
     clock: SteppingClock
-    desk: Counter
+    backend: SiteServices
     planted: Planted
     said: list[str]
 
-    def crawl(self, *skipped: str) -> Crawl:
-        return Crawl(self.client, skipped)
+    def crawl(self, *skipped: str, variants: int = VARIANTS) -> Crawl:
+        return Crawl(self.client, skipped, variants)
 
 
 @contextmanager
@@ -41,14 +41,16 @@ def built(folder: Path) -> Iterator[House]:
     store = open_store(settings.store_url)
     store.migrate()
     planted = plant(store)
-    export(store, Order(run=NIGHT.id, hidden=frozenset({planted.gone.id})), folder / "datasets" / NIGHT.id)
+    export_snapshot(
+        store, ExportOrder(run=NIGHT.id, hidden=frozenset({planted.gone.id})), folder / "datasets" / NIGHT.id
+    )
     clock = SteppingClock(WITHHELD.as_of)
     said: list[str] = []
     with _listening(said):
-        desk = Counter(settings, store, clock)
-        app = create_app(store, desk)
+        backend = SiteServices(settings, store, clock)
+        app = create_app(store, backend)
         with TestClient(app, base_url=BASE, raise_server_exceptions=False, follow_redirects=False) as client:
-            yield House(store, client, clock, desk, planted, said)
+            yield House(store, client, clock, backend, planted, said)
     store.close()
 
 

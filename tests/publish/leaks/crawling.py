@@ -38,6 +38,7 @@ class Crawl:
 
     client: TestClient
     skipped: tuple[str, ...] = ()
+    variants: int = VARIANTS
     answers: dict[str, str] = field(default_factory=dict)
     statuses: dict[str, int] = field(default_factory=dict)
     _waiting: deque[str] = field(default_factory=deque)
@@ -51,7 +52,7 @@ class Crawl:
             path = urlsplit(whole).path
             if not whole.startswith(f"{BASE}/") or whole in self._seen or path.startswith(self.skipped):
                 continue
-            if self._variants[path] >= VARIANTS:
+            if self._variants[path] >= self.variants:
                 continue
             self._seen.add(whole)
             self._variants[path] += 1

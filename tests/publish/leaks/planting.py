@@ -30,21 +30,22 @@ from evidence.store import (
     OptOutScope,
     Retest,
     RetestState,
-    RunAct,
+    RunAction,
     RunEvent,
     RunState,
     Store,
 )
-from evidence.store.audit import Act
-from publish.disclosure import PRIVATE_KINDS, private_rules
-from publish.findings import spotted
-from publish.people import disputing, tokens
-from publish.people.disputing import Filed, Filer, Words
-from publish.people.limits import PeopleLimits
-from publish.posting import post
-from scoring import catalogue, receipt
-from scoring.assess import assess
-from scoring.scorecard import Line, Scorecard
+from evidence.store.decisions.audit_trail import AuditEntry
+from publish.community import disputes, tokens
+from publish.community.disputes import DisputeFiler, DisputeText, FiledDispute
+from publish.community.limits import CommunityLimits
+from publish.disclosure import PRIVATE_KINDS, private_rule_ids
+from publish.findings.identity import find_private_findings
+from publish.publication.listing_writer import write_listing
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.results.scorecard import Line, Scorecard
 from tests.publish import projects, samples
 from tests.publish.shelf import stored
 
@@ -66,7 +67,7 @@ AGAIN: Final = replace(
     samples.RUN, id="20260301T090000Z-retest", trigger=Trigger.RETEST, as_of=samples.AS_OF + timedelta(hours=6)
 )
 WITHHELD: Final = replace(samples.RUN, id="20260302T030000Z-nightly", as_of=samples.AS_OF + timedelta(days=1))
-LIMITS: Final = PeopleLimits()
+LIMITS: Final = CommunityLimits()
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def plant(store: Store) -> Planted:
         _night(store, [replace(dossier, as_of=run.as_of) for dossier in everybody], run)
     _retest(store, marked)
     _withheld(store, [_saying(marked, UNPUBLISHED), *plain])
-    store.opt_outs.add(
+    store.opt_outs.add_opt_out(
         OptOut(scope=OptOutScope.SERVER, value=_named(GONE).server.id, at=WITHHELD.as_of, who=TOLD_US, note=TOLD_US)
     )
     return Planted(
@@ -107,30 +108,30 @@ def plant(store: Store) -> Planted:
         runs=[run.id for run in (BEFORE, NIGHT, AGAIN, WITHHELD)],
         retest="r1",
         dispute=_people(store, marked),
-        traces={**_forms(), **_evidence(marked), **{row.finding.id: "finding" for row in store.findings()}},
+        traces={**_forms(), **_evidence(marked), **{row.finding.id: "finding" for row in store.read_findings()}},
     )
 
 
 def _night(store: Store, dossiers: Sequence[Dossier], run: Run) -> None:
     _scored(store, dossiers, run)
-    store.set_state(run.id, RunState.PUBLISHED, run.as_of)
-    post(store, run)
+    store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
+    write_listing(store, run)
 
 
 def _scored(store: Store, dossiers: Sequence[Dossier], run: Run) -> None:
     """Collected and scored under every methodology, with the findings of the first server in private triage."""
     store.add_run(run)
     refs = [(one.server, _ref(one.server)) for one in dossiers]
-    store.put_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
+    store.put_registry_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
     ids = [one.server.id for one in dossiers]
-    store.plan(run.id, ids, run.as_of)
+    store.plan_run(run.id, ids, run.as_of)
     store.put_records(run.id, [it for one in dossiers for it in one.records.values()], done=ids, at=run.as_of)
     for number, dossier in enumerate(dossiers):
-        assessment = assess(dossier)
-        cards = [rubric.score(assessment) for rubric in catalogue.rubrics()]
+        assessment = assess_dossier(dossier)
+        cards = [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
         cards = [_with_lines(card) for card in cards] if number == 0 else cards
         store.put_scorecards(run.id, [stored(card) for card in cards], done=[dossier.server.id], at=run.as_of)
-        store.put_findings(spotted(dossier, cards), run.as_of)
+        store.put_findings(find_private_findings(dossier, cards), run.as_of)
 
 
 def _ref(server: Server) -> ServerRef:
@@ -139,7 +140,7 @@ def _ref(server: Server) -> ServerRef:
 
 def _with_lines(card: Scorecard) -> Scorecard:
     """The receipt with a line of every private rule at every level, and with what repeats such a line."""
-    lines = tuple(_line(rule) for rule in sorted(private_rules()))
+    lines = tuple(_line(rule) for rule in sorted(private_rule_ids()))
     parts = tuple(
         replace(
             part,
@@ -160,41 +161,43 @@ def _line(rule: str) -> Line:
 
 
 def _retest(store: Store, marked: Dossier) -> None:
-    store.retests.ask(Retest(id="r1", server=marked.server.id, client=TOLD_US, asked_at=AGAIN.as_of))
+    store.retests.request_retest(Retest(id="r1", server=marked.server.id, client=TOLD_US, asked_at=AGAIN.as_of))
     _scored(store, [replace(marked, as_of=AGAIN.as_of)], AGAIN)
-    store.retests.admit("r1", AGAIN.id, AGAIN.as_of)
-    store.set_state(AGAIN.id, RunState.DONE, AGAIN.as_of)
-    store.retests.finish("r1", RetestState.DONE, AGAIN.as_of)
+    store.retests.admit_retest("r1", AGAIN.id, AGAIN.as_of)
+    store.set_run_state(AGAIN.id, RunState.DONE, AGAIN.as_of)
+    store.retests.finish_retest("r1", RetestState.DONE, AGAIN.as_of)
 
 
 def _withheld(store: Store, dossiers: Sequence[Dossier]) -> None:
     _scored(store, dossiers, WITHHELD)
-    for what, who in ((RunAct.PAUSED, TOLD_US), (RunAct.RESUMED, TOLD_US), (RunAct.WITHHELD, "hallmark")):
+    for what, who in ((RunAction.PAUSED, TOLD_US), (RunAction.RESUMED, TOLD_US), (RunAction.WITHHELD, "hallmark")):
         note = "too many failures of our own" if who == "hallmark" else TOLD_US
-        store.act(WITHHELD.id, RunEvent(at=WITHHELD.as_of, who=who, what=what, note=note))
+        store.apply_run_action(WITHHELD.id, RunEvent(at=WITHHELD.as_of, who=who, what=what, note=note))
 
 
 def _people(store: Store, marked: Dossier) -> str:
     """A dispute whose words nobody has looked at, a token, and notes in the trail of a finding."""
     at = WITHHELD.as_of
-    first = store.findings()[0].finding.id
+    first = store.read_findings()[0].finding.id
     for before, after in (
         (FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_TRIAGE),
         (FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED),
     ):
-        store.move_finding(
+        store.transition_finding(
             first, Disclosure(at=at, who=TOLD_US, before=before, after=after, note=TOLD_US, recipient=TOLD_US)
         )
-    minted = tokens.mint(TOLD_US, (tokens.ADMIN_AUDIT,), now=at)
-    store.tokens.add(minted.token, Act(at=at, who=TOLD_US, what="token.new", subject=minted.token.id))
-    card = next(card for card in store.scorecards(NIGHT.id, servers=[marked.server.id], rubric="lint") if card.version)
-    line = next(line for line in receipt.decode(card.body).lines if line.rule not in private_rules())
-    words = Words(
+    minted = tokens.create_token(TOLD_US, (tokens.ADMIN_AUDIT,), now=at)
+    store.api_tokens.put_token(minted.token, AuditEntry(at=at, who=TOLD_US, what="token.new", subject=minted.token.id))
+    card = next(
+        card for card in store.read_scorecards(NIGHT.id, servers=[marked.server.id], rubric="lint") if card.version
+    )
+    line = next(line for line in receipt.decode_scorecard(card.body).lines if line.rule not in private_rule_ids())
+    words = DisputeText(
         server=marked.server.id, rubric="lint", cites=line.cites, at=line.at,
         reason=f"{TOLD_US} this line is about another tool", contact=f"{TOLD_US}@example.com",
     )  # fmt: skip
-    filed = disputing.dispute(store, LIMITS, at, words, Filer(client=TOLD_US, owns=False))
-    assert isinstance(filed, Filed), filed
+    filed = disputes.file_dispute(store, LIMITS, at, words, DisputeFiler(client=TOLD_US, owns=False))
+    assert isinstance(filed, FiledDispute), filed
     return filed.dispute.id
 
 

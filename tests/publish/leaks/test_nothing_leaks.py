@@ -11,15 +11,15 @@ from urllib.parse import urlsplit
 import pytest
 
 from evidence.store import OptOut, OptOutScope
-from publish import dataset
-from publish.api.guide import document
-from publish.badges import names
-from publish.disclosure import Shown
+from publish import public_servers
+from publish.api.guide import make_openapi_document
+from publish.badges.images import badge_names
+from publish.disclosure import PublicRecords
 from tests.publish.leaks.conftest import House, built
 from tests.publish.leaks.crawling import Crawl, call_tool, paths_of_api
 from tests.publish.leaks.planting import FOUND, GONE, NIGHT, WITHHELD, WORDS, Planted
 
-pytestmark = [pytest.mark.xdist_group("leaks"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("leaks")
 
 AT_ONCE = timedelta(seconds=1)
 """How long a copy may be served before anybody asks whether it still holds."""
@@ -54,14 +54,15 @@ def values(planted: Planted) -> dict[str, Sequence[str]]:
 def pages(planted: Planted) -> Iterator[str]:
     """Addresses of pages, also of what no link leads to."""
     nouns = ("", "/tools", "/observations", "/transcript", "/project", "/evidence", "/history", "/changes", "/fixes",
-             "/retests", "/disputes", "/disputes/new", "/control", "/compare", "/receipts/adaptive@1")  # fmt: skip
+             "/badges", "/retests", "/disputes", "/disputes/new", "/control", "/compare",
+             "/receipts/adaptive@1")  # fmt: skip
     for server in planted.servers:
         yield from (f"/servers/{server}{noun}" for noun in nouns)
         if server in {planted.marked.server.id, planted.gone.id}:
             yield from (f"/servers/{server}{noun}?run={run}" for noun in nouns for run in planted.runs)
         yield f"/servers/{server}/compare?from={planted.runs[0]}&to={WITHHELD.id}"
         yield f"/compare?a={server}&b={planted.marked.server.id}"
-        yield from (f"/badges/{server}/{name}.{form}" for name in names() for form in ("svg", "json"))
+        yield from (f"/badges/{server}/{name}.{form}" for name in badge_names() for form in ("svg", "json"))
     yield from (f"/servers?text={word}" for word in WORDS)
     yield from (f"/datasets/{run}/manifest.json" for run in planted.runs)
     yield from (f"/retests/{planted.retest}", f"/disputes/{planted.dispute}")
@@ -82,7 +83,9 @@ def _findings(planted: Planted) -> list[str]:
 
 def everything(house: House, *skipped: str) -> Crawl:
     crawl = house.crawl(*skipped)
-    crawl.add(*BEGINNINGS, *MACHINES, *pages(house.planted), *paths_of_api(document(), values(house.planted)))
+    crawl.add(
+        *BEGINNINGS, *MACHINES, *pages(house.planted), *paths_of_api(make_openapi_document(), values(house.planted))
+    )
     crawl.run()
     for name, arguments in calls(house.planted):
         crawl.answers[f"{name} {arguments}"] = call_tool(house.client, name, arguments)
@@ -134,11 +137,11 @@ def test_servers_and_nights_that_are_not_shown_are_unknown(crawl: Crawl, house: 
 
 def test_the_crawl_notices_what_is_not_withheld(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With disclosure out of order the words are on pages, in the API, in the MCP server and in the dataset."""
-    monkeypatch.setattr(dataset, "public_body", lambda body, *_: body)
-    monkeypatch.setattr(dataset, "disclose", lambda dossier: Shown(dict(dossier.records)))
+    monkeypatch.setattr(public_servers, "redact_receipt_body", lambda body, *_: body)
+    monkeypatch.setattr(public_servers, "disclose_dossier", lambda dossier: PublicRecords(dict(dossier.records)))
     with built(tmp_path) as house:
         marked = house.planted.marked.server.id
-        crawl = house.crawl("/servers?", *HANDBOOK)
+        crawl = house.crawl("/servers?", *HANDBOOK, variants=3)
         crawl.add(f"/servers/{marked}", f"/api/v1/servers/{marked}/scorecards", f"/api/v1/servers/{marked}/evidence")
         crawl.add("/api/v1/datasets")
         crawl.run()
@@ -155,14 +158,14 @@ def test_who_opts_out_vanishes_at_once(tmp_path: Path) -> None:
         own = [f"/servers/{server.id}", f"/servers/{server.id}/tools", f"/api/v1/servers/{server.id}"]
         crawls = []
         for _ in range(2):
-            crawl = house.crawl("/datasets/", "/compare", *HANDBOOK)
+            crawl = house.crawl("/datasets/", "/compare", *HANDBOOK, variants=3)
             crawl.add("/", "/servers", "/sitemap.xml", "/api/v1/servers", *own, *(f"{path}/history" for path in own))
             crawl.run()
             for name, arguments in calls(house.planted):
                 crawl.answers[f"{name} {arguments}"] = call_tool(house.client, name, arguments)
             crawls.append(crawl)
             asked = OptOut(scope=OptOutScope.SERVER, value=server.id, at=house.clock.wall(), who="ana", note="asked")
-            house.store.opt_outs.add(asked)
+            house.store.opt_outs.add_opt_out(asked)
             house.clock.step(AT_ONCE)
     before, after = ([url for url, text in crawl.answers.items() if server.name in text] for crawl in crawls)
     assert len(before) > 10

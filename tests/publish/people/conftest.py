@@ -8,11 +8,11 @@ from starlette.testclient import TestClient
 
 from evidence.model import Dossier, ServerId
 from evidence.store import Store
-from evidence.store.audit import Act
-from publish.people.tokens import mint, owner_scope
-from publish.site.app import create_app
+from evidence.store.decisions.audit_trail import AuditEntry
+from publish.app import create_app
+from publish.community.tokens import create_token, owner_scope
 from scoring import receipt
-from scoring.scorecard import Line
+from scoring.results.scorecard import Line
 from tests.publish import samples
 from tests.publish.api.shelves import publish
 from tests.publish.people.desks import TakingDesk
@@ -20,10 +20,10 @@ from tests.publish.people.desks import TakingDesk
 
 @dataclass
 class House:
-    """A store with published servers, its desk, and a client of the whole site."""
+    """A store with published servers, its backend, and a client of the whole site."""
 
     store: Store
-    desk: TakingDesk
+    backend: TakingDesk
     client: TestClient
 
     def server(self, name: str = "") -> ServerId:
@@ -33,14 +33,14 @@ class House:
 
     def line(self, server: ServerId, rubric: str = "lint") -> Line:
         """A line of its newest receipt."""
-        (card,) = self.store.scorecards(samples.RUN.id, servers=[server], rubric=rubric)
-        return receipt.decode(card.body).lines[0]
+        (card,) = self.store.read_scorecards(samples.RUN.id, servers=[server], rubric=rubric)
+        return receipt.decode_scorecard(card.body).lines[0]
 
     def token(self, *scopes: str, name: str = "ana", **changes: object) -> dict[str, str]:
         """The header of a new token."""
-        minted = mint(name, scopes, now=self.desk.now(), **changes)  # type: ignore[arg-type]
-        act = Act(at=self.desk.now(), who="op", what="token.new", subject=minted.token.id)
-        self.store.tokens.add(minted.token, act)
+        minted = create_token(name, scopes, now=self.backend.now(), **changes)  # type: ignore[arg-type]
+        act = AuditEntry(at=self.backend.now(), who="op", what="token.new", subject=minted.token.id)
+        self.store.api_tokens.put_token(minted.token, act)
         return {"Authorization": f"Bearer {minted.text}"}
 
     def owner(self, server: ServerId) -> dict[str, str]:
@@ -52,7 +52,7 @@ class House:
 def house(make_store: Callable[[Sequence[Dossier]], Store]) -> Iterator[House]:
     store = make_store([])
     publish(store, [*samples.dossiers(9), samples.hostile_dossier()])
-    desk = TakingDesk(store=store)
-    app = create_app(store, desk)
+    backend = TakingDesk(store=store)
+    app = create_app(store, backend)
     with TestClient(app, raise_server_exceptions=True, follow_redirects=False) as client:
-        yield House(store, desk, client)
+        yield House(store, backend, client)

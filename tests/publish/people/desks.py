@@ -10,7 +10,14 @@ from datetime import datetime, timedelta
 from evidence.model import ServerId
 from evidence.store import ClientLimit, Store
 from evidence.store import Retest as Row
-from publish.site.desk import Accepted, Asker, Refused, Report, Standing, WhyRefused
+from publish.web.backend import (
+    Requester,
+    RequesterRole,
+    RetestAccepted,
+    RetestProgress,
+    RetestRefusal,
+    RetestRefused,
+)
 from tests.publish.site.desks import NOW, PlainDesk
 
 
@@ -21,7 +28,7 @@ class TakingDesk(PlainDesk):
     store: Store | None = None
     most: int = 3
     at: datetime = NOW
-    reports: dict[str, Report] = field(default_factory=dict)
+    reports: dict[str, RetestProgress] = field(default_factory=dict)
 
     def now(self) -> datetime:
         return self.at
@@ -30,21 +37,21 @@ class TakingDesk(PlainDesk):
         self.at += by
         self.seconds += by.total_seconds()
 
-    def ask_retest(self, server: ServerId, who: Asker) -> Accepted | Refused:
+    def ask_retest(self, server: ServerId, who: Requester) -> RetestAccepted | RetestRefused:
         assert self.store is not None
         new = Row(id=f"20260302T120000Z-{secrets.token_hex(6)}", server=server, client=who.client, asked_at=self.at)
-        limit = None if who.standing is Standing.OPERATOR else ClientLimit(self.most, self.at - timedelta(days=1))
-        found = self.store.retests.ask(new, limit)
+        limit = None if who.standing is RequesterRole.OPERATOR else ClientLimit(self.most, self.at - timedelta(days=1))
+        found = self.store.retests.request_retest(new, limit)
         if found is None:
-            return Refused(why=WhyRefused.TOO_MANY, message="at most 3 re-tests in 24 hours: try again later")
-        return Accepted(retest=found, ready_at=self.at, again=found.id != new.id)
+            return RetestRefused(why=RetestRefusal.TOO_MANY, message="at most 3 re-tests in 24 hours: try again later")
+        return RetestAccepted(retest=found, ready_at=self.at, again=found.id != new.id)
 
-    def retest(self, retest: str) -> Report | None:
+    def retest(self, retest: str) -> RetestProgress | None:
         assert self.store is not None
-        found = self.store.retests.find(retest)
-        known = self.reports.get(retest, Report(retest=found, ready_at=self.at) if found else None)
+        found = self.store.retests.find_retest(retest)
+        known = self.reports.get(retest, RetestProgress(retest=found, ready_at=self.at) if found else None)
         return known and replace(known, retest=found or known.retest)
 
-    def retests(self, server: ServerId, limit: int = 20) -> Sequence[Report]:
+    def retests(self, server: ServerId, limit: int = 20) -> Sequence[RetestProgress]:
         assert self.store is not None
-        return [Report(retest=one, ready_at=self.at) for one in self.store.retests.newest(limit, server)]
+        return [RetestProgress(retest=one, ready_at=self.at) for one in self.store.retests.list_retests(limit, server)]

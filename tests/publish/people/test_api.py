@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 from evidence.store import RetestState
-from evidence.store.audit import Act
-from evidence.store.claim_rows import ClaimState
-from publish.people import tokens
-from publish.people.limits import PeopleLimits
-from publish.people.webhooks import secret_of
+from evidence.store.community.claim_values import ClaimState
+from evidence.store.decisions.audit_trail import AuditEntry
+from publish.community import tokens
+from publish.community.limits import CommunityLimits
+from publish.community.webhooks import derive_secret
 from tests.publish import samples
 from tests.publish.people.conftest import House
 
@@ -39,16 +39,16 @@ def test_a_re_test_is_accepted_with_where_to_follow_it(house: House) -> None:
 
 
 def test_re_tests_are_few_and_only_of_what_is_listed(house: House) -> None:
-    house.desk.most = 1
+    house.backend.most = 1
     one, other = house.server(), house.server("hostile")
     assert house.client.post(f"{V1}/servers/{one}/retests").status_code == 202
     many = house.client.post(f"{V1}/servers/{other}/retests")
     assert (many.status_code, many.headers["retry-after"]) == (429, "3600")
     assert many.headers["content-type"] == "application/problem+json"
     assert house.client.post(f"{V1}/servers/srv_{'0' * 20}/retests").status_code == 404
-    house.desk.hidden.add(one)
+    house.backend.hidden.add(one)
     assert house.client.post(f"{V1}/servers/{one}/retests").status_code == 404
-    assert house.client.get(f"{V1}/retests/{house.store.retests.unfinished()[0].id}").status_code == 404
+    assert house.client.get(f"{V1}/retests/{house.store.retests.list_unfinished_retests()[0].id}").status_code == 404
 
 
 def test_a_token_says_with_what_standing_is_asked(house: House) -> None:
@@ -60,20 +60,20 @@ def test_a_token_says_with_what_standing_is_asked(house: House) -> None:
         (house.token(tokens.ADMIN_DISPUTES), "anyone"),
     ):
         assert house.client.post(f"{V1}/servers/{server}/retests", headers=headers).status_code == 202
-        (row,) = house.store.retests.unfinished()
+        (row,) = house.store.retests.list_unfinished_retests()
         assert row.client.partition(":")[0] == standing
-        assert house.store.retests.finish(row.id, RetestState.FAILED, house.desk.now())
+        assert house.store.retests.finish_retest(row.id, RetestState.FAILED, house.backend.now())
 
 
 def test_tokens_that_prove_nothing_of_a_server_are_no_new_clients(house: House) -> None:
     server, other = house.server(), house.server("hostile")
     for _ in range(2):
         house.client.post(f"{V1}/servers/{server}/retests", headers=house.owner(other))
-        (row,) = house.store.retests.unfinished()
-        house.store.retests.finish(row.id, RetestState.FAILED, house.desk.now())
+        (row,) = house.store.retests.list_unfinished_retests()
+        house.store.retests.finish_retest(row.id, RetestState.FAILED, house.backend.now())
         assert dispute(house, server, headers=house.owner(other)).status_code in {200, 201}
-    assert len({one.client for one in house.store.retests.newest(9, server)}) == 1
-    assert len(house.store.disputes.read(server=server)) == 1
+    assert len({one.client for one in house.store.retests.list_retests(9, server)}) == 1
+    assert len(house.store.disputes.list_disputes(server=server)) == 1
 
 
 def test_a_dispute_is_told_without_its_words_until_somebody_looked(house: House) -> None:
@@ -124,15 +124,15 @@ def test_a_dispute_that_is_not_as_described_is_refused(house: House) -> None:
         answer = dispute(house, house.server(), **changes)
         assert answer.status_code == 422, changes
         assert answer.headers["content-type"] == "application/problem+json"
-    assert house.store.disputes.read() == []
+    assert house.store.disputes.list_disputes() == []
 
 
 def test_a_client_is_stopped_and_the_maintainers_dispute_is_marked(house: House) -> None:
     server = house.server()
-    house.desk.people = PeopleLimits(disputes_of_client=0)
+    house.backend.people = CommunityLimits(disputes_of_client=0)
     stopped = dispute(house, server)
     assert (stopped.status_code, stopped.headers["retry-after"]) == (429, "3600")
-    house.desk.people = PeopleLimits()
+    house.backend.people = CommunityLimits()
     assert dispute(house, server, house.owner(server)).json()["by_maintainer"] is True
     assert dispute(house, server, house.owner(house.server("hostile"))).json()["by_maintainer"] is False
 
@@ -154,10 +154,12 @@ def test_hostile_words_come_back_as_they_were_said_and_do_no_harm(house: House) 
 
 def test_decisions_need_a_token_of_their_own(house: House) -> None:
     where = dispute(house, house.server()).headers["location"] + "/accept"
-    ended = house.token(tokens.ADMIN_DISPUTES, expires_at=house.desk.now())
+    ended = house.token(tokens.ADMIN_DISPUTES, expires_at=house.backend.now())
     revoked = house.token(tokens.ADMIN_DISPUTES)
     number = revoked["Authorization"].split("_")[1]
-    assert house.store.tokens.revoke(number, Act(at=house.desk.now(), who="op", what="token.revoke", subject=number))
+    assert house.store.api_tokens.revoke_token(
+        number, AuditEntry(at=house.backend.now(), who="op", what="token.revoke", subject=number)
+    )
     good = house.token(tokens.ADMIN_DISPUTES)["Authorization"]
     wrong = good[:-3] + ("abc" if not good.endswith("abc") else "abd")
     for header, status in (
@@ -179,13 +181,13 @@ def test_decisions_need_a_token_of_their_own(house: House) -> None:
 
 
 def test_who_guesses_tokens_has_to_wait(house: House) -> None:
-    house.desk.people = PeopleLimits(failures=3)
+    house.backend.people = CommunityLimits(failures=3)
     good, path = house.token(tokens.ADMIN_AUDIT), f"{V1}/audit"
     bad = {"Authorization": f"Bearer hmk_{'0' * 12}_{'x' * 43}"}
     assert [house.client.get(path, headers=bad).status_code for _ in range(4)] == [401, 401, 401, 429]
     waiting = house.client.get(path, headers=good)
     assert (waiting.status_code, waiting.headers["retry-after"]) == (429, "601")
-    house.desk.pass_time(timedelta(minutes=10, seconds=1))
+    house.backend.pass_time(timedelta(minutes=10, seconds=1))
     assert house.client.get(path, headers=good).status_code == 200
 
 
@@ -196,9 +198,9 @@ def test_an_owners_token_counts_from_its_proof_to_its_lapse(house: House) -> Non
     headers = {"Authorization": f"Bearer {started.json()['token']}"}
     path = f"{V1}/servers/{server}/webhooks"
     assert house.client.get(path, headers=headers).status_code == 401
-    (claim,) = house.store.claims.read()
+    (claim,) = house.store.claims.list_claims()
     for state, status in ((ClaimState.PROVEN, 200), (ClaimState.LAPSED, 401)):
-        house.store.claims.settle(replace(claim, state=state))
+        house.store.claims.record_check(replace(claim, state=state))
         assert house.client.get(path, headers=headers).status_code == status
     told = house.client.get(started.headers["location"])
     assert told.json()["state"] == "lapsed"
@@ -224,7 +226,7 @@ def test_a_webhook_is_the_owners_and_its_secret_is_told_once(house: House) -> No
     assert house.client.post(path, json=url, headers=theirs).status_code == 403
     made = house.client.post(path, json=url, headers=mine)
     assert made.status_code == 201
-    assert made.json()["secret"] == secret_of(house.desk.sealed, made.json()["id"])
+    assert made.json()["secret"] == derive_secret(house.backend.sealed, made.json()["id"])
     listed = house.client.get(path, headers=mine)
     assert "secret" not in listed.text
     hook = f"{V1}/webhooks/{made.json()['id']}"
@@ -255,22 +257,22 @@ def test_an_address_that_is_none_is_no_webhook(house: House) -> None:
     for url in NO_ADDRESSES:
         answer = house.client.post(f"{V1}/servers/{server}/webhooks", json={"url": url}, headers=mine)
         assert answer.status_code == 422, url
-    assert house.store.webhooks.read() == []
+    assert house.store.webhooks.list_webhooks() == []
 
 
 def test_an_opt_out_takes_the_server_from_every_list_at_once(house: House) -> None:
     server = house.server()
-    house.store.board.hide([])
+    house.store.listing.set_hidden_servers([])
     before = house.client.get(f"{V1}/servers").json()["total"]
     put = house.client.put(f"{V1}/servers/{server}/opt-out", json={}, headers=house.owner(server))
     assert put.status_code == 204
-    # Nobody has told the desk: what is stored alone has to be enough.
+    # Nobody has told the backend: what is stored alone has to be enough.
     assert house.client.get(f"{V1}/servers").json()["total"] == before - 1
     for path in ("/servers", "/", "/sitemap.xml", f"{V1}/servers", "/compare?q=a", f"/servers/{server}"):
         assert server not in house.client.get(path).text, path
     assert house.client.get(f"/servers/{server}").status_code == 404
-    house.store.board.hide([])  # by somebody who looked before
-    assert house.store.board.find(server) is None
+    house.store.listing.set_hidden_servers([])  # by somebody who looked before
+    assert house.store.listing.find_server(server) is None
 
 
 def test_whoever_controls_a_server_opts_out_and_in(house: House) -> None:
@@ -279,14 +281,14 @@ def test_whoever_controls_a_server_opts_out_and_in(house: House) -> None:
     assert house.client.put(path, json={}).status_code == 401
     assert house.client.put(path, json={}, headers=house.owner(house.server("hostile"))).status_code == 403
     assert house.client.put(path, json={"note": "not ready"}, headers=mine).status_code == 204
-    (entry,) = house.store.opt_outs.read()
+    (entry,) = house.store.opt_outs.read_opt_outs()
     assert (entry.value, entry.who, entry.note) == (server, "its owner", "not ready")
-    house.desk.hidden.add(server)
+    house.backend.hidden.add(server)
     assert house.client.delete(path, headers=mine).status_code == 204
-    assert house.store.opt_outs.read() == []
+    assert house.store.opt_outs.read_opt_outs() == []
     assert house.client.delete(path, headers=mine).status_code == 409
     assert house.client.put(path, json={}, headers=house.token(tokens.ADMIN_OPT_OUTS)).status_code == 204
-    assert [one.what for one in house.store.audit.read(3, subject=server)] == [
+    assert [one.what for one in house.store.audit.read_entries(3, subject=server)] == [
         "server.opt_out",
         "server.opt_in",
         "server.opt_out",

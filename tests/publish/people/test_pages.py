@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from evidence.store.claim_rows import ClaimState
-from evidence.store.dispute_rows import DisputeState
-from publish.people import disputing
-from publish.people.disputing import Decider, Verdict
+from evidence.store.community.claim_values import ClaimState
+from evidence.store.community.dispute_values import DisputeState
+from publish.community import disputes
+from publish.community.disputes import DisputeDecider, Verdict
 from tests.publish import samples
 from tests.publish.people.conftest import House
 
 HOSTILE = f"{samples.HOSTILE} and these are more than twenty characters"
-OP = Decider("op")
+OP = DisputeDecider("op")
 
 
 def test_a_re_test_is_asked_for_by_a_form_and_followed_without_a_script(house: House) -> None:
@@ -40,12 +40,12 @@ def test_a_form_of_another_site_is_refused(house: House) -> None:
     for path in (f"/servers/{server}/retests", f"/servers/{server}/control"):
         for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}):
             assert house.client.post(path, headers=headers, data={"way": "server"}).status_code == 403
-    assert house.store.retests.unfinished() == []
-    assert house.store.claims.read() == []
+    assert house.store.retests.list_unfinished_retests() == []
+    assert house.store.claims.list_claims() == []
 
 
 def test_who_asks_too_often_is_told_when_to_come_again(house: House) -> None:
-    house.desk.most = 0
+    house.backend.most = 0
     refused = house.client.post(f"/servers/{house.server()}/retests")
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "3600")
     assert "at most 3 re-tests" in refused.text
@@ -53,7 +53,7 @@ def test_who_asks_too_often_is_told_when_to_come_again(house: House) -> None:
 
 def test_who_opted_out_has_no_pages(house: House) -> None:
     server = house.server()
-    house.desk.hidden.add(server)
+    house.backend.hidden.add(server)
     for tail in ("retests", "disputes", "control"):
         assert house.client.get(f"/servers/{server}/{tail}").status_code == 404
     assert house.client.post(f"/servers/{server}/retests").status_code == 404
@@ -70,13 +70,15 @@ def test_a_line_is_disputed_by_a_form_and_the_words_wait_for_an_operator(house: 
     url = action[1].replace("&amp;", "&")
     sent = house.client.post(url, data={"reason": HOSTILE, "contact": "me@example.com"})
     assert sent.status_code == 303
-    (known,) = house.store.disputes.read()
+    (known,) = house.store.disputes.list_disputes()
     assert (known.line.at, known.contact) == (line.at, "me@example.com")
     unread = house.client.get(f"/servers/{server}/disputes")
     assert known.id in unread.text
     assert "more than twenty characters" not in unread.text
-    disputing.decide(house.store, known, Verdict.REJECT, OP, at=house.desk.now(), answer=f"no: {samples.HOSTILE}")
-    house.desk.pass_time(timedelta(seconds=2))  # decided in another process, and copies are at most a second old
+    disputes.decide_dispute(
+        house.store, known, Verdict.REJECT, OP, at=house.backend.now(), answer=f"no: {samples.HOSTILE}"
+    )
+    house.backend.pass_time(timedelta(seconds=2))  # decided in another process, and copies are at most a second old
     read = house.client.get(f"/servers/{server}/disputes")
     assert "more than twenty characters" in read.text
     for text in (form.text, unread.text, read.text):
@@ -100,7 +102,7 @@ def test_a_dispute_without_a_reason_is_told_what_is_missing_and_keeps_the_words(
         f"/servers/{server}/disputes", params=where | {"at": "elsewhere"}, data={"reason": "x" * 30}
     )
     assert unknown.status_code == 404
-    assert house.store.disputes.read() == []
+    assert house.store.disputes.list_disputes() == []
 
 
 def test_control_is_claimed_by_a_form_and_the_token_is_shown_once(house: House) -> None:
@@ -111,13 +113,13 @@ def test_control_is_claimed_by_a_form_and_the_token_is_shown_once(house: House) 
     assert claimed.status_code == 201
     token = re.search(r"hmk_[0-9a-f]{12}_[\w-]{43}", claimed.text)
     assert token is not None
-    (claim,) = house.store.claims.read()
+    (claim,) = house.store.claims.list_claims()
     assert claim.challenge in claimed.text
     again = house.client.get(f"/servers/{server}/control/{claim.id}")
     assert claim.challenge in again.text
     assert token[0] not in again.text
     assert "Look how far it is" in again.text
-    house.desk.pass_time(timedelta(minutes=3))
+    house.backend.pass_time(timedelta(minutes=3))
     assert house.client.post(f"/servers/{server}/control/{claim.id}").status_code == 303
     assert house.client.get(f"/servers/{house.server()}/control/{claim.id}").status_code == 404
     assert claim.state is ClaimState.WAITING
@@ -128,8 +130,8 @@ def test_what_is_dropped_is_nowhere(house: House) -> None:
     line = house.line(server)
     where = {"rubric": "lint", "cites": line.cites, "at": line.at}
     house.client.post(f"/servers/{server}/disputes", params=where, data={"reason": "buy my watches, very cheap ones"})
-    (known,) = house.store.disputes.read()
-    disputing.decide(house.store, known, Verdict.DROP, OP, at=house.desk.now())
-    assert house.store.disputes.read()[0].state is DisputeState.DROPPED
-    house.desk.pass_time(timedelta(seconds=2))
+    (known,) = house.store.disputes.list_disputes()
+    disputes.decide_dispute(house.store, known, Verdict.DROP, OP, at=house.backend.now())
+    assert house.store.disputes.list_disputes()[0].state is DisputeState.DROPPED
+    house.backend.pass_time(timedelta(seconds=2))
     assert known.id not in house.client.get(f"/servers/{server}/disputes").text

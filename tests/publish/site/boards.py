@@ -14,13 +14,13 @@ from evidence.kinds import listing
 from evidence.kinds.listing import Listing
 from evidence.model import Dossier, Observed, Run, ServerRef, Status, Trigger
 from evidence.store import RunState, Store
-from publish.posting import post
-from scoring import catalogue
-from scoring.assess import assess
-from scoring.scorecard import Scorecard
+from publish.publication.listing_writer import write_listing
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.results.scorecard import Scorecard
 from tests.publish import samples
+from tests.publish.reports import Page
 from tests.publish.shelf import stored
-from tests.publish.test_report import Page
 
 PUBLISHED = RunState.PUBLISHED
 
@@ -33,8 +33,8 @@ def night(number: int, **pins: str) -> Run:
 
 def judged(dossier: Dossier) -> list[Scorecard]:
     """The receipts that the methodologies really give."""
-    assessment = assess(dossier)
-    return [rubric.score(assessment) for rubric in catalogue.rubrics()]
+    assessment = assess_dossier(dossier)
+    return [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
 
 
 def put(
@@ -54,15 +54,15 @@ def put(
         )
         for dossier in dossiers
     ]
-    store.put_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
+    store.put_registry_page(run.id, "starter", refs, cursor=None, done=True, at=run.as_of)
     ids = [dossier.server.id for dossier in dossiers]
-    store.plan(run.id, ids, run.as_of)
+    store.plan_run(run.id, ids, run.as_of)
     records = [replace(record, observed_at=run.as_of) for dossier in dossiers for record in dossier.records.values()]
     store.put_records(run.id, records, done=ids, at=run.as_of)
     store.put_scorecards(run.id, [stored(replace(card, as_of=run.as_of)) for card in cards], done=ids, at=run.as_of)
-    store.set_state(run.id, state, run.as_of)
+    store.set_run_state(run.id, state, run.as_of)
     if state is PUBLISHED:
-        post(store, run)
+        write_listing(store, run)
     return store
 
 

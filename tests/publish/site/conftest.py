@@ -6,8 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from evidence.store import Store
-from publish.site.app import create_app
-from publish.site.desk import Desk
+from publish.app import create_app
+from publish.web.backend import SiteBackend
 from tests.publish.site.desks import PlainDesk
 
 SiteOf = Callable[..., TestClient]
@@ -18,8 +18,8 @@ def site_of() -> Iterator[SiteOf]:
     """Clients of the whole app over a store; failures are answered as they would be, and not raised."""
     opened: list[TestClient] = []
 
-    def open_site(store: Store, desk: Desk | None = None) -> TestClient:
-        app = create_app(store, desk or PlainDesk())
+    def open_site(store: Store, backend: SiteBackend | None = None) -> TestClient:
+        app = create_app(store, backend or PlainDesk())
         client = TestClient(app, raise_server_exceptions=False, follow_redirects=False)
         opened.append(client)
         return client.__enter__()

@@ -8,8 +8,17 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 from evidence.model import Server, ServerId
-from publish.people.limits import PeopleLimits
-from publish.site.desk import Accepted, Asker, Limits, Operator, Refused, Report, Standing, WhyRefused
+from publish.community.limits import CommunityLimits
+from publish.web.backend import (
+    Operator,
+    Requester,
+    RequesterRole,
+    RequestLimits,
+    RetestAccepted,
+    RetestProgress,
+    RetestRefusal,
+    RetestRefused,
+)
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 WHO = Operator(contact_url="https://who.example/crawler", user_agent="hallmark/test")
@@ -18,10 +27,10 @@ WHO = Operator(contact_url="https://who.example/crawler", user_agent="hallmark/t
 @dataclass
 class PlainDesk:
     base_url: str = "https://hallmark.example"
-    limits: Limits = field(default_factory=lambda: Limits(rate=0))
+    limits: RequestLimits = field(default_factory=lambda: RequestLimits(rate=0))
     operator: Operator = WHO
     datasets: str = ""
-    people: PeopleLimits = field(default_factory=PeopleLimits)
+    people: CommunityLimits = field(default_factory=CommunityLimits)
     settings: str = ""
     seconds: float = 0.0
     hidden: set[ServerId] = field(default_factory=set)
@@ -41,14 +50,14 @@ class PlainDesk:
     def mark(self, revision: str) -> str:
         return self.settings
 
-    def client(self, address: str, standing: Standing = Standing.ANYONE) -> Asker:
-        return Asker(f"digest-of-{address}", standing)
+    def client(self, address: str, standing: RequesterRole = RequesterRole.ANYONE) -> Requester:
+        return Requester(f"digest-of-{address}", standing)
 
-    def ask_retest(self, server: ServerId, who: Asker) -> Accepted | Refused:
-        return Refused(why=WhyRefused.UNKNOWN_SERVER, message="this desk takes no requests")
+    def ask_retest(self, server: ServerId, who: Requester) -> RetestAccepted | RetestRefused:
+        return RetestRefused(why=RetestRefusal.UNKNOWN_SERVER, message="this backend takes no requests")
 
-    def retest(self, retest: str) -> Report | None:
+    def retest(self, retest: str) -> RetestProgress | None:
         return None
 
-    def retests(self, server: ServerId, limit: int = 20) -> Sequence[Report]:
+    def retests(self, server: ServerId, limit: int = 20) -> Sequence[RetestProgress]:
         return ()

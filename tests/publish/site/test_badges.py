@@ -11,11 +11,11 @@ import pytest
 
 from evidence.model import Dossier
 from evidence.store import Store
-from publish import badges
+from publish.badges import images
 from tests.publish import samples
+from tests.publish.badges.test_images import SERVER, listed
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import NOW, PlainDesk
-from tests.publish.test_badges import SERVER, listed
 
 Make = Callable[[Sequence[Dossier]], Store]
 
@@ -25,13 +25,13 @@ def store(make_store: Make) -> Store:
     """A store whose board shows one server."""
     filled = make_store([Dossier(server=SERVER, as_of=samples.AS_OF)])
     row = replace(listed(), as_of=NOW - timedelta(days=1))
-    filled.board.put(samples.RUN.id, [row], lambda: b"{}")
+    filled.listing.write_listing(samples.RUN.id, [row], lambda: b"{}")
     return filled
 
 
 def test_every_badge_is_a_picture_and_an_endpoint(store: Store, site_of: SiteOf) -> None:
     site = site_of(store)
-    for name in badges.names():
+    for name in images.badge_names():
         picture = site.get(f"/badges/{SERVER.id}/{name}.svg")
         assert (picture.status_code, picture.headers["content-type"]) == (200, "image/svg+xml")
         assert picture.headers["cache-control"] == "public, max-age=300"

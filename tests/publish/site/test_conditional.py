@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from evidence.model import Dossier
 from evidence.store import Store, StoreUnavailable
-from publish.site.encoding import chosen, encoded
-from publish.site.site import PUBLIC
+from publish.web.content_encoding import choose_encoding, encode_body
+from publish.web.context import CACHE_PUBLIC
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import PlainDesk
 
@@ -25,9 +25,9 @@ TEXT = "word " * 1_000
 class Counted:
     """A site with a few routes that count how often they are rendered."""
 
-    def __init__(self, client: TestClient, store: Store, desk: PlainDesk) -> None:
-        self.client, self.desk, self.calls, self.revision = client, desk, 0, "1"
-        store.board.revision = self._revision  # type: ignore[method-assign]
+    def __init__(self, client: TestClient, store: Store, backend: PlainDesk) -> None:
+        self.client, self.backend, self.calls, self.revision = client, backend, 0, "1"
+        store.listing.read_revision = self._revision  # type: ignore[method-assign]
         app = client.app
         assert isinstance(app, FastAPI)
         app.add_api_route("/public", self.public)
@@ -41,7 +41,7 @@ class Counted:
 
     def public(self, failing: bool = False) -> Response:
         self.calls += 1
-        headers = {"cache-control": PUBLIC}
+        headers = {"cache-control": CACHE_PUBLIC}
         return Response(f"{self.calls} {TEXT}", 500 if failing else 200, headers, "text/html")
 
     def private(self) -> Response:
@@ -61,8 +61,8 @@ class Counted:
 
 @pytest.fixture
 def counted(make_store: MakeStore, site_of: SiteOf) -> Counted:
-    store, desk = make_store([]), PlainDesk()
-    return Counted(site_of(store, desk), store, desk)
+    store, backend = make_store([]), PlainDesk()
+    return Counted(site_of(store, backend), store, backend)
 
 
 def test_a_client_that_has_the_edition_is_answered_without_rendering(counted: Counted) -> None:
@@ -87,7 +87,7 @@ def test_another_revision_has_another_tag_at_once(counted: Counted) -> None:
 
 def test_other_settings_have_another_tag(counted: Counted) -> None:
     tag = counted.client.get("/public").headers["etag"]
-    counted.desk.settings = "another list of opt-outs"
+    counted.backend.settings = "another list of opt-outs"
     assert counted.again("/public", tag) == 200
 
 
@@ -173,8 +173,8 @@ def test_a_stream_of_events_is_never_held_back(counted: Counted) -> None:
     ],
 )
 def test_the_coding_is_the_one_that_the_client_prefers(accepted: str, coding: str) -> None:
-    assert chosen(accepted) == coding
+    assert choose_encoding(accepted) == coding
 
 
 def test_the_same_body_is_always_encoded_the_same() -> None:
-    assert encoded(b"a" * 999, "gzip") == encoded(b"a" * 999, "gzip")
+    assert encode_body(b"a" * 999, "gzip") == encode_body(b"a" * 999, "gzip")

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from evidence.store import Store
-from publish.datasets.manifest import MANIFEST
+from publish.datasets.snapshot.manifest import MANIFEST
 from tests.publish.datasets.conftest import night, written  # noqa: F401  fixtures
 from tests.publish.datasets.nights import RUN
 from tests.publish.site.conftest import SiteOf

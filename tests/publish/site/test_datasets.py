@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evidence.model import Dossier
 from evidence.store import Store
-from publish.datasets.export import Order, export
+from publish.datasets.export import ExportOrder, export_snapshot
 from tests.publish import samples
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import PlainDesk
@@ -24,15 +24,15 @@ def test_without_a_place_it_says_what_to_do(make_store: MakeStore, site_of: Site
 
 
 def test_a_place_of_another_machine_is_not_contacted(make_store: MakeStore, site_of: SiteOf) -> None:
-    desk = PlainDesk(datasets="memory://snapshots")
-    assert "They are kept elsewhere" in site_of(make_store([]), desk).get("/datasets").text
+    backend = PlainDesk(datasets="memory://snapshots")
+    assert "They are kept elsewhere" in site_of(make_store([]), backend).get("/datasets").text
 
 
 def test_a_snapshot_is_listed_with_what_identifies_its_files(
     make_store: MakeStore, site_of: SiteOf, tmp_path: Path
 ) -> None:
     store = make_store(samples.dossiers(3))
-    made = export(store, Order(run=samples.RUN.id), tmp_path / "shelf" / samples.RUN.id)
+    made = export_snapshot(store, ExportOrder(run=samples.RUN.id), tmp_path / "shelf" / samples.RUN.id)
     site = site_of(store, PlainDesk(datasets=str(tmp_path / "shelf")))
     page = site.get("/datasets").text
     for file in made.files:
@@ -49,9 +49,9 @@ def test_a_snapshot_is_listed_with_what_identifies_its_files(
 def test_a_snapshot_that_comes_later_is_listed_within_a_minute(
     make_store: MakeStore, site_of: SiteOf, tmp_path: Path
 ) -> None:
-    store, desk = make_store(samples.dossiers(3)), PlainDesk(datasets=str(tmp_path / "shelf"))
-    site = site_of(store, desk)
+    store, backend = make_store(samples.dossiers(3)), PlainDesk(datasets=str(tmp_path / "shelf"))
+    site = site_of(store, backend)
     assert "No dataset is here yet" in site.get("/datasets").text
-    export(store, Order(run=samples.RUN.id), tmp_path / "shelf" / samples.RUN.id)
-    desk.seconds += 61
+    export_snapshot(store, ExportOrder(run=samples.RUN.id), tmp_path / "shelf" / samples.RUN.id)
+    backend.seconds += 61
     assert samples.RUN.id in site.get("/datasets").text

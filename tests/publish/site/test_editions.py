@@ -12,7 +12,7 @@ from anyio.to_thread import current_default_thread_limiter
 from evidence.model import Dossier
 from evidence.store import Store
 from publish.site.editions import Edition, Editions
-from publish.site.site import Site
+from publish.web.context import SiteContext
 from tests.publish.site.desks import PlainDesk
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
@@ -25,13 +25,13 @@ class Asked:
     def __init__(self, store: Store) -> None:
         self.now, self.times, self.gate = "1", 0, Event()
         self.gate.set()
-        store.board.revision = self._revision  # type: ignore[method-assign]
-        self.editions = Editions(Site(store, PlainDesk()))
+        store.listing.read_revision = self._revision  # type: ignore[method-assign]
+        self.editions = Editions(SiteContext(store, PlainDesk()))
 
     def _revision(self) -> str:
         self.times += 1
         found = self.now
-        assert self.gate.wait(30)
+        assert self.gate.wait(300)
         return found
 
     async def current(self) -> str:

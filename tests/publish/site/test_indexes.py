@@ -10,7 +10,7 @@ import pytest
 
 from evidence.model import Dossier
 from evidence.store import Store
-from publish.site.pages import indexes
+from publish.site.pages import sitemap
 from tests.evidence.store.board_samples import make_many, show
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.fronts import encoded
@@ -36,7 +36,7 @@ def test_the_sitemap_has_exactly_the_servers_past_the_gate(make_store: MakeStore
 def test_a_sitemap_that_is_too_long_is_split(
     make_store: MakeStore, site_of: SiteOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexes, "MOST", 30)
+    monkeypatch.setattr(sitemap, "MOST", 30)
     store = make_store([])
     show(store, ROWS, front=encoded())
     site = site_of(store)

@@ -10,8 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from evidence.store import Store, open_store
-from publish.disclosure import WITHHELD, private_rules
-from publish.mcp_answers import PLACES
+from publish.disclosure import WITHHELD, private_rule_ids
+from publish.mcp.answers import MAX_PLACES
 from tests.publish import samples
 from tests.publish.judged import whole
 from tests.publish.shown import show
@@ -113,7 +113,7 @@ def test_a_finding_is_explained_and_found_on_a_server(ask: Ask) -> None:
 
 def test_places_are_bounded(ask: Ask) -> None:
     told = ask("explain_finding", finding="tool-title-missing", server=GOOD.server.id)
-    assert len(told["places"]) <= PLACES
+    assert len(told["places"]) <= MAX_PLACES
 
 
 def test_scores_that_must_not_be_compared_are_not(ask: Ask) -> None:
@@ -158,12 +158,12 @@ def test_what_is_not_disclosed_is_in_no_answer(ask: Ask) -> None:
     for rubric in ("adaptive", "enterprise"):
         receipt = ask("get_scorecard", server=server, rubric=rubric, limit=200)
         assert any(line["finding"] == WITHHELD for line in receipt["lines"])
-        assert not private_rules() & {line["rule"] for line in receipt["lines"]}
-        assert not any(rule in json.dumps(receipt) for rule in private_rules())
-    for rule in sorted(private_rules()):
+        assert not private_rule_ids() & {line["rule"] for line in receipt["lines"]}
+        assert not any(rule in json.dumps(receipt) for rule in private_rule_ids())
+    for rule in sorted(private_rule_ids()):
         assert ask("explain_finding", finding=rule, server=server)["places"] == []
     compared = json.dumps(ask("compare_servers", first=server, second=GOOD.server.id))
-    assert not any(rule in compared for rule in private_rules())
+    assert not any(rule in compared for rule in private_rule_ids())
 
 
 def test_a_server_that_opted_out_is_as_unknown_as_one_that_never_was(store: Store, site_of: SiteOf) -> None:

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from evidence.store import Store
-from scoring import catalogue
+from scoring.engine import catalogue
 from tests.publish.site.boards import read
 from tests.publish.site.conftest import SiteOf
 
@@ -22,7 +22,7 @@ def site(make_store: MakeStore, site_of: SiteOf) -> TestClient:
 
 def test_every_version_of_every_methodology_has_a_page_with_its_rules(site: TestClient) -> None:
     index = read(site, "/methods")
-    for rubric in catalogue.rubrics():
+    for rubric in catalogue.list_rubrics():
         assert f"/methods/{rubric.name}" in index.links
         page = read(site, f"/methods/{rubric.name}")
         assert {f"/rules/{criterion.rule}" for criterion in rubric.criteria} <= set(page.links)
@@ -43,18 +43,18 @@ def test_a_methodology_without_its_version_leads_to_the_newest(site: TestClient)
 
 def test_every_rule_has_a_page_with_its_price_and_examples(site: TestClient) -> None:
     index = read(site, "/rules")
-    for rule in catalogue.rules():
+    for rule in catalogue.list_rules():
         assert f"/rules/{rule.id}" in index.links
         page = read(site, f"/rules/{rule.id}")
         assert rule.title in page.text
-        cited = {rubric.name for rubric in catalogue.rubrics() for one in rubric.criteria if one.rule == rule.id}
+        cited = {rubric.name for rubric in catalogue.list_rubrics() for one in rubric.criteria if one.rule == rule.id}
         assert {f"/methods/{name}" for name in cited} <= set(page.links)
 
 
 def test_a_published_id_leads_to_its_rule_or_lists_them(site: TestClient) -> None:
     assert site.get("/rules/tool-no-description").headers["location"] == "/rules/tool-description-missing"
     cited: dict[str, set[str]] = {}
-    for rubric in catalogue.rubrics():
+    for rubric in catalogue.list_rubrics():
         for criterion in rubric.criteria:
             cited.setdefault(criterion.cites.casefold(), set()).add(f"/rules/{criterion.rule}")
     name, rules = next((name, rules) for name, rules in cited.items() if len(rules) > 1)

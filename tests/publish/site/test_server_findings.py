@@ -11,22 +11,23 @@ import pytest
 
 from evidence.model import Dossier
 from evidence.store import Disclosure, FindingState, Store
-from publish.disclosure import private_rules
-from publish.findings import spotted
-from publish.people.disputing import Filed, Filer, Words, dispute
-from publish.people.limits import PeopleLimits
+from publish.community.disputes import DisputeFiler, DisputeText, FiledDispute, file_dispute
+from publish.community.limits import CommunityLimits
+from publish.disclosure import private_rule_ids
+from publish.findings.identity import find_private_findings
 from tests.publish import samples
+from tests.publish.findings.test_identity import INJECTION, server
 from tests.publish.projects import with_project
 from tests.publish.site.boards import judged, night, put, read
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import NOW
-from tests.publish.test_findings import INJECTION, server
 
 MakeStore = Callable[..., Store]
 MARKER = "zzmarkerzz"
 RULE = "text-injects-instructions"
 FIRST, SECOND = night(0), night(1)
-PARTS = ("", "/tools", "/observations", "/transcript", "/project", "/evidence", "/history", "/changes")
+PARTS = ("", "/tools", "/observations", "/transcript", "/project", "/evidence", "/history", "/changes",
+         "/badges")  # fmt: skip
 RUBRICS = ("adaptive", "enterprise", "lint", "sdk_tier", "tool_design")
 RECEIPTS = ("adaptive@1", "enterprise@1", "lint@2", "sdk_tier@1", "tool_design@2")
 
@@ -41,7 +42,7 @@ def store(make_store: MakeStore) -> Store:
     put(store, FIRST, [(plain := server("Gets it"))], judged(plain))
     found = poisoned()
     cards = judged(found)
-    store.put_findings(spotted(found, cards), SECOND.as_of)
+    store.put_findings(find_private_findings(found, cards), SECOND.as_of)
     return put(store, SECOND, [found], cards)
 
 
@@ -53,7 +54,7 @@ def paths(here: str) -> list[str]:
 
 def test_no_page_tells_what_is_not_disclosed(store: Store, site_of: SiteOf) -> None:
     found = poisoned()
-    told = {one.rule for one in spotted(found, judged(found))} & private_rules()
+    told = {one.rule for one in find_private_findings(found, judged(found))} & private_rule_ids()
     assert RULE in told
     site, here = site_of(store), f"/servers/{found.server.id}"
     for path in [*paths(here), f"/compare?a={found.server.id}&b={found.server.id}"]:
@@ -65,10 +66,10 @@ def test_no_page_tells_what_is_not_disclosed(store: Store, site_of: SiteOf) -> N
 
 def test_a_disclosed_finding_is_told_with_its_line_and_its_fix(store: Store, site_of: SiteOf) -> None:
     found = poisoned()
-    ids = {one.id for one in spotted(found, judged(found)) if one.rule == RULE}
+    ids = {one.id for one in find_private_findings(found, judged(found)) if one.rule == RULE}
     at = SECOND.as_of + timedelta(hours=1)
     for finding in ids:
-        store.move_finding(
+        store.transition_finding(
             finding,
             Disclosure(at=at, who="ana", before=FindingState.PRIVATE_TRIAGE, after=FindingState.PUBLIC_DISCLOSED),
         )
@@ -89,14 +90,16 @@ def test_a_dispute_stands_beside_its_line_and_every_fault_can_be_disputed(store:
         for line in card.lines
         if line.rule and line.points < 0
     )
-    words = Words(server=found.server.id, rubric="lint", cites=line.cites, at=line.at, reason="It is not so. " * 5)
-    filed = dispute(store, PeopleLimits(), NOW, words, Filer(client="anyone:x"))
-    assert isinstance(filed, Filed)
+    words = DisputeText(
+        server=found.server.id, rubric="lint", cites=line.cites, at=line.at, reason="It is not so. " * 5
+    )
+    filed = file_dispute(store, CommunityLimits(), NOW, words, DisputeFiler(client="anyone:x"))
+    assert isinstance(filed, FiledDispute)
     site, here = site_of(store), f"/servers/{found.server.id}"
-    for path in (here, f"{here}/receipts/lint@2"):
-        page = read(site, path)
-        assert f"{here}/disputes#{filed.dispute.id}" in page.links, path
-        assert page.text.count("Disputed") == 1, path
+    assert "1 disputed line" in read(site, here).text
+    page = read(site, f"{here}/receipts/lint@2")
+    assert f"{here}/disputes#{filed.dispute.id}" in page.links
+    assert page.text.count("Disputed") == 1
     forms = [href for href in read(site, f"{here}/receipts/lint@2").links if "/disputes/new?" in href]
     assert forms
     for form in forms:

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from evidence.model import Dossier
 from evidence.store import ListedScore, Store
-from publish.site.search import search_of
-from publish.site.site import breakable
+from publish.site.list_query import parse_search
+from publish.web.context import break_name
 from tests.evidence.store.board_samples import make_listed, make_many, make_server, show
 from tests.publish.samples import HOSTILE, SCRIPT
 from tests.publish.site.conftest import SiteOf
@@ -148,10 +148,10 @@ def test_what_was_not_measured_is_not_a_zero(make_store: MakeStore, site_of: Sit
 
 
 def test_whoever_opted_out_is_on_no_list(store: Store, site_of: SiteOf) -> None:
-    desk = PlainDesk()
-    first = ids(site_of(store, desk).get("/servers").text)[0]
-    desk.hidden.add(first)
-    assert first not in site_of(store, desk).get("/servers").text
+    backend = PlainDesk()
+    first = ids(site_of(store, backend).get("/servers").text)[0]
+    backend.hidden.add(first)
+    assert first not in site_of(store, backend).get("/servers").text
 
 
 def test_hostile_names_and_questions_stay_text(make_store: MakeStore, site_of: SiteOf) -> None:
@@ -166,7 +166,7 @@ def test_hostile_names_and_questions_stay_text(make_store: MakeStore, site_of: S
 
 def test_addresses_survive_a_round_trip() -> None:
     asked = {"q": "größe 天気", "by": "lint@1", "sort": "name", "reverse": "1", "least": "70.50", "grade": "A+"}
-    search = search_of(asked)
+    search = parse_search(asked)
     assert (
         search.url
         == "/servers?q=gr%C3%B6%C3%9Fe+%E5%A4%A9%E6%B0%97&grade=A%2B&least=70.5&by=lint%401&sort=name&reverse=1"
@@ -176,7 +176,7 @@ def test_addresses_survive_a_round_trip() -> None:
 
 
 def test_names_break_behind_what_joins_their_parts_and_stay_escaped() -> None:
-    assert breakable("io.github.a-b/c") == "io.<wbr>github.<wbr>a-<wbr>b/<wbr>c"
-    assert breakable("https://a") == "https://<wbr>a"
-    assert SCRIPT not in breakable(HOSTILE)
-    assert "\u202e" not in breakable(HOSTILE)
+    assert break_name("io.github.a-b/c") == "io.<wbr>github.<wbr>a-<wbr>b/<wbr>c"
+    assert break_name("https://a") == "https://<wbr>a"
+    assert SCRIPT not in break_name(HOSTILE)
+    assert "\u202e" not in break_name(HOSTILE)

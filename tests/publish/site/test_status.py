@@ -9,8 +9,8 @@ from datetime import timedelta
 import orjson
 
 from evidence.model import Dossier, Run, Trigger
-from evidence.store import RunAct, RunEvent, RunState, Store, open_store
-from publish.nights import nights
+from evidence.store import RunAction, RunEvent, RunState, Store, open_store
+from publish.views.runs import list_runs
 from tests.publish import samples
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import PlainDesk
@@ -34,8 +34,8 @@ def published(make_store: MakeStore, absent: dict[str, int]) -> Store:
     return store
 
 
-def act(store: Store, what: RunAct, note: str) -> None:
-    store.act(LATER.id, RunEvent(at=LATER.as_of, who="operator-name", what=what, note=note))
+def act(store: Store, what: RunAction, note: str) -> None:
+    store.apply_run_action(LATER.id, RunEvent(at=LATER.as_of, who="operator-name", what=what, note=note))
 
 
 def test_before_any_run_it_says_what_to_do(site_of: SiteOf, tmp_path: object) -> None:
@@ -46,7 +46,7 @@ def test_before_any_run_it_says_what_to_do(site_of: SiteOf, tmp_path: object) ->
 
 def test_it_counts_what_failed_through_us_among_those_whose_turn_it_was(make_store: MakeStore) -> None:
     store = published(make_store, {"listing/collector_error": 4, "listing/unreachable": 10, "source/too_large": 90})
-    (night,) = nights(store)
+    (night,) = list_runs(store)
     assert night.counts is not None
     assert night.counts.own_failures == 0.04
     assert [(one.reason, one.servers) for one in night.counts.outcomes] == [("unreachable", 10), ("collector_error", 4)]
@@ -63,9 +63,9 @@ def test_outcomes_are_told_with_what_they_mean(make_store: MakeStore, site_of: S
 def test_a_withheld_night_says_why_and_an_operators_words_stay_private(make_store: MakeStore, site_of: SiteOf) -> None:
     store = published(make_store, {})
     store.add_run(LATER)
-    store.plan(LATER.id, [], LATER.as_of)
-    act(store, RunAct.WITHHELD, "12 of 100 servers (12.0%, at most 5.0% allowed) have no listing")
-    act(store, RunAct.CANCELLED, "customer X complained")
+    store.plan_run(LATER.id, [], LATER.as_of)
+    act(store, RunAction.WITHHELD, "12 of 100 servers (12.0%, at most 5.0% allowed) have no listing")
+    act(store, RunAction.CANCELLED, "customer X complained")
     page = site_of(store).get("/status").text
     assert "12 of 100 servers" in page
     assert "cancelled" in page
@@ -74,14 +74,14 @@ def test_a_withheld_night_says_why_and_an_operators_words_stay_private(make_stor
 
 
 def test_a_run_under_way_is_counted_again_after_a_while(make_store: MakeStore, site_of: SiteOf) -> None:
-    store, desk = published(make_store, {}), PlainDesk()
-    site = site_of(store, desk)
+    store, backend = published(make_store, {}), PlainDesk()
+    site = site_of(store, backend)
     assert "Under way" not in site.get("/status").text
     store.add_run(LATER)
-    store.plan(LATER.id, [dossier.server.id for dossier in samples.dossiers(3)], LATER.as_of)
-    assert store.run(LATER.id).state is RunState.PLANNED  # type: ignore[union-attr]
+    store.plan_run(LATER.id, [dossier.server.id for dossier in samples.dossiers(3)], LATER.as_of)
+    assert store.find_run(LATER.id).state is RunState.PLANNED  # type: ignore[union-attr]
     assert "Under way" not in site.get("/status").text
-    desk.seconds += 31
+    backend.seconds += 31
     page = site.get("/status").text
     assert "Under way" in page
     assert re.search(r'score</th><td class="num">0</td><td class="num">3<', page)

@@ -76,7 +76,7 @@ def process(home: Path) -> Hallmark:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=180,
             check=False,
         )
         return Outcome(done.returncode, done.stdout, done.stderr)

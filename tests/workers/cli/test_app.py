@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.workers.cli.conftest import SCRIPT, Hallmark
-from workers.cli.app import DOCUMENTS, JSON_LINES, SHELLS, SUBCOMMANDS, load
-from workers.settings import code_version
+from workers.cli.app import JSON_DOCUMENT_COMMANDS, JSON_LINES_COMMANDS, SHELLS, SUBCOMMANDS, load_command
+from workers.settings.environment import read_code_version
 
 GROUPS = {
     "findings": ["list", "show", "triage", "disclose", "publish", "dismiss", "reopen"],
@@ -50,34 +50,37 @@ def test_every_command_has_help_with_an_example(hallmark: Hallmark, name: str) -
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)
 def test_the_overview_says_what_the_command_says_of_itself(name: str) -> None:
-    command = load(SUBCOMMANDS[name].module)
+    command = load_command(SUBCOMMANDS[name].module)
     assert (command.help or "").startswith(SUBCOMMANDS[name].help.removesuffix(".").split(",")[0].split(":")[0])
 
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)
 def test_the_screen_decides_where_lines_of_a_help_end(name: str) -> None:
-    command = load(SUBCOMMANDS[name].module)
+    command = load_command(SUBCOMMANDS[name].module)
     for each in (command, *getattr(command, "commands", {}).values()):
         assert "\n" not in each.help.replace("\n\n", "")
 
 
 def test_the_version_is_one_line(hallmark: Hallmark) -> None:
     result = hallmark("--version")
-    assert (result.code, result.out) == (0, f"hallmark {code_version()}\n")
+    assert (result.code, result.out) == (0, f"hallmark {read_code_version()}\n")
 
 
 def test_the_overview_says_what_is_json_lines_and_what_one_document(hallmark: Hallmark) -> None:
     told = " ".join(hallmark("--help").out.replace("│", " ").split())
-    assert f"one document for {', '.join(DOCUMENTS)};" in told
-    assert f"one object per line, for {', '.join(JSON_LINES)}." in told
-    said = {name: _json_help(load(SUBCOMMANDS[name].module)) for name in SUBCOMMANDS}
-    assert {name for name, words in said.items() if words} == {*DOCUMENTS, *JSON_LINES}
-    assert {name for name, words in said.items() if any("per line" in word for word in words)} == set(JSON_LINES)
+    assert f"one document for {', '.join(JSON_DOCUMENT_COMMANDS)};" in told
+    assert f"one object per line, for {', '.join(JSON_LINES_COMMANDS)}." in told
+    said = {name: _json_help(load_command(SUBCOMMANDS[name].module)) for name in SUBCOMMANDS}
+    assert {name for name, words in said.items() if words} == {*JSON_DOCUMENT_COMMANDS, *JSON_LINES_COMMANDS}
+    assert {name for name, words in said.items() if any("per line" in word for word in words)} == set(
+        JSON_LINES_COMMANDS
+    )
 
 
 def test_a_run_without_services_imports_no_client_of_theirs() -> None:
     code = (
-        "import sys, workers.cli.run\nprint([name for name in ('celery', 'psycopg', 'redis') if name in sys.modules])"
+        "import sys, workers.cli.measure.run\n"
+        "print([name for name in ('celery', 'psycopg', 'redis') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.wire.sandbox.engines.engine import Flavour
-from crawler.wire.sandbox.engines.pulled import Pulled
-from crawler.wire.sandbox.layers.layers import Layers
+from crawler.sandbox.engines.engine import EngineFlavour
+from crawler.sandbox.engines.pulled_images import PulledImages
+from crawler.sandbox.layers.layers import Layers
 from tests.crawler.sandbox.engines import stand_in
 from tests.workers.cli.conftest import Hallmark
 
@@ -122,12 +122,12 @@ def test_cleaning_asks_first_and_leaves_other_files(hallmark: Hallmark, tmp_path
 def test_pulled_images_are_counted_and_cleaned(
     hallmark: Hallmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = stand_in(tmp_path / "engine", Flavour.PODMAN)
-    monkeypatch.setattr("crawler.wire.sandbox.runtimes.PATHS", str(engine.engine.binary.parent))
+    engine = stand_in(tmp_path / "engine", EngineFlavour.PODMAN)
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", str(engine.engine.binary.parent))
     monkeypatch.setenv("HOME", str(engine.home))
     image = {"Id": "b" * 64, "Size": 3_000_000, "RepoDigests": []}
     (engine.home / "images.json").write_text(json.dumps({"example.com/x:1": {"pulled": True, "image": image}}))
-    Pulled(engine.engine, tmp_path / "cache").remember("b" * 64, "example.com/x:1", 3_000_000)
+    PulledImages(engine.engine, tmp_path / "cache").remember("b" * 64, "example.com/x:1", 3_000_000)
     (record,) = (tmp_path / "cache" / "images").iterdir()
     status = json.loads(hallmark("sandbox", "status", "--json").out)
     assert (status["pulled_images"], status["pulled_bytes"]) == (1, 3_000_000)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from evidence.store import open_store
-from publish.datasets import verifying
-from publish.datasets.problems import Fault
+from publish.datasets.verification import verify as verifying
+from publish.datasets.verification.problems import ProblemKind
 from tests.publish import samples
 from tests.publish.datasets import nights
 from tests.workers.cli.conftest import Hallmark
@@ -32,10 +32,10 @@ def night(home: Path) -> str:
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verify in this process, as most claims are about other things."""
 
-    def verify(folder: Path, *, processes: int, **more: Any) -> verifying.Report:
-        return verifying.verify(folder, processes=0, **more)
+    def verify(folder: Path, *, processes: int, **more: Any) -> verifying.VerificationReport:
+        return verifying.verify_snapshot(folder, processes=0, **more)
 
-    monkeypatch.setattr("workers.cli.verify.check", verify)
+    monkeypatch.setattr("workers.cli.results.verify.check", verify)
 
 
 def test_a_dataset_is_exported_signed_verified_and_compared(hallmark: Hallmark, night: str, tmp_path: Path) -> None:
@@ -68,11 +68,11 @@ def test_what_is_wrong_is_named_and_has_a_code(hallmark: Hallmark, night: str, t
     hallmark("export", night, str(folder))
     words = ("verify", str(folder), "--processes", "1")
     unsigned = hallmark(*words, "--key", hallmark("key", "new", "--no-password", str(tmp_path / "k")).out.strip())
-    assert (unsigned.code, "no signature" in unsigned.out) == (Fault.SIGNATURE, True)
+    assert (unsigned.code, "no signature" in unsigned.out) == (ProblemKind.SIGNATURE, True)
     card = next(row for row in nights.rows(folder, "scorecards") if row["rubric"] == "lint" and row["score"])
     nights.forge(folder, "scorecards", lambda row: row.update(score="1") if row == card else None)
     forged = hallmark(*words)
-    assert forged.code == Fault.SCORE
+    assert forged.code == ProblemKind.SCORE
     assert f"{card['server']} lint@{card['version']} score: expected {card['score']}, found 1" in forged.out
     (problem,) = json.loads(hallmark(*words, "--json").out)["problems"]
     assert (problem["fault"], problem["server"], problem["found"]) == ("score", card["server"], "1")

@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
-from evidence.derive.secrets import Scanner, own_rules
+from evidence.derive.secrets import Scanner, build_own_rules
 from evidence.model import Absent
 from evidence.store import blobs
-from evidence.store.mapping import to_json
+from evidence.store.sql.json_columns import to_json
 from tests.crawler.collectors.source.reading import reading
 from tests.evidence.secrets.planted import planted
 from tests.functional.processes import opened
@@ -83,7 +83,7 @@ def test_nothing_of_a_tree_is_kept() -> None:
     read = reading(dict(files))
     body = json.dumps([read.source, read.dependencies, read.secrets])
     words = {word.strip("\"',;()") for path, text in files for word in text.decode().split()}
-    found = Scanner(own_rules())
+    found = Scanner(build_own_rules())
     secrets = {word for word in words if len(word) > 15 and found.spans(word.encode())}
     assert len(secrets) > 30 and len(json.loads(body)[2]["findings"]) > 130
     assert [secret for secret in secrets if secret in body] == []
@@ -126,17 +126,17 @@ def _rows(database: Path) -> Iterator[tuple[str, bytes]]:
                 for column, cell in value.items():
                     data = cell if isinstance(cell, bytes) else str(cell).encode()
                     if table == "evidence_blob" and column == "body":
-                        data = blobs.unpack(value["codec"], value["size"], data, name=str(number))
+                        data = blobs.decompress_body(value["codec"], value["size"], data, name=str(number))
                     yield f"{table}.{column}.{number}", data
 
 
 def _packed(database: Path) -> Iterator[tuple[str, bytes]]:
     """What is packed with a dictionary, or by what it shares with other rows: notes of visits, and receipts."""
     with opened(f"sqlite:///{database}") as store:
-        for row in store.runs(9):
-            for dossier in store.dossiers(row.run.id, store.planned(row.run.id)):
+        for row in store.list_runs(9):
+            for dossier in store.read_dossiers(row.run.id, store.list_planned_servers(row.run.id)):
                 for kind, record in dossier.records.items():
                     said = record.content.detail if isinstance(record.content, Absent) else ""
                     yield f"visit/{kind}.{dossier.server.id}", to_json([record.observation, said]).encode()
-            for card in store.scorecards(row.run.id):
+            for card in store.read_scorecards(row.run.id):
                 yield f"receipt/{card.rubric}@{card.version}.{card.server}", card.body

@@ -9,15 +9,16 @@ from datetime import UTC, datetime
 import pytest
 
 from evidence.store import Store, open_store
-from evidence.store.claim_rows import Way
-from publish.people import claiming, disputing, tokens
-from publish.people.disputing import Filed, Filer, Words
-from publish.people.limits import PeopleLimits
-from scoring import examples, receipt
-from scoring.scorecard import Line
+from evidence.store.community.claim_values import ProofMethod
+from publish.community import claims, disputes, tokens
+from publish.community.disputes import DisputeFiler, DisputeText, FiledDispute
+from publish.community.limits import CommunityLimits
+from scoring import receipt
+from scoring.example_builders import listing
+from scoring.results.scorecard import Line
 from tests.publish.samples import RUN
 from tests.workers.cli.conftest import Hallmark
-from workers.settings import Settings
+from workers.settings.environment import Settings
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 WHY = "The description has thirty words; the rule reads the first line only.\x1b[31m"
@@ -31,9 +32,9 @@ def opened() -> Iterator[Store]:
 
 def tool_line(store: Store) -> tuple[str, str, Line]:
     """A server, a rubric and a line of it about one of its tools."""
-    store.board.put(RUN.id, [], lambda: b"{}")
-    for card in store.scorecards(RUN.id):
-        for line in receipt.decode(card.body).lines:
+    store.listing.write_listing(RUN.id, [], lambda: b"{}")
+    for card in store.read_scorecards(RUN.id):
+        for line in receipt.decode_scorecard(card.body).lines:
             if line.at.startswith("tools/") and line.at.count("/") == 1:
                 return card.server, card.rubric, line
     raise AssertionError("no line about a tool")
@@ -44,9 +45,11 @@ def filed(hallmark: Hallmark, stored: Sequence[str]) -> tuple[str, Line]:
     """The id of a dispute, and its line."""
     with opened() as store:
         server, rubric, line = tool_line(store)
-        words = Words(server=server, rubric=rubric, cites=line.cites, at=line.at, reason=WHY, contact="me@example.com")
-        asked = disputing.dispute(store, PeopleLimits(), NOW, words, Filer(client="anyone:1"))
-    assert isinstance(asked, Filed)
+        words = DisputeText(
+            server=server, rubric=rubric, cites=line.cites, at=line.at, reason=WHY, contact="me@example.com"
+        )
+        asked = disputes.file_dispute(store, CommunityLimits(), NOW, words, DisputeFiler(client="anyone:1"))
+    assert isinstance(asked, FiledDispute)
     return asked.dispute.id, line
 
 
@@ -62,7 +65,7 @@ def test_an_accepted_dispute_leaves_an_example_of_the_rule(hallmark: Hallmark, f
     comment, where, *code = accepted.out.splitlines()
     assert f"good= of {line.rule or line.cites}" in comment
     assert number in where
-    made = eval("\n".join(code).rstrip(","), {"tool": examples.tool})  # what was printed is Python
+    made = eval("\n".join(code).rstrip(","), {"tool": listing.tool})  # what was printed is Python
     assert made.at == line.at
     shown = hallmark("disputes", "show", number, "--json").rows[0]
     assert (shown["state"], shown["answer"], shown["shown"]) == ("accepted", "mended", True)
@@ -96,7 +99,7 @@ def test_a_token_is_shown_once_and_ended(hallmark: Hallmark, stored: Sequence[st
     text = made.out.strip()
     assert text.startswith("hmk_")
     with opened() as store:
-        bearer = tokens.authenticate(store, text, NOW)
+        bearer = tokens.authenticate_token(store, text, NOW)
     assert bearer is not None
     assert (bearer.name, bearer.may("admin:disputes"), bearer.may("admin:audit")) == ("triage bot", True, False)
     (listed,) = hallmark("tokens", "list", "--json").rows
@@ -105,7 +108,7 @@ def test_a_token_is_shown_once_and_ended(hallmark: Hallmark, stored: Sequence[st
     assert hallmark("tokens", "revoke", str(listed["id"]), "--by", "ann").code == 0
     assert hallmark("tokens", "revoke", str(listed["id"]), "--by", "ann").code == 3
     with opened() as store:
-        assert tokens.authenticate(store, text, NOW) is None
+        assert tokens.authenticate_token(store, text, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -123,9 +126,9 @@ def test_a_token_for_anything_else_is_refused(hallmark: Hallmark, stored: Sequen
 
 def test_claims_are_listed_and_withdrawn(hallmark: Hallmark, stored: Sequence[str]) -> None:
     with opened() as store:
-        server = store.active_servers()[0]
-        started = claiming.start(store, PeopleLimits(), NOW, server, way=Way.SERVER, client="anyone:1")
-    assert isinstance(started, claiming.Started)
+        server = store.list_active_servers()[0]
+        started = claims.start_claim(store, CommunityLimits(), NOW, server, way=ProofMethod.SERVER, client="anyone:1")
+    assert isinstance(started, claims.ClaimWithToken)
     (listed,) = hallmark("control", "list", "--json").rows
     assert (listed["id"], listed["state"]) == (started.claim.id, "waiting")
     assert hallmark("control", "withdraw", started.claim.id, "--by", "ann").code == 0

@@ -16,29 +16,29 @@ from evidence.kinds import behaviour
 from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
 from evidence.store import StoreUnavailable
-from publish.overview import ServerRow, State
+from publish.run_summary import MeasuredState, ServerRow
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
-from workers.cli.boundary import explained
-from workers.cli.console import show
-from workers.cli.observed import show_observed
-from workers.cli.receipts import receipt_of
-from workers.cli.run_display import Display
-from workers.cli.scan_target import NotATarget, read_target
-from workers.cli.servers import server_table
-from workers.progress import Status
+from workers.cli.display.console import print_data
+from workers.cli.display.observations import show_observed
+from workers.cli.display.receipts import render_receipt
+from workers.cli.error_boundary import explain_failures
+from workers.cli.measure.run_progress import TerminalProgress
+from workers.cli.measure.scan_target import InvalidTarget, read_target
+from workers.cli.results.servers import make_server_table
+from workers.progress import StageStatus
 
 
 @pytest.mark.parametrize(("rate", "told"), [(12.34, "12.3/s"), (1.0, "1.0/s"), (0.02, "1.2/min")])
 def test_a_slow_pace_is_told_by_the_minute(rate: float, told: str) -> None:
     said = StringIO()
-    Display(Console(file=said)).show(Status(stage="collect", done=5, planned=24, rate=rate))
+    TerminalProgress(Console(file=said)).show(StageStatus(stage="collect", done=5, planned=24, rate=rate))
     assert said.getvalue() == f"Collecting: 5 of 24  {told}\n"
 
 
 def test_what_a_package_tried_is_shown_with_what_was_observed(capsys: pytest.CaptureFixture[str]) -> None:
     dossier = samples.dossiers(1)[0]
-    seen = behaviour.behaviour(
+    seen = behaviour.build_behaviour(
         contacts=[Contact("192.0.2.1", 443)], names=["api.example.com"], decoys=[Decoy(".netrc")]
     )
     record = Record(
@@ -59,7 +59,7 @@ def test_what_a_package_tried_is_shown_with_what_was_observed(capsys: pytest.Cap
 def test_criteria_of_which_the_same_is_said_share_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     card = samples.cards(samples.dossiers(1)[0])[0]
     said = ("A1 is unknown.", "S1 is unknown.", "S2 is not.", "It is thin.", "It is not.")
-    show(receipt_of(replace(card, caveats=said)))
+    print_data(render_receipt(replace(card, caveats=said)))
     printed = capsys.readouterr().out.splitlines()
     assert printed[1:5] == ["  A1, S1: each is unknown.", "  S2 is not.", "  It is thin.", "  It is not."]
 
@@ -72,7 +72,7 @@ def test_a_target_that_is_none_is_told_what_it_may_have_meant(
     text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NotATarget, match=told):
+    with pytest.raises(InvalidTarget, match=told):
         read_target(text)
 
 
@@ -107,7 +107,7 @@ def test_a_failure_of_the_machine_is_one_line(
     error: Exception, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    with pytest.raises(typer.Exit), explained():
+    with pytest.raises(typer.Exit), explain_failures():
         raise error
     said = capsys.readouterr().err
     assert said.startswith(told)
@@ -123,7 +123,7 @@ def test_a_list_that_does_not_fit_as_a_table_has_a_block_for_each_server(
         id="srv_1",
         ref="npm:@modelcontextprotocol/server-everything",
         name="io.github.modelcontextprotocol/server-everything",
-        state=State.MEASURED,
+        state=MeasuredState.MEASURED,
         reason=None,
         detail="",
         tools=13,
@@ -131,7 +131,7 @@ def test_a_list_that_does_not_fit_as_a_table_has_a_block_for_each_server(
     )
     cards = samples.cards(samples.dossiers(1)[0])
     five = [replace(cards[0], rubric=name) for name in ("adaptive", "enterprise", "lint", "sdk_tier", "tool_design")]
-    show(server_table([(row, five)]))
+    print_data(make_server_table([(row, five)]))
     printed = capsys.readouterr().out.splitlines()
     assert ("Coverage" in printed[0]) is tabled
     assert all(len(line) <= columns for line in printed)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from evidence.store import Store
-from scoring import catalogue
-from scoring.assess import assess
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
 from tests.dossiers import captures
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
-from workers.cli.servers import _columns
+from workers.cli.results.servers import _columns
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
 READING = [
@@ -94,7 +94,7 @@ def test_list_reads_no_evidence(hallmark: Hallmark, stored: Sequence[str], monke
     def refuse(*_: object) -> None:
         raise AssertionError("list read a dossier")
 
-    monkeypatch.setattr(Store, "dossiers", refuse)
+    monkeypatch.setattr(Store, "read_dossiers", refuse)
     assert len(hallmark("list", "--json").rows) == len(stored)
     assert hallmark("list").code == 0
 
@@ -258,8 +258,8 @@ def test_json_of_the_console_script_is_json(process: Hallmark, hallmark: Hallmar
 
 
 def test_a_rubric_that_scored_no_server_has_no_column() -> None:
-    asked = [catalogue.rubric(name) for name in ("lint@1", "sdk_tier@1")]
-    assessment = assess(next(iter(captures().values())), asked)
+    asked = [catalogue.get_rubric(name) for name in ("lint@1", "sdk_tier@1")]
+    assessment = assess_dossier(next(iter(captures().values())), asked)
     scored, unscored = (rubric.score(assessment) for rubric in asked)
     assert _columns([scored, unscored]) == [("lint", 1)]
     assert _columns([unscored]) == [("sdk_tier", 1)]

@@ -41,7 +41,7 @@ def test_who_is_in_the_table_is_left_alone_by_any_of_its_names(
     hallmark: Hallmark, home: Path, stored: Sequence[str]
 ) -> None:
     store = open_store(f"sqlite:///{home}/hallmark.db")
-    server = next(one for one in store.servers(stored) if one.ref.startswith("https://") and one.name != one.ref)
+    server = next(one for one in store.find_servers(stored) if one.ref.startswith("https://") and one.name != one.ref)
     store.close()
     assert hallmark("opt-out", "add", f"server: {server.name}", "--note", "asked", "--by", "ann").code == 0
     found = hallmark("scan", server.ref)

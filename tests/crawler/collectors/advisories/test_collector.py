@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.advisories.mirror import Mirror
-from crawler.advisories.ordering import OsvOrder
+from crawler.advisories.version_order import OsvOrder
 from crawler.collectors.advisories import AdvisoriesCollector
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.advisories import KIND, Advisories, Reach

@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import urljoin
 
 from crawler.collectors.package import Archive, PackageCollector, PackageLimits
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine, tls_context
-from crawler.wire.resolve import SystemResolver
-from crawler.wire.sandbox.provisioning.indexes import NpmIndex, PythonIndex
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine, create_tls_context
+from crawler.http.resolver import SystemResolver
+from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex
 from evidence.canonical import Json, parse_json
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
 from tests.servers.indexes import PackageIndex
@@ -50,11 +50,11 @@ class Bench:
     limits: PackageLimits | None = None
     python: Sequence[str] = ("/simple",)
     npm_at: str = "/npm/"
-    guard: Guard = field(default_factory=Guard)
+    guard: AddressGuard = field(default_factory=AddressGuard)
 
     def collector(self) -> PackageCollector:
         """A new collector, which remembers nothing."""
-        engine = Engine(user_agent="hallmark-test", guard=self.guard, resolver=SystemResolver(), tls=_tls())
+        engine = HttpEngine(user_agent="hallmark-test", guard=self.guard, resolver=SystemResolver(), tls=_tls())
         indexes = LocalIndexes(
             urljoin(self.index.url, self.npm_at), tuple(self.index.url + path for path in self.python)
         )
@@ -109,4 +109,4 @@ def absent(record: Record) -> Absent:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    return tls_context()
+    return create_tls_context()

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from crawler.collectors.package import PackageLimits
-from crawler.patience import bounded
-from crawler.wire.guard import Guard
+from crawler.http.address_guard import AddressGuard
+from crawler.http.deadlines import limit_duration
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Record, Server
 from tests.crawler.collectors.package.looking import Bench, absent, body, dossier, npm, pypi
@@ -72,7 +72,7 @@ def test_an_index_that_is_no_longer_configured_is_not_asked(index: PackageIndex,
         bench.npm_at = f"{former.url}/npm/"
         first = bench.look(npm())
         former.asked.clear()
-        bench.npm_at, bench.guard = "/npm/", Guard(allow_private=True)
+        bench.npm_at, bench.guard = "/npm/", AddressGuard(allow_private=True)
         assert bench.look(npm(), earlier=first).content == first.content
         assert former.asked == []
     assert [asked.etag for asked in index.asked] == [""]
@@ -239,7 +239,7 @@ def test_waiting_for_an_index_does_not_count_as_time_of_the_server(index: Packag
     server = Server(ref="test:1", name="1", targets=(npm(),))
 
     async def within_nothing() -> Record:
-        async with bounded(0.001):
+        async with limit_duration(0.001):
             (record,) = await bench.collector().collect(server, dossier(server))
         return record
 

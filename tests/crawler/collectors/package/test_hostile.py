@@ -170,7 +170,7 @@ def test_a_large_packument_takes_little_time(index: PackageIndex, bench: Bench) 
     index.script("/npm/one", Answer.of({"name": "one", "versions": versions, "dist-tags": {"latest": "1.0.11999"}}))
     began = time.process_time()
     assert body(bench.look(npm()))["versions"] == 12_000
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 6.0
 
 
 @pytest.mark.parametrize("tag", ["<", "<a ", "<?x>", "&amp;<", "<a href=x>", "<a x>" + " x" * 20])
@@ -187,4 +187,4 @@ def test_a_hostile_description_takes_little_time(index: PackageIndex, bench: Ben
     index.projects["two"] = project_json("two", "1.0", description=description, author=description)
     began = time.process_time()
     assert body(bench.look(pypi()))["mcp_name"] is None
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 6.0

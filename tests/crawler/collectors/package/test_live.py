@@ -11,17 +11,17 @@ import httpx
 import pytest
 
 from crawler.collectors.package import Archive, ConfiguredIndexes, PackageCollector, index_transport
-from crawler.wire.http import Engine
+from crawler.http.engine import HttpEngine
 from evidence.kinds.package import Repository
 from evidence.model import Absent, Reason, Server, Target
 from tests.crawler.collectors.package.looking import NOON, body, dossier, npm, pypi
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.live
 
 
 def collector() -> PackageCollector:
     """A collector of this user."""
-    engine = Engine(user_agent="hallmark-test")
+    engine = HttpEngine(user_agent="hallmark-test")
     return PackageCollector(engine, ConfiguredIndexes(os.environ), lambda: datetime.now(UTC))
 
 
@@ -89,7 +89,7 @@ def test_the_largest_packument_is_read() -> None:
 @pytest.mark.parametrize("target", [npm("@modelcontextprotocol/server-everything"), pypi("mcp-server-time")])
 def test_the_archive_is_where_the_index_says(target: Target) -> None:
     async def first_bytes() -> bytes:
-        engine, indexes = Engine(user_agent="hallmark-test"), ConfiguredIndexes(os.environ)
+        engine, indexes = HttpEngine(user_agent="hallmark-test"), ConfiguredIndexes(os.environ)
         found = await PackageCollector(engine, indexes, lambda: NOON).archive(target)
         assert isinstance(found, Archive), found
         assert found.digest is not None

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from crawler.collectors.package import ConfiguredIndexes, PackageCollector, PackageLimits
-from crawler.collectors.package.asking import Patience
-from crawler.collectors.package.sources import IndexGuard
-from crawler.wire.failures import BlockedAddress
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.sandbox.errors import SandboxError
+from crawler.collectors.package.index_client import IndexRetryPolicy
+from crawler.collectors.package.indexes import IndexGuard
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.failures import BlockedAddress
+from crawler.sandbox.errors import SandboxError
 from evidence.model import Absent, Reason, Server
 from tests.crawler.collectors.package.looking import NOON, Bench, absent, body, dossier, npm
 from tests.servers.indexes import Answer, PackageIndex, packument
@@ -85,7 +85,7 @@ def test_an_etag_is_not_shown_to_another_host(index: PackageIndex, bench: Bench)
     with PackageIndex() as other:
         other.npm["one"] = packument("one", "1.0.0", "2.0.0")
         index.script("/npm/one", away(f"{other.url}/npm/one"))
-        bench.guard = Guard(allow_private=True)
+        bench.guard = AddressGuard(allow_private=True)
         assert body(bench.look(npm(), earlier=first))["latest"] == "2.0.0"
         assert [asked.etag for asked in other.asked] == [""]
 
@@ -138,9 +138,9 @@ def test_a_body_that_breaks_off_is_unreachable(index: PackageIndex, bench: Bench
 
 
 def test_no_configured_index_is_absent() -> None:
-    engine = Engine(user_agent="hallmark-test")
+    engine = HttpEngine(user_agent="hallmark-test")
     indexes = ConfiguredIndexes({"PATH": "/nonexistent", "npm_config_registry": "https://user:secret@127.0.0.1:1/"})
-    collector = PackageCollector(engine, indexes, lambda: NOON, patience=Patience(attempts=1))
+    collector = PackageCollector(engine, indexes, lambda: NOON, patience=IndexRetryPolicy(attempts=1))
     server = Server(ref="test:1", name="1", targets=(npm(),))
     (record,) = asyncio.run(collector.collect(server, dossier(server)))
     assert absent(record).reason is Reason.NOT_COLLECTED
@@ -170,7 +170,7 @@ def test_the_guard_opens_the_doors_of_the_index_and_nothing_beside_them() -> Non
         with pytest.raises(BlockedAddress):
             guard.vet(addresses, port)
     with pytest.raises(BlockedAddress):
-        Guard().vet(["10.0.0.5"], 4873)
+        AddressGuard().vet(["10.0.0.5"], 4873)
 
 
 @pytest.mark.parametrize("address", ["http://169.254.169.254/", "http://100.100.100.200/", "http://0.0.0.0/"])

@@ -46,7 +46,7 @@ class Time:
 
 def limits(**given: Any) -> GitHubLimits:
     """Limits for tests. Nobody lingers: a query leaves when it is full or nobody else is coming."""
-    return GitHubLimits(**{"pace": 0.0, "linger": LINGER, "calls": CallLimits(timeout=5), **given})
+    return GitHubLimits(**{"pace": 0.0, "linger": LINGER, "calls": CallLimits(timeout=60), **given})
 
 
 @dataclass

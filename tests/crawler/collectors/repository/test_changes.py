@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from crawler.collectors.repository.answers import Gone, NotReached
+from crawler.collectors.repository.api.responses import GitHubUnreachable, RepositoryGone
 from tests.crawler.collectors.repository.looking import Looker, absent, at, body, lively, server
 from tests.servers.github.server import serve
 from tests.servers.github.world import Fault, Repository, broken
@@ -53,7 +53,7 @@ def test_an_unchanged_repository_is_read_whole_every_seven_days() -> None:
 def test_a_look_that_was_prevented_is_not_remembered() -> None:
     async def run(looker: Looker) -> str:
         github = looker.github()
-        with pytest.raises(NotReached):
+        with pytest.raises(GitHubUnreachable):
             await github.look("octo/lively", None)
         look = await github.look("octo/lively", None)
         github.close()
@@ -191,7 +191,7 @@ def test_what_many_share_does_not_grow_with_them() -> None:
         for _ in range(50):
             try:
                 await github.look("octo/gone", None)
-            except Gone as error:
+            except RepositoryGone as error:
                 depths.append(len(traceback.extract_tb(error.__traceback__)))
         github.close()
         return depths[-1] - depths[1]

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import pytest
 
-from crawler.collectors.repository import BillOfMaterials, GitHub, GitHubLimits, Part, Tarballs
-from crawler.collectors.repository.bill import part
-from crawler.collectors.repository.budgets import Granted, OwnBudgets, Said
-from crawler.collectors.repository.tokens import Token
+from crawler.collectors.repository import GitHub, GitHubLimits, SbomPart, SbomSource, TarballSource
+from crawler.collectors.repository.api.token_budgets import Granted, LocalTokenBudgets, ReportedBudget
+from crawler.collectors.repository.api.token_rotation import Token
+from crawler.collectors.repository.parsing.sbom import parse_package_url
 from evidence.model import Absent
 from tests.crawler.collectors.repository.looking import NOW, Looker, lively
 from tests.servers.github.server import Local, serve
@@ -34,8 +34,8 @@ def ask(local: Local, question: Callable[[GitHub], Awaitable[T]], tokens: tuple[
 
 
 def test_github_is_both_ports() -> None:
-    bills: type[BillOfMaterials] = GitHub
-    archives: type[Tarballs] = GitHub
+    bills: type[SbomSource] = GitHub
+    archives: type[TarballSource] = GitHub
     assert (bills, archives) == (GitHub, GitHub)
 
 
@@ -50,9 +50,9 @@ def test_a_bill_is_parts_by_package_url() -> None:
         local.world.add(lively(sbom=sbom))
         parts = ask(local, lambda github: github.sbom("octo/lively"))
     assert parts == (
-        Part(ecosystem="PyPI", name="flask-login", version="0.6.3"),
-        Part(ecosystem="npm", name="@scope/name", version="1.2.3"),
-        Part(ecosystem="npm", name="ranged", version=None),
+        SbomPart(ecosystem="PyPI", name="flask-login", version="0.6.3"),
+        SbomPart(ecosystem="npm", name="@scope/name", version="1.2.3"),
+        SbomPart(ecosystem="npm", name="ranged", version=None),
     )
 
 
@@ -73,7 +73,7 @@ def test_a_bill_is_parts_by_package_url() -> None:
     ],
 )
 def test_package_urls(purl: str, expected: tuple[str, str, str | None] | None) -> None:
-    found = part(purl)
+    found = parse_package_url(purl)
     assert (found and (found.ecosystem, found.name, found.version)) == expected
 
 
@@ -147,10 +147,10 @@ def test_without_quota_neither_is_asked_for() -> None:
 
 def test_a_spent_quota_leaves_the_host_of_public_archives() -> None:
     async def run() -> str | Absent:
-        spent = OwnBudgets(lambda: 0.0)
+        spent = LocalTokenBudgets(lambda: 0.0)
         granted = await spent.reserve(Token(0, None).digest, "core", 1, 0)
         assert isinstance(granted, Granted)
-        await spent.settle(granted, said=Said(remaining=0, resets_in=3600), spent=0, rest=0)
+        await spent.settle(granted, said=ReportedBudget(remaining=0, resets_in=3600), spent=0, rest=0)
         limits = GitHubLimits(patience=0)
         github = GitHub(now=lambda: NOW, user_agent="x", limits=limits, budgets=spent, tick=lambda: 0.0)
         return await github.tarball_address("octo/lively", "v1.0 beta")

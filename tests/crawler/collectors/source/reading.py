@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from crawler.collectors.source.reading import read
-from crawler.collectors.source.task import Reading, Task
-from evidence.derive.secrets import Scanner, own_rules
+from crawler.collectors.source.archive_reader import read_archive
+from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
+from evidence.derive.secrets import Scanner, build_own_rules
 from tests.crawler.archives.building import files
 
 TOKEN = "ghp_" + "wQ7rT2yU9iO4pA6sD1fG8hJ3kL5zX0cV" + "bN7m"
@@ -18,7 +18,7 @@ TOKEN = "ghp_" + "wQ7rT2yU9iO4pA6sD1fG8hJ3kL5zX0cV" + "bN7m"
 @cache
 def scanner() -> Scanner:
     """The scanner of our own rules."""
-    return Scanner(own_rules())
+    return Scanner(build_own_rules())
 
 
 def archive(contents: Mapping[str, str | bytes]) -> bytes:
@@ -26,10 +26,10 @@ def archive(contents: Mapping[str, str | bytes]) -> bytes:
     return files((path, text if isinstance(text, bytes) else text.encode()) for path, text in contents.items())
 
 
-def reading(contents: Mapping[str, str | bytes], **task: Any) -> Reading:
+def reading(contents: Mapping[str, str | bytes], **task: Any) -> ReadingResult:
     """What is read of a tarball of files."""
     given = {"origin": "github", "name": "acme/servers", "ref": "c0ffee", **task}
-    return read(io.BytesIO(archive(contents)), Task(**given), scanner(), b"salt")
+    return read_archive(io.BytesIO(archive(contents)), ReadingTask(**given), scanner(), b"salt")
 
 
 def source(contents: Mapping[str, str | bytes], **task: Any) -> Any:

@@ -14,16 +14,16 @@ from typing import Any, BinaryIO
 import pytest
 
 from crawler.collectors.package.archives import Archive
-from crawler.collectors.repository.ports import Part
+from crawler.collectors.repository.interfaces import SbomPart
 from crawler.collectors.source import SourceCollector, SourceLimits
-from crawler.collectors.source.origin import FetchLimits
-from crawler.collectors.source.reading import read
-from crawler.collectors.source.task import NoFolder, Reading, Task, Unreadable
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.resolve import SystemResolver
-from crawler.wire.sandbox.provisioning.indexes import NpmIndex, PythonIndex
-from crawler.wire.sandbox.provisioning.installed_tree import InstalledPackage, InstalledTree
+from crawler.collectors.source.archive_origin import FetchLimits
+from crawler.collectors.source.archive_reader import read_archive
+from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing, ReadingResult, ReadingTask
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.resolver import SystemResolver
+from crawler.sandbox.install.package_inventory import InstalledPackage, InstalledTree
+from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.source import Source
@@ -45,7 +45,7 @@ class World:
     now: datetime = NOON
     archive_digest: str | None = None
     address: str | Absent = ""
-    parts: tuple[Part, ...] | Absent = field(default_factory=lambda: Absent(Reason.RATE_LIMITED, "quota"))
+    parts: tuple[SbomPart, ...] | Absent = field(default_factory=lambda: Absent(Reason.RATE_LIMITED, "quota"))
     tree: InstalledTree | Absent = field(default_factory=lambda: Absent(Reason.INSTALL_FAILED, "no"))
     limits: SourceLimits | None = None
     rules: str = field(default_factory=lambda: scanner().digest)
@@ -63,7 +63,7 @@ class World:
         self.asked.append(f"{name}@{ref}")
         return self.address or f"{self.http.url}/files/{ref}.tgz"
 
-    async def sbom(self, name: str) -> tuple[Part, ...] | Absent:
+    async def sbom(self, name: str) -> tuple[SbomPart, ...] | Absent:
         return self.parts
 
     async def installed(self, target: Target) -> InstalledTree | Absent:
@@ -77,18 +77,18 @@ class World:
             address=f"{self.http.url}/files/one-1.0.0.tgz", digest=digest,
         )  # fmt: skip
 
-    async def read(self, file: BinaryIO, task: Task) -> Reading | Absent:
+    async def read(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
         self.readings += 1
         try:
-            return read(file, task, scanner(), b"salt")
-        except NoFolder as error:
+            return read_archive(file, task, scanner(), b"salt")
+        except FolderMissing as error:
             return Absent(Reason.NO_REPOSITORY, str(error))
-        except Unreadable as error:
+        except ArchiveUnreadable as error:
             return Absent(Reason.INSTALL_FAILED, str(error))
 
     def collector(self) -> SourceCollector:
-        guard = Guard(allow_private=True)
-        engine = Engine(user_agent="hallmark-test", guard=guard, resolver=SystemResolver())
+        guard = AddressGuard(allow_private=True)
+        engine = HttpEngine(user_agent="hallmark-test", guard=guard, resolver=SystemResolver())
         return SourceCollector(
             engine, self, self, self, lambda: self.now,
             rules=self.rules, limits=self.limits, tarballs=self, boms=self, installs=self,
@@ -299,7 +299,7 @@ def test_a_lockfile_that_could_not_be_fetched_is_not_replaced_by_another_list(wo
     first = world.follow(server(NPM))
     assert needs(first["dependencies"]).taken_from == "lockfile"
     world.address = Absent(Reason.RATE_LIMITED, "quota")
-    world.parts = (Part(ecosystem="npm", name="other", version="1"),)
+    world.parts = (SbomPart(ecosystem="npm", name="other", version="1"),)
     found = server(NPM, head="beef")
     again = world.follow(found, replace(found, records=first))
     assert again["dependencies"].content == first["dependencies"].content
@@ -308,7 +308,7 @@ def test_a_lockfile_that_could_not_be_fetched_is_not_replaced_by_another_list(wo
 
 def test_the_list_of_a_repository_that_we_could_not_ask_for_is_not_replaced_by_an_installation(world: World) -> None:
     world.http.files["/files/beef.tgz"] = world.http.files["/files/c0ffee.tgz"] = files([("a.py", b"x")])
-    world.parts = (Part(ecosystem="npm", name="zod", version="3.1.0"),)
+    world.parts = (SbomPart(ecosystem="npm", name="zod", version="3.1.0"),)
     world.tree = InstalledTree(ecosystem="npm", name="one", version="1.0.0", packages=())
     first = world.follow(server(NPM))
     world.parts = Absent(Reason.RATE_LIMITED, "quota")
@@ -332,7 +332,10 @@ def test_source_is_no_younger_than_the_look_at_its_repository(world: World) -> N
 
 def test_without_a_lockfile_the_repository_s_list_is_taken(world: World) -> None:
     world.http.files["/files/c0ffee.tgz"] = files([("a.py", b"x")])
-    world.parts = (Part(ecosystem="npm", name="zod", version="3.1.0"), Part(ecosystem="npm", name="ms", version=None))
+    world.parts = (
+        SbomPart(ecosystem="npm", name="zod", version="3.1.0"),
+        SbomPart(ecosystem="npm", name="ms", version=None),
+    )
     found = needs(world.follow(server(NPM))["dependencies"])
     assert (found.taken_from, found.lockfile, found.complete) == ("sbom", False, True)
     assert [(one.name, one.version, one.relation) for one in found.dependencies] == [
@@ -343,7 +346,7 @@ def test_without_a_lockfile_the_repository_s_list_is_taken(world: World) -> None
 
 def test_else_the_installed_tree_is_taken(world: World) -> None:
     world.http.files["/files/c0ffee.tgz"] = files([("src/one/b.py", b"x")])
-    world.parts = (Part(ecosystem="npm", name="of-another-server", version="1"),)
+    world.parts = (SbomPart(ecosystem="npm", name="of-another-server", version="1"),)
     package = InstalledPackage(ecosystem="npm", name="zod", version="3.1.0", relation="direct", path="zod")
     world.tree = InstalledTree(ecosystem="npm", name="one", version="1.0.0", packages=(package,))
     found = needs(world.follow(server(NPM, subfolder="src/one"))["dependencies"])

@@ -12,21 +12,21 @@ from typing import Any
 import pytest
 
 from crawler.collectors.package import ConfiguredIndexes, PackageCollector
-from crawler.collectors.source import Readers, SourceCollector
-from crawler.wire.http import Engine
+from crawler.collectors.source import ReaderPool, SourceCollector
+from crawler.http.engine import HttpEngine
 from evidence.kinds.source import Source
 from evidence.model import Dossier, Observed, Server, Target, TargetType
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.live
 
 CAPTURES = Path(__file__).parents[3] / "dossiers" / "captures"
 
 
 async def look(target: Target) -> Source:
-    engine = Engine(user_agent="hallmark-test")
+    engine = HttpEngine(user_agent="hallmark-test")
     indexes = ConfiguredIndexes(os.environ)
     packages = PackageCollector(engine, indexes, lambda: datetime.now(UTC))
-    readers = Readers(salt=b"live")
+    readers = ReaderPool(salt=b"live")
     collector = SourceCollector(engine, readers, packages, indexes, lambda: datetime.now(UTC), rules="")
     found = Dossier(server=Server(ref="test:live", name="live", targets=(target,)), as_of=datetime.now(UTC))
     try:

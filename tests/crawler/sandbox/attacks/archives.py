@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.provisioning.install import Caps
+from crawler.sandbox import Sandbox
+from crawler.sandbox.install.installer import InstallCaps
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.attacks.arena import Arena
 from tests.crawler.sandbox.attacks.outcome import Outcome
@@ -23,7 +23,7 @@ from tests.crawler.sandbox.driving import greet
 from tests.crawler.sandbox.index_server import NODE_SERVER, PYTHON_SERVER, IndexServer, make_tarball
 
 MIB = 1 << 20
-SMALL = Caps(size=8 * MIB, files=1000, download=8 * MIB)
+SMALL = InstallCaps(size=8 * MIB, files=1000, download=8 * MIB)
 VICTIM = "attack-victim"
 
 

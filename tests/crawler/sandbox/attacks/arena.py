@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawler.engine_variables import ENGINE_VARIABLES
-from crawler.wire.launch import Launched
-from crawler.wire.sandbox import Limits, Sandbox
-from crawler.wire.sandbox.runtimes import AUTO
+from crawler.container_engine_variables import ENGINE_VARIABLES
+from crawler.launcher import LaunchedServer
+from crawler.sandbox import Limits, Sandbox
+from crawler.sandbox.runtime_selection import AUTO
 from evidence.canonical import Json
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox import driving
@@ -106,7 +106,7 @@ def _own_address() -> str:
 class Conversation:
     """A plain MCP client, which asks and reads lines; None where no answer came."""
 
-    launched: Launched
+    launched: LaunchedServer
     number: int = 0
     rest: bytes = b""
 
@@ -146,7 +146,7 @@ class Conversation:
         return line
 
 
-async def started(box: Sandbox, target: Target) -> Launched:
+async def started(box: Sandbox, target: Target) -> LaunchedServer:
     """The launched target; an AssertionError says why it is absent."""
     launched = await box.launch(target)
     assert not isinstance(launched, Absent), launched

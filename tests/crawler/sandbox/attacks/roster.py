@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from crawler.wire.sandbox import Limits
+from crawler.sandbox import Limits
 from evidence.model import Reason
 from tests.crawler.sandbox.attacks.arena import smaller
 from tests.crawler.sandbox.attacks.packing import names

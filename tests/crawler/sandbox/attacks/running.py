@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
-from crawler.courtesy import Courtesy
-from crawler.wire.guard import Guard
-from crawler.wire.http import Engine
-from crawler.wire.sandbox import Sandbox
-from crawler.wire.sandbox.runtimes import AUTO, RUNTIMES
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.sandbox import Sandbox
+from crawler.sandbox.runtime_selection import AUTO, RUNTIMES
 from evidence.canonical import Json
 from evidence.kinds.listing import KIND, Listing
 from evidence.model import Absent, Dossier, Server, Target
@@ -136,9 +136,9 @@ async def _called(box: Sandbox, target: Target, name: str, patience: float) -> O
 
 async def _collected(box: Sandbox, target: Target, chosen: roster.Alone) -> Outcome:
     """What the real collector records."""
-    engine = Engine(user_agent="Hallmark/0 (+https://hallmark.example/bot)", guard=Guard())
+    engine = HttpEngine(user_agent="Hallmark/0 (+https://hallmark.example/bot)", guard=AddressGuard())
     limits = ProbeLimits(stdio_answer=chosen.patience, total=60, retry_pause=0)
-    prober = ProtocolCollector(engine, box, Courtesy(), lambda: NOON, limits)
+    prober = ProtocolCollector(engine, box, HostRateLimiter(), lambda: NOON, limits)
     server = Server(ref="test", name="test", targets=(target,))
     records = {one.kind: one for one in await prober.collect(server, Dossier(server=server, as_of=NOON, records={}))}
     content = records[KIND].content

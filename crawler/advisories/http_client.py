@@ -1,0 +1,165 @@
+"""Requests to the export and the API: bounded answers, few retries, and one failure with a reason."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import httpx
+
+from crawler.http.connection import Limits
+from crawler.http.failures import WireFailure
+from evidence.model import Absent, Reason
+
+Sleep: TypeAlias = Callable[[float], Awaitable[object]]
+
+MAX_ANSWER: Final = 32 * 1024 * 1024
+"""What the API sends at most over HTTP/1.1, in bytes."""
+
+EXPORT_LIMITS: Final = Limits(
+    total=3600.0, between_bytes=60.0, wire_bytes=8 * 1024 * 1024 * 1024, body_bytes=8 * 1024 * 1024 * 1024
+)
+"""For a client of the export: the archive of the largest ecosystem has hundreds of megabytes."""
+
+API_LIMITS: Final = Limits(first_byte=40.0, total=90.0, wire_bytes=MAX_ANSWER + 1024 * 1024, body_bytes=MAX_ANSWER)
+"""For a client of the API, which answers a batch within 35 seconds."""
+
+_PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_NO_SUCH: Final = frozenset({404, 410})
+
+
+class AdvisoriesUnavailable(Exception):
+    """There is no usable answer. The message is stable and holds no address; `status` is what HTTP said, if it did."""
+
+    def __init__(self, reason: Reason, detail: str, status: int | None = None) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.status = status
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is no such document."""
+        return self.status in _NO_SUCH
+
+    def absent(self) -> Absent:
+        """The absence that it is recorded as."""
+        return Absent(self.reason, self.detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvisoryRetryPolicy:
+    """How often to ask: `attempts` times, waiting `first` seconds and then twice as long each time.
+
+    A Retry-After is honoured up to `longest` seconds; a longer one ends the requests.
+    """
+
+    attempts: int = 4
+    first: float = 1.0
+    longest: float = 60.0
+
+
+class AdvisoryClient:
+    """Asks one place. `what` names it in messages."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        *,
+        what: str,
+        sleep: Sleep = asyncio.sleep,
+        insistence: AdvisoryRetryPolicy | None = None,
+    ) -> None:
+        self._client = client
+        self._what = what
+        self._sleep = sleep
+        self._insistence = insistence or AdvisoryRetryPolicy()
+
+    async def get(self, url: str, *, most: int = MAX_ANSWER) -> bytes:
+        """A document; raise NotAnswered."""
+        return await self._insist("GET", url, None, most)
+
+    async def post(self, url: str, body: bytes, *, most: int = MAX_ANSWER) -> bytes:
+        """The answer to a question that changes nothing; raise NotAnswered."""
+        return await self._insist("POST", url, body, most)
+
+    @asynccontextmanager
+    async def stream(self, url: str) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The parts of a long document, asked for once; raise NotAnswered, also from the parts."""
+        try:
+            async with self._client.stream("GET", url, follow_redirects=False, timeout=None) as response:
+                self._judge(response)
+                yield response.aiter_bytes()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._failed(error) from error
+
+    async def again(self, attempt: int, failure: AdvisoriesUnavailable) -> bool:
+        """Wait before another attempt; False when there is none to make. Attempts count from 1."""
+        hopeless = failure.status is not None and failure.status not in _PASSING
+        if hopeless or failure.reason is Reason.TOO_LARGE or attempt >= self._insistence.attempts:
+            return False
+        wait = failure.wait if isinstance(failure, _Busy) else None
+        if wait is not None and wait > self._insistence.longest:
+            return False
+        await self._sleep(self._insistence.first * 2 ** (attempt - 1) if wait is None else wait)
+        return True
+
+    async def _insist(self, method: str, url: str, body: bytes | None, most: int) -> bytes:
+        attempt = 1
+        while True:
+            try:
+                return await self._once(method, url, body, most)
+            except AdvisoriesUnavailable as failure:
+                if not await self.again(attempt, failure):
+                    raise
+                attempt += 1
+
+    async def _once(self, method: str, url: str, body: bytes | None, most: int) -> bytes:
+        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body is not None else {})
+        try:
+            async with self._client.stream(
+                method, url, content=body, headers=headers, follow_redirects=False, timeout=None
+            ) as response:
+                self._judge(response)
+                found = bytearray()
+                async for part in response.aiter_bytes():
+                    found += part
+                    if len(found) > most:
+                        raise AdvisoriesUnavailable(
+                            Reason.TOO_LARGE, f"{self._what}: an answer larger than {most} bytes"
+                        )
+                return bytes(found)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._failed(error) from error
+
+    def _judge(self, response: httpx.Response) -> None:
+        status = response.status_code
+        if status == httpx.codes.OK:
+            return
+        detail = f"{self._what} answered HTTP {status}"
+        if status in _PASSING:
+            raise _Busy(Reason.RATE_LIMITED if status == 429 else Reason.UNREACHABLE, detail, status, _wait(response))
+        raise AdvisoriesUnavailable(Reason.FORBIDDEN if status in {401, 403} else Reason.UNREACHABLE, detail, status)
+
+    def _failed(self, error: Exception) -> AdvisoriesUnavailable:
+        cause = error.__cause__
+        if isinstance(cause, WireFailure):
+            return AdvisoriesUnavailable(cause.reason, f"{self._what}: {cause.detail}")
+        reason = Reason.TIMEOUT if isinstance(error, httpx.TimeoutException) else Reason.UNREACHABLE
+        return AdvisoriesUnavailable(reason, f"{self._what} could not be reached ({type(error).__name__})")
+
+
+class _Busy(AdvisoriesUnavailable):
+    """A failure that may pass; `wait` is how many seconds the other side asks for."""
+
+    def __init__(self, reason: Reason, detail: str, status: int, wait: float | None) -> None:
+        super().__init__(reason, detail, status)
+        self.wait = wait
+
+
+def _wait(response: httpx.Response) -> float | None:
+    text = response.headers.get("Retry-After", "").strip()
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,0 +1,63 @@
+"""The order of versions by the `osv` package, of which nothing else is loaded (docs/decisions/0003)."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, Final
+
+from evidence.advisories.osv_record import MAX_VERSION
+from evidence.advisories.version_matching import SEMVER_ORDER, Comparable, Unorderable
+
+_PACKAGE: Final = "osv"
+_KEYS: Final = 200_000
+
+# What some orderers of `osv` put below or above everything instead of refusing it.
+_NUMBERS: Final = r"[vV]?\d+(?:\.\d+){0,%d}(?:[-+].*)?"
+_SEMVER = re.compile(_NUMBERS % 2)
+_NUGET = re.compile(_NUMBERS % 3)
+_ANY = re.compile(r"(?=[^\d]*\d)[0-9A-Za-z_][0-9A-Za-z_.+!~:-]*")
+_SHAPES: Final = {
+    **dict.fromkeys((SEMVER_ORDER, "npm", "Go", "crates.io", "Hex", "SwiftURL", "Bitnami"), _SEMVER),
+    "NuGet": _NUGET,
+}
+
+
+class OsvOrder:
+    """A VersionOrder. The first key loads part of `osv`, which takes half a second; keys are kept."""
+
+    def key(self, order: str, version: str) -> Comparable:
+        """What a version is sorted by; raise Unorderable for what is no version or has an unknown order."""
+        return _key(order, version)
+
+
+@lru_cache(maxsize=_KEYS)
+def _key(order: str, version: str) -> Comparable:
+    if len(version) > MAX_VERSION or not _SHAPES.get(order, _ANY).fullmatch(version):
+        raise Unorderable(f"not a version of {order}")
+    orderer = _ecosystems().get("npm" if order == SEMVER_ORDER else order)
+    if orderer is None:
+        raise Unorderable(f"nobody knows the order of {order}")
+    text = f"v{version[1:]}" if version.startswith("V") else version  # a capital is no part of any version
+    try:
+        key: Comparable = orderer.sort_key(text)
+    except (ValueError, TypeError, NotImplementedError, AttributeError, IndexError) as error:
+        raise Unorderable(f"not a version of {order}: {type(error).__name__}") from error
+    return key
+
+
+@lru_cache(maxsize=1)
+def _ecosystems() -> Any:
+    """`osv.ecosystems` behind an empty package: `osv` itself loads 900 modules, clients of databases among them."""
+    if _PACKAGE not in sys.modules:
+        spec = importlib.util.find_spec(_PACKAGE)
+        if spec is None or spec.submodule_search_locations is None:
+            raise ModuleNotFoundError("the package `osv` is a dependency and is not installed", name=_PACKAGE)
+        bare = ModuleType(_PACKAGE)
+        bare.__path__ = list(spec.submodule_search_locations)
+        sys.modules[_PACKAGE] = bare
+    return importlib.import_module(f"{_PACKAGE}.ecosystems")

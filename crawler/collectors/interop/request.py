@@ -1,0 +1,65 @@
+"""What the client's process is told on its stdin and what it answers on its stdout: one JSON document each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from evidence.canonical import Json, NotJson, canonical_json, parse_json
+from evidence.model import Absent, Observed, Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InteropRequest:
+    """One server to connect to. Seconds, MiB; `gap` lies between two requests.
+
+    `handle` is the socket that the process inherits for a launched server, which has no `url`. `handshake`: begin with
+    `initialize`, not with the SDK's own first question.
+    """
+
+    url: str
+    transport: str
+    headers: tuple[tuple[str, str], ...]
+    user_agent: str
+    allow_private: bool
+    gap: float
+    wall: float
+    cpu: int
+    memory: int
+    handle: int | None = None
+    handshake: bool = False
+
+    def to_json(self) -> bytes:
+        """The errand as it is sent; headers may hold a secret, so never on a command line."""
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_json(data: bytes) -> InteropRequest:
+        """The errand as it was sent."""
+        members = json.loads(data)
+        return InteropRequest(**{**members, "headers": tuple((name, value) for name, value in members["headers"])})
+
+
+def encode_answer(content: Mapping[str, Json] | Absent) -> bytes:
+    """The line that the client's process writes."""
+    if isinstance(content, Absent):
+        return canonical_json({"absent": [content.reason.value, content.detail]})
+    return canonical_json({"body": content})
+
+
+def decode_answer(line: bytes) -> Observed | Absent:
+    """The content of a line; Absent(collector_error) when it is none."""
+    try:
+        members = parse_json(line)
+    except NotJson:
+        return _NOTHING
+    match members:
+        case {"body": body}:
+            return Observed(canonical_json(body))
+        case {"absent": [str(reason), str(detail)]} if reason in set(Reason):
+            return Absent(Reason(reason), detail)
+    return _NOTHING
+
+
+_NOTHING = Absent(Reason.COLLECTOR_ERROR, "the client's process gave no answer")

@@ -1,0 +1,138 @@
+"""Sends the official client to a server that our launcher starts; the SDK itself never starts or reads a process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from crawler.collectors.interop.client_process import run_client_process
+from crawler.collectors.interop.request import InteropRequest
+from crawler.collectors.interop.stdio_relay import StdioRelay
+from crawler.collectors.protocol.session.absence_reasons import explain_containment, explain_exit
+from crawler.collectors.protocol.stdio.start_attempts import MAX_FURTHER_STARTS
+from crawler.http.failures import Unreachable
+from crawler.launcher import LaunchedServer, Launcher
+from crawler.mcp.transcript import Exchange, Reply
+from crawler.placeholders import configure_target, find_still_missing_inputs
+from evidence.canonical import Json, canonical_json, parse_json
+from evidence.kinds.interop import Interop
+from evidence.kinds.listing import CONTAINING
+from evidence.model import Absent, Observed, Reason, Target
+from evidence.package_inputs import PackageInput
+
+# What the SDK says when the other side has ended.
+_CLOSED: Final = -32000
+_GONE: Final = frozenset({"BrokenResourceError", "ClosedResourceError", "EndOfStream"})
+_ENDED: Final = "the process ended before answering"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InteropResult:
+    """What came of a meeting, and stable facts about what was started for it."""
+
+    content: Observed | Absent
+    facts: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ended:
+    """The server ended while the client was `asking` it, why it would be absent for that, and its words in a box."""
+
+    met: InteropResult
+    seen: Interop
+    absent: Absent
+    said: str
+
+
+async def run_interop_over_stdio(launcher: Launcher, target: Target, errand: InteropRequest) -> InteropResult:
+    """Start a package or command with placeholders and send the client to it; whatever was started is stopped.
+
+    A server in a box that ends and says what it misses is started again with that, as it is by the prober.
+    """
+    named: tuple[PackageInput, ...] = ()
+    for _ in range(MAX_FURTHER_STARTS):
+        configured = configure_target(target, named)
+        met, said = await _meet_started(launcher, configured.target, errand)
+        more = (
+            find_still_missing_inputs(target, configured.given, said)
+            if said and isinstance(met.content, Absent)
+            else ()
+        )
+        if not more:
+            return met
+        named = (*named, *more)
+    return (await _meet_started(launcher, configure_target(target, named).target, errand))[0]
+
+
+async def _meet_started(launcher: Launcher, target: Target, errand: InteropRequest) -> tuple[InteropResult, str]:
+    """What came of a meeting, and what the server said of itself when it ended in a box before it was met.
+
+    The client's first question is `server/discover`. A server that ends, and not for want of credentials, is started
+    once more: when the handshake opens it, that question was what it died of, and that is the observation.
+    """
+    first = await _meet(launcher, target, errand)
+    if isinstance(first, InteropResult):
+        return first, ""
+    if first.seen.connected:
+        return replace(first.met, content=Absent(Reason.UNREACHABLE, f"{_ENDED} {first.seen.asked}")), ""
+    if first.absent.reason is Reason.CREDENTIALS_REQUIRED:
+        return replace(first.met, content=first.absent), first.said
+    second = await _meet(launcher, target, replace(errand, handshake=True))
+    if (second.seen if isinstance(second, _Ended) else _seen(second)).connected:
+        return replace(first.met, content=_at_discover(first.met.content)), ""
+    if isinstance(second, _Ended):
+        return replace(second.met, content=second.absent), second.said
+    return second, ""
+
+
+async def _meet(launcher: Launcher, target: Target, errand: InteropRequest) -> InteropResult | _Ended:
+    launched = await launcher.launch(target)
+    if isinstance(launched, Absent):
+        return InteropResult(content=launched)
+    facts: dict[str, Json] = {"sandbox": launched.runtime, "facts": dict(launched.facts)}
+    try:
+        content, relay = await _introduce(launched, errand)
+    finally:
+        ending = await launched.stop()
+    if relay.failure:
+        return InteropResult(content=relay.failure.absent(), facts=facts)
+    met = InteropResult(content=content, facts=facts)
+    seen = _seen(met)
+    if not relay.ended or not (seen.code == _CLOSED or seen.error in _GONE):
+        return met
+    gone = Exchange(transport="stdio", method="", request=b"", began=0, seconds=0, failure=Unreachable(_ENDED))
+    noise = b"\n".join(relay.noise)
+    absent = explain_exit(ending, launched.facts, noise, Reply(gone), "initialize")
+    if launched.runtime not in CONTAINING:
+        return _Ended(met=met, seen=seen, absent=absent, said="")
+    said = "\n".join((ending.stderr, noise.decode("utf-8", "replace")))
+    return _Ended(met=met, seen=seen, absent=explain_containment(absent, said), said=said)
+
+
+async def _introduce(launched: LaunchedServer, errand: InteropRequest) -> tuple[Observed | Absent, StdioRelay]:
+    """Run client and relay until the client has ended."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        relay = StdioRelay(launched, ours)
+        async with asyncio.TaskGroup() as tasks:
+            relaying = tasks.create_task(relay.run())
+            handle = theirs.fileno()
+            content = await run_client_process(replace(errand, handle=handle), handles=[handle])
+            relaying.cancel()
+    return content, relay
+
+
+def _seen(met: InteropResult) -> Interop:
+    return Interop.parse(met.content.body if isinstance(met.content, Observed) else b"{}")
+
+
+def _at_discover(content: Observed | Absent) -> Observed | Absent:
+    """The same refusal with the question that it was an answer to."""
+    body = parse_json(content.body) if isinstance(content, Observed) else None
+    said = body.get("said") if isinstance(body, Mapping) else None
+    if not isinstance(body, Mapping) or not isinstance(said, Mapping):
+        return content
+    return Observed(canonical_json({**body, "said": {**said, "asked": "server/discover"}}))

@@ -1,0 +1,121 @@
+"""What an earlier record still says of the same package: for the next question, and when no answer can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from crawler.collectors.package.archives import KINDS, Archive
+from crawler.collectors.package.document_fields import as_exact_text, as_object, as_web_url
+from crawler.collectors.package.package_probe import SourceDocument, parse_source_documents
+from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex, parse_endpoint
+from evidence.canonical import Json, NotJson
+from evidence.kinds.package import SCHEMA, Package
+from evidence.model import Absent, Observed, Reason, Record
+
+CARRIED: Final = timedelta(days=14)
+LOOKED_AT: Final = "looked_at"
+DOCUMENTS: Final = "documents"
+INCOMPLETE: Final = "incomplete"
+ARCHIVE: Final = "archive"
+
+# What says nothing about the package: the index or the way to it was not there for us.
+_OURS: Final = frozenset(
+    {
+        Reason.RATE_LIMITED, Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS,
+        Reason.FORBIDDEN, Reason.NOT_COLLECTED,
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPackage:
+    """The package that a server declares. `version` None: the latest."""
+
+    ecosystem: Literal["npm", "PyPI"]
+    name: str
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierPackageRecord:
+    """An earlier record about the same package."""
+
+    record: Record
+    content: Observed
+
+    @staticmethod
+    def of(record: Record | None, wanted: WantedPackage) -> EarlierPackageRecord | None:
+        """The record as far as it observed what is wanted now."""
+        if record is None or record.schema != SCHEMA or not isinstance(record.content, Observed):
+            return None
+        try:
+            package = Package.parse(record.content.body)
+        except NotJson:
+            return None
+        same = (package.ecosystem, package.name, package.declared) == (wanted.ecosystem, wanted.name, wanted.version)
+        return EarlierPackageRecord(record, record.content) if same else None
+
+    @property
+    def archive(self) -> Archive | None:
+        """The archive that was found then."""
+        return _archive(self.record.observation.get(ARCHIVE))
+
+    def repeatable(self, version: int) -> bool:
+        """Whether this version of the collector would write the same again from unchanged documents."""
+        return self.record.collector_version == version and not self.record.observation.get(INCOMPLETE)
+
+    def sources(self, index: NpmIndex | PythonIndex) -> tuple[SourceDocument, ...]:
+        """The documents that were read then; none when one of them is not of the index that is asked now."""
+        known = parse_source_documents(self.record.observation.get(DOCUMENTS))
+        doors = {parse_endpoint(url) for url in index.urls}
+        return known if all(parse_endpoint(source.address) in doors for source in known) else ()
+
+    def instead_of(self, content: Observed | Absent, observation: Mapping[str, Json], now: datetime) -> bool:
+        """Whether it stands in for what was seen now: that is a failure of ours, and this is recent and was whole."""
+        failed = content.reason in _OURS if isinstance(content, Absent) else bool(observation.get(INCOMPLETE))
+        stated = self.record.observation.get(LOOKED_AT)
+        try:
+            looked_at = datetime.fromisoformat(stated) if isinstance(stated, str) else None
+        except ValueError:
+            return False
+        if looked_at is None or looked_at.tzinfo is None or not failed:
+            return False
+        whole_then = isinstance(content, Absent) or not self.record.observation.get(INCOMPLETE)
+        return whole_then and timedelta() <= now - looked_at <= CARRIED
+
+
+def archive_to_json(archive: Archive) -> dict[str, Json]:
+    """An archive as the observation keeps it."""
+    return {
+        "ecosystem": archive.ecosystem,
+        "name": archive.name,
+        "version": archive.version,
+        "kind": archive.kind,
+        "filename": archive.filename,
+        "address": archive.address,
+        "digest": list(archive.digest) if archive.digest else None,
+        "size": archive.size,
+    }
+
+
+def _archive(value: Json) -> Archive | None:
+    given = as_object(value)
+    ecosystem, kind, size = given.get("ecosystem"), given.get("kind"), given.get("size")
+    name, version, filename = (as_exact_text(given.get(member), 1024) for member in ("name", "version", "filename"))
+    address, digest = as_web_url(given.get("address")), given.get("digest")
+    if ecosystem not in {"npm", "PyPI"} or kind not in KINDS or not (name and version and filename and address):
+        return None
+    texts = [text for text in digest if isinstance(text, str)] if isinstance(digest, list) else []
+    return Archive(
+        ecosystem="npm" if ecosystem == "npm" else "PyPI",
+        name=name,
+        version=version,
+        kind=next(known for known in KINDS if known == kind),
+        filename=filename,
+        address=address,
+        digest=(texts[0], texts[1]) if len(texts) == 2 else None,
+        size=size if isinstance(size, int) else None,
+    )

@@ -1,0 +1,155 @@
+"""GET of an index's documents: bounded bytes, few tries, a few redirects, Retry-After honoured, ETags used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeAlias
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+from crawler.http.failures import TooLarge, WireFailure
+from crawler.http.rate_limiting import parse_retry_after
+from evidence.model import Absent, Reason
+
+_RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_MOST_REDIRECTS: Final = 3
+_LONGEST_ETAG: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it came; `etag` is for the next visit and `address` where it was found at last."""
+
+    body: bytes
+    media: str
+    etag: str | None
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The index says that the document is the one whose ETag was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The index has no such document."""
+
+
+Answer: TypeAlias = Document | Unchanged | Missing | Absent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRetryPolicy:
+    """`attempts` per document, waits doubling from `first` seconds; a Retry-After above `longest` is not waited for."""
+
+    attempts: int = 3
+    first: float = 1.0
+    longest: float = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    why: Absent
+    wait: float | None = None
+
+
+class IndexClient:
+    """Asks one index through `client`. `who` names it in absences, which hold no address: `the npm index`."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        who: str,
+        *,
+        clock: Callable[[], datetime],
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        patience: IndexRetryPolicy | None = None,
+    ) -> None:
+        self._client = client
+        self._who = who
+        self._clock = clock
+        self._sleep = sleep
+        self._patience = patience or IndexRetryPolicy()
+
+    async def get(self, url: str, accept: str, etag: str | None = None) -> Answer:
+        """The document; what the index refuses is an Absent with a stable detail."""
+        wait, attempt = self._patience.first, 1
+        while isinstance(answer := await self._follow(url, accept, etag), _Passing):
+            if attempt == self._patience.attempts or (answer.wait or 0.0) > self._patience.longest:
+                return answer.why
+            await self._sleep(wait if answer.wait is None else answer.wait)
+            wait, attempt = wait * 2, attempt + 1
+        return answer
+
+    def refusal(self, reason: Reason, what: str) -> Absent:
+        """An absence of this index."""
+        return Absent(reason, f"{self._who} {what}")
+
+    async def _follow(self, url: str, accept: str, etag: str | None) -> Answer | _Passing:
+        for _ in range(_MOST_REDIRECTS + 1):
+            try:
+                answer = await self._attempt(url, accept, etag)
+            except httpx.TransportError as error:
+                return self._failed(error)
+            except (httpx.InvalidURL, httpx.DecodingError, ValueError) as error:
+                return self.refusal(Reason.UNREACHABLE, f"could not be read ({type(error).__name__})")
+            if not isinstance(answer, str):
+                return answer
+            if _origin(answer) != _origin(url):
+                etag = None
+            url = answer
+        return self.refusal(Reason.UNREACHABLE, "redirects in circles")
+
+    async def _attempt(self, url: str, accept: str, etag: str | None) -> Answer | _Passing | str:
+        """One request; a text is where it was sent on."""
+        headers = {"Accept": accept, **({"If-None-Match": etag} if etag else {})}
+        async with self._client.stream("GET", url, headers=headers, follow_redirects=False) as response:
+            status = response.status_code
+            if status == httpx.codes.OK:
+                body = await response.aread()
+                return Document(body, response.headers.get("content-type", ""), _etag(response), url)
+            if status == httpx.codes.NOT_MODIFIED and etag:
+                return Unchanged()
+            if status in {404, 410}:
+                return Missing()
+            location = response.headers.get("location", "")
+            if status in _REDIRECTS and location:
+                onward = urljoin(url, location)
+                return onward if urlsplit(onward).scheme in {"http", "https"} else self._status(status)
+            if status in _RETRIED:
+                return _Passing(
+                    self._status(status), parse_retry_after(response.headers.get("retry-after", ""), self._clock())
+                )
+            return self._status(status)
+
+    def _status(self, status: int) -> Absent:
+        reason = {401: Reason.FORBIDDEN, 403: Reason.FORBIDDEN, 408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED}
+        return self.refusal(reason.get(status, Reason.UNREACHABLE), f"answered HTTP {status}")
+
+    def _failed(self, error: httpx.TransportError) -> Absent | _Passing:
+        """The guarded transport says why, in words without addresses."""
+        cause = error.__cause__
+        if isinstance(cause, TooLarge):
+            return self.refusal(Reason.TOO_LARGE, "gave a document that is too large")
+        if isinstance(cause, WireFailure):
+            known = cause.reason in {Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS}
+            absent = self.refusal(cause.reason if known else Reason.UNREACHABLE, f"could not be read: {cause.detail}")
+            return _Passing(absent) if cause.passing else absent
+        reason = Reason.TIMEOUT if isinstance(error, httpx.TimeoutException) else Reason.UNREACHABLE
+        return _Passing(self.refusal(reason, f"could not be read ({type(error).__name__})"))
+
+
+def _etag(response: httpx.Response) -> str | None:
+    etag = str(response.headers.get("etag", ""))
+    return etag if etag.isascii() and etag.isprintable() and 0 < len(etag) <= _LONGEST_ETAG else None
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc

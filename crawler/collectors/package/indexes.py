@@ -1,0 +1,110 @@
+"""Package indexes and their proxies, from the configuration of the user's own npm, pip and uv only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, TypeVar
+
+from crawler.http.adapters import GuardedTransport
+from crawler.http.address_guard import AddressGuard, classify_address
+from crawler.http.engine import HttpEngine
+from crawler.http.failures import WireFailure
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.toolchain.package_indexes import (
+    NpmIndex,
+    PythonIndex,
+    parse_endpoint,
+    read_npm_index,
+    read_python_index,
+)
+
+Given = TypeVar("Given", NpmIndex, PythonIndex)
+
+# Never opened, not even for an index that the user configured.
+_NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified", "malformed"})
+
+
+class Indexes(Protocol):
+    """The indexes of both ecosystems; raises SandboxError when none is configured."""
+
+    async def npm(self) -> NpmIndex:
+        """The npm index."""
+        ...
+
+    async def python(self) -> PythonIndex:
+        """The Python indexes."""
+        ...
+
+
+class ConfiguredIndexes:
+    """Asks the user's tools once, whatever they answer. `environ` is the environment that they run in."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._asking = asyncio.Lock()
+        self._npm: NpmIndex | SandboxError | None = None
+        self._python: PythonIndex | SandboxError | None = None
+
+    async def npm(self) -> NpmIndex:
+        """What `npm config` says."""
+        async with self._asking:
+            if self._npm is None:
+                self._npm = await self._ask(read_npm_index)
+            return _given(self._npm)
+
+    async def python(self) -> PythonIndex:
+        """What uv's or pip's configuration says."""
+        async with self._asking:
+            if self._python is None:
+                self._python = await self._ask(read_python_index)
+            return _given(self._python)
+
+    async def _ask(self, ask: Callable[[Mapping[str, str]], Given]) -> Given | SandboxError:
+        try:
+            return await asyncio.to_thread(ask, self._environ)
+        except SandboxError as error:
+            return error
+
+
+def _given(answer: Given | SandboxError) -> Given:
+    if isinstance(answer, SandboxError):
+        raise SandboxError(str(answer))
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class IndexGuard(AddressGuard):
+    """Opens what `Guard` opens, and the doors at which an index of the user answers: addresses with their port.
+
+    A company's index is often on a private network, and names files at the same door. Nothing else there is opened.
+    """
+
+    doors: frozenset[tuple[str, int]] = frozenset()
+
+    def vet(self, addresses: Sequence[str], port: int) -> tuple[str, ...]:
+        """The addresses when each may be dialled; else BlockedAddress."""
+        others = [address for address in addresses if (address, port) not in self.doors]
+        if others:
+            AddressGuard.vet(self, others, port)
+        return tuple(addresses)
+
+
+async def index_transport(
+    engine: HttpEngine, index: NpmIndex | PythonIndex, *, most_bytes: int, seconds: float = 60.0
+) -> GuardedTransport:
+    """A transport to an index and the files that it names; one body of at most `most_bytes`, one answer in `seconds`.
+
+    It also takes archives from where `Archive.address` says. Close it, or the client that holds it.
+    """
+    found: set[tuple[str, int]] = set()
+    for door in {door for url in index.urls if (door := parse_endpoint(url))}:
+        try:
+            addresses = await engine.addresses(door.host)
+        except WireFailure:
+            continue  # the request itself will say so
+        found.update((address, door.port) for address in addresses if classify_address(address) not in _NEVER)
+    guard = IndexGuard(allow_private=engine.guard.allow_private, doors=frozenset(found))
+    limits = replace(engine.limits, total=seconds, wire_bytes=most_bytes, body_bytes=most_bytes)
+    return GuardedTransport(engine, guard=guard, limits=limits)

@@ -1,0 +1,109 @@
+"""One look at a package: each document once, and on the next visit only if it changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.collectors.package.archives import Archive
+from crawler.collectors.package.document_fields import Members, as_exact_text
+from crawler.collectors.package.index_client import Document, IndexClient, Missing, Unchanged
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.model import Absent, Reason
+
+_MOST_DOCUMENTS: Final = 8
+_LONGEST: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class PackageResult:
+    """The body of the kind, and the file that holds the version."""
+
+    body: dict[str, Json]
+    archive: Archive | Absent
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document that the last look read; `etag` asks whether it is still the same."""
+
+    name: str
+    address: str
+    accept: str
+    etag: str | None
+
+    @property
+    def written(self) -> dict[str, Json]:
+        """As the observation keeps it."""
+        return {"name": self.name, "address": self.address, "accept": self.accept, "etag": self.etag}
+
+
+def parse_source_documents(value: Json) -> tuple[SourceDocument, ...]:
+    """The documents of an earlier observation; empty when that is not what is written there."""
+    found = []
+    for entry in value[:_MOST_DOCUMENTS] if isinstance(value, list) else []:
+        given = entry if isinstance(entry, Mapping) else {}
+        name, address, accept = (as_exact_text(given.get(member), _LONGEST) for member in ("name", "address", "accept"))
+        if name is None or address is None or accept is None:
+            return ()
+        found.append(SourceDocument(name, address, accept, as_exact_text(given.get("etag"), _LONGEST)))
+    return tuple(found)
+
+
+class PackageProbe:
+    """Reads documents through `asking`; afterwards `read` lists them and `incomplete` names those that failed."""
+
+    def __init__(self, asking: IndexClient, *, most_bytes: int) -> None:
+        self._asking = asking
+        self._most_bytes = most_bytes
+        self._at_hand: dict[tuple[str, str], Document | Missing | Absent] = {}
+        self.read: list[SourceDocument] = []
+        self.incomplete: list[str] = []
+
+    async def unchanged(self, known: Sequence[SourceDocument]) -> bool:
+        """Whether all documents are as they were; the first that is not is kept at hand and ends the asking."""
+        if not known or any(source.etag is None for source in known):
+            return False
+        for source in known:
+            answer = await self._asking.get(source.address, source.accept, source.etag)
+            if not isinstance(answer, Unchanged):
+                self._at_hand[source.address, source.accept] = answer
+                return False
+        return True
+
+    def refusal(self, reason: Reason, what: str) -> Absent:
+        """An absence of the index that is asked."""
+        return self._asking.refusal(reason, what)
+
+    async def raw(self, name: str, address: str, accept: str) -> Document | Missing | Absent:
+        """A document as it came."""
+        answer = self._at_hand.pop((address, accept), None) or await self._asking.get(address, accept)
+        if isinstance(answer, Unchanged):  # to a question without an ETag
+            return self.refusal(Reason.UNREACHABLE, "answered HTTP 304")
+        if isinstance(answer, Document):
+            self.read.append(SourceDocument(name, address, accept, answer.etag))
+        return answer
+
+    async def members(self, name: str, address: str, accept: str) -> Members | Missing | Absent:
+        """A document that is a JSON object."""
+        answer = await self.raw(name, address, accept)
+        return await self.parsed(answer) if isinstance(answer, Document) else answer
+
+    async def parsed(self, document: Document) -> Members | Absent:
+        """The document's JSON object, read in a thread because it may be large."""
+        try:
+            value = await asyncio.to_thread(parse_json, document.body, max_bytes=self._most_bytes)
+        except NotJson:
+            value = None
+        if isinstance(value, Mapping):
+            return value
+        return self.refusal(Reason.UNREACHABLE, "gave something that is no JSON object")
+
+    async def optional(self, name: str, address: str, accept: str) -> Members:
+        """A document without which the rest still stands; empty when there is none. What failed is remembered."""
+        answer = await self.members(name, address, accept)
+        if isinstance(answer, Absent):
+            self.incomplete.append(name)
+        return answer if isinstance(answer, Mapping) else {}

@@ -1,0 +1,135 @@
+"""The body of an access record: documents spliced in byte for byte, everything else our own canonical words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.collectors.protocol.access.access_challenge import AccessDecision, AccessRequest
+from crawler.collectors.protocol.access.authorization_metadata import MASK, IssuerMetadata, MetadataAttempt, mask_url
+from crawler.http.authentication_challenges import Challenge
+from crawler.secret_masking import mask_secrets
+from evidence.canonical import Json
+from evidence.kinds.access import ACCEPTED
+from evidence.model import Target
+
+_LONGEST_VALUE: Final = 2048
+# New on every answer, or a secret by its meaning.
+_VOLATILE: Final = frozenset(
+    {"nonce", "nextnonce", "cnonce", "opaque", "rspauth", "response", "ticket", "request_id", "trace_id", "token"}
+    | {"request-id", "trace-id", "correlation-id", "correlation_id", "timestamp", "invoice", "macaroon", "state"}
+)
+_ADDRESSES: Final = frozenset(
+    {"resource_metadata", "error_uri", "as_uri", "authorization_uri", "resource", "resource_id"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessFindings:
+    """Everything that a look at the access of one server found."""
+
+    target: Target
+    door: AccessDecision
+    asked: tuple[AccessRequest, ...]
+    resource: tuple[MetadataAttempt, ...]
+    issuers: tuple[IssuerMetadata, ...]
+    bogus: AccessRequest | None
+    metadata_cut: bool
+
+
+def access_body(look: AccessFindings) -> bytes:
+    """The bytes of schema 1 (evidence/kinds/access.py)."""
+    return _object(
+        {
+            "registered": _own(mask_url(look.target.identifier)),
+            "class": _own(look.door.access.value),
+            "gate": _own(_gate(look.door)),
+            "versions": _own({one.era: one.version for one in look.asked if one.opened and one.step != "sse-open"}),
+            "answers": _own([_answer(one) for one in look.asked]),
+            "challenges": _own([_challenge(one) for one in look.door.gate.challenges] if look.door.gate else []),
+            "resource_metadata": _list(_attempt(one) for one in look.resource),
+            "authorization_servers": _list(_issuer(one) for one in look.issuers),
+            "bogus": _own(_bogus(look.bogus) if look.bogus else None),
+            "cut": _own([*(["challenges"] if _cut(look.door) else []), *(["metadata"] if look.metadata_cut else [])]),
+        }
+    )
+
+
+def _gate(door: AccessDecision) -> Json:
+    if door.gate is None or door.refusal is None:
+        return None
+    reason, detail = door.refusal.reason.value, door.refusal.detail
+    return {
+        "step": door.gate.step,
+        "era": door.gate.era,
+        "status": door.gate.reply.status,
+        "reason": reason,
+        "detail": detail,
+    }
+
+
+def _answer(one: AccessRequest) -> Json:
+    refusal = one.refusal
+    outcome = refusal.reason.value if refusal else "open"
+    return {"step": one.step, "era": one.era, "status": one.reply.status, "outcome": outcome}
+
+
+def _challenge(challenge: Challenge) -> Json:
+    return {
+        "scheme": challenge.scheme,
+        "token68": bool(challenge.token68),
+        "parameters": {name: _value(name, value) for name, value in challenge.parameters},
+    }
+
+
+def _value(name: str, value: str) -> str:
+    if name in _VOLATILE:
+        return MASK
+    shown = mask_url(value) if name in _ADDRESSES else mask_secrets(value)
+    return shown[:_LONGEST_VALUE]
+
+
+def _cut(door: AccessDecision) -> bool:
+    """Whether a header of the gate reached the length at which the wire stops keeping it."""
+    headers = door.gate.reply.exchange.headers if door.gate else ()
+    return any(name == "www-authenticate" and len(value) >= _LONGEST_VALUE for name, value in headers)
+
+
+def _bogus(one: AccessRequest) -> Json:
+    refusal = one.refusal
+    outcome, detail = (refusal.reason.value, refusal.detail) if refusal else (ACCEPTED, "")
+    return {"step": one.step, "status": one.reply.status, "outcome": outcome, "detail": detail}
+
+
+def _attempt(attempt: MetadataAttempt) -> bytes:
+    failure = attempt.failure
+    return _object(
+        {
+            "by": _own(attempt.by),
+            "url": _own(attempt.url),
+            "status": _own(attempt.status),
+            "location": _own(attempt.location),
+            "document": attempt.document if attempt.document is not None else b"null",
+            "problem": _own(attempt.problem),
+            "failure": _own({"reason": failure.reason.value, "detail": failure.detail} if failure else None),
+        }
+    )
+
+
+def _issuer(issuer: IssuerMetadata) -> bytes:
+    attempts = _list(_attempt(one) for one in issuer.attempts)
+    return _object({"issuer": _own(issuer.issuer), "layout": _own(issuer.layout), "attempts": attempts})
+
+
+def _object(members: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
+
+
+def _list(values: Iterable[bytes]) -> bytes:
+    return b"[" + b",".join(values) + b"]"
+
+
+def _own(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -1,0 +1,232 @@
+"""Fetches the documents by which a locked server says who issues its tokens: RFC 9728, then RFC 8414 or OpenID.
+
+Every address comes from the server that is looked at, so all of them go through the guard, none is followed elsewhere,
+and only GET is ever sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpSession, Request
+from crawler.http.failures import BlockedAddress, BudgetSpent, InvalidTarget, TimedOut, WireFailure
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.http.url import Origin, Url, parse_url
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.kinds.access import HEADER, LEGACY_LAYOUT
+
+RESOURCE_METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
+AUTHORIZATION_METADATA_PATH: Final = "/.well-known/oauth-authorization-server"
+OPENID_METADATA_PATH: Final = "/.well-known/openid-configuration"
+
+_MOST_ISSUERS: Final = 3
+_MOST_FROM_HEADERS: Final = 2
+_LONGEST_ISSUER: Final = 2048
+_DEEPEST: Final = 64
+_ACCEPT: Final = (("accept", "application/json"),)
+# A JSON object without any of these is an error message, or the answer to every address of the host.
+_MARKS_RESOURCE: Final = frozenset({"resource", "authorization_servers"})
+_MARKS_SERVER: Final = frozenset({"issuer", "authorization_endpoint", "token_endpoint"})
+_LOOPBACK: Final = re.compile(r"127(?:\.[0-9]{1,3}){3}")
+_QUERY_VALUE: Final = re.compile(r"(?<==)[^&#]+")
+_USER: Final = re.compile(r"(?<=://)[^/?#@]*@")
+MASK: Final = "[removed]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessLimits:
+    """Bounds of one look: metadata requests, bytes of one document, seconds of one request and of all together."""
+
+    metadata: int = 12
+    document_bytes: int = 256 * 1024
+    seconds: float = 10.0
+    total: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataAttempt:
+    """One request for a document: `document` is its bytes when it is one, `problem` says what came instead."""
+
+    by: str
+    url: str
+    status: int | None = None
+    location: str | None = None
+    document: bytes | None = None
+    problem: str = ""
+    failure: WireFailure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuerMetadata:
+    """One authorization server and how its metadata was looked for."""
+
+    issuer: str
+    layout: str
+    attempts: tuple[MetadataAttempt, ...]
+
+
+class MetadataReader:
+    """Reads metadata on the connections of one visit, at most `limits.metadata` documents.
+
+    `home` is the server's own host. Where private addresses may be opened at all, that is for the operator's own
+    target; what it advertises may be on its own host, not anywhere in the operator's network.
+    """
+
+    def __init__(self, visit: HttpSession, courtesy: HostRateLimiter, limits: AccessLimits, *, home: str) -> None:
+        self._visit = visit
+        self._home = home
+        self._courtesy = courtesy
+        self._limits = limits
+        self._end = asyncio.get_running_loop().time() + limits.total
+        self.requests = 0
+        self.cut = False
+
+    async def resource(self, server: Url, advertised: Sequence[str]) -> tuple[MetadataAttempt, ...]:
+        """Protected resource metadata: what challenges advertise, else below the path, else at the root."""
+        return await self._first(_resource_addresses(server, advertised), _MARKS_RESOURCE)
+
+    async def issuers(self, document: Json) -> tuple[IssuerMetadata, ...]:
+        """The authorization servers that a document names, each with its metadata."""
+        named = document.get("authorization_servers") if isinstance(document, Mapping) else None
+        texts = [text[:_LONGEST_ISSUER] for text in named if isinstance(text, str)] if isinstance(named, list) else []
+        wanted = list(dict.fromkeys(texts))
+        self.cut = self.cut or len(wanted) > _MOST_ISSUERS
+        return tuple([await self._issuer(text) for text in wanted[:_MOST_ISSUERS]])
+
+    async def legacy(self, server: Url) -> tuple[IssuerMetadata, ...]:
+        """Authorization server metadata at the root of the server's own origin (2025-03-26); empty without any."""
+        attempts = await self._first([("rfc8414", str(_at(server.origin, AUTHORIZATION_METADATA_PATH)))], _MARKS_SERVER)
+        if attempts[-1].document is None:
+            return ()
+        return (
+            IssuerMetadata(issuer=str(_at(server.origin, "")).rstrip("/"), layout=LEGACY_LAYOUT, attempts=attempts),
+        )
+
+    async def _issuer(self, text: str) -> IssuerMetadata:
+        try:
+            addresses = list(_server_addresses(parse_url(text)))
+        except InvalidTarget as error:
+            broken = MetadataAttempt(by="rfc8414", url=mask_url(text), problem=error.detail)
+            return IssuerMetadata(issuer=mask_url(text), layout="discovered", attempts=(broken,))
+        attempts = await self._first(addresses, _MARKS_SERVER)
+        return IssuerMetadata(issuer=mask_url(text), layout="discovered", attempts=attempts)
+
+    async def _first(self, addresses: Sequence[tuple[str, str]], marks: frozenset[str]) -> tuple[MetadataAttempt, ...]:
+        """Ask one address after the other until a document is found."""
+        attempts: list[MetadataAttempt] = []
+        for by, address in addresses:
+            attempts.append(await self._attempt(by, address, marks))
+            if attempts[-1].document is not None:
+                break
+        return tuple(attempts)
+
+    async def _attempt(self, by: str, address: str, marks: frozenset[str]) -> MetadataAttempt:
+        shown = mask_url(address)
+        left = self._end - asyncio.get_running_loop().time()
+        if self.requests >= self._limits.metadata or left <= 0:
+            self.cut = True
+            return MetadataAttempt(by=by, url=shown, failure=BudgetSpent("the request budget is spent"))
+        try:
+            url = parse_url(address)
+        except InvalidTarget as error:
+            return MetadataAttempt(by=by, url=shown, problem=error.detail)
+        self.requests += 1
+        try:
+            async with asyncio.timeout(left):
+                return await self._get(by, url, shown, marks)
+        except TimeoutError:
+            return MetadataAttempt(by=by, url=shown, failure=TimedOut("no answer in time"))
+        except WireFailure as error:
+            return MetadataAttempt(by=by, url=shown, failure=error)
+
+    async def _get(self, by: str, url: Url, shown: str, marks: frozenset[str]) -> MetadataAttempt:
+        own = await self._visit.is_private(url.origin)
+        if own and not _is_same_host(url.origin.host, self._home):
+            raise BlockedAddress("the name leads to another private host than the server's own")
+        async with nullcontext() if own else self._courtesy.turn(url.origin.host):
+            response = await self._visit.open(Request("GET", url, _ACCEPT, limits=self._wire()))
+            try:
+                status = response.head.status
+                if status != 200:
+                    location = mask_url(response.head.get("location"))[:_LONGEST_ISSUER]
+                    moved = location if 300 <= status < 400 else None
+                    return MetadataAttempt(
+                        by=by, url=shown, status=status, location=moved or None, problem=f"HTTP {status}"
+                    )
+                if response.head.get("content-type").lower().startswith("text/event-stream"):
+                    return MetadataAttempt(by=by, url=shown, status=status, problem="an event stream")
+                body = await response.read_all()
+            finally:
+                response.close()
+        document, problem = _read(body, marks)
+        return MetadataAttempt(by=by, url=shown, status=status, document=document, problem=problem)
+
+    def _wire(self) -> Limits:
+        seconds, most = self._limits.seconds, self._limits.document_bytes
+        known = self._visit.engine.limits
+        return dataclasses.replace(
+            known,
+            connect=min(known.connect, seconds),
+            first_byte=min(known.first_byte, seconds),
+            between_bytes=min(known.between_bytes, seconds),
+            total=min(known.total, seconds),
+            wire_bytes=most + known.head_bytes,
+            body_bytes=most,
+        )
+
+
+def _is_same_host(one: str, other: str) -> bool:
+    return one == other or (_is_loopback(one) and _is_loopback(other))
+
+
+def _is_loopback(host: str) -> bool:
+    return host in {"localhost", "::1", "[::1]"} or _LOOPBACK.fullmatch(host) is not None
+
+
+def mask_url(text: str) -> str:
+    """An address without what may be a secret in it: values of the query, and a user before the host."""
+    address, mark, fragment = text.partition("#")
+    path, question, query = _USER.sub("", address).partition("?")
+    masked = "&".join(_QUERY_VALUE.sub(MASK, part) if "=" in part else MASK for part in query.split("&") if part)
+    return f"{path}{question}{masked}" + (mark + MASK if fragment else mark)
+
+
+def _resource_addresses(server: Url, advertised: Sequence[str]) -> list[tuple[str, str]]:
+    path = server.target.partition("?")[0]
+    found = [(HEADER, text) for text in advertised[:_MOST_FROM_HEADERS]]
+    if path != "/":
+        found.append(("path", str(_at(server.origin, RESOURCE_METADATA_PATH + path))))
+    found.append(("root", str(_at(server.origin, RESOURCE_METADATA_PATH))))
+    return list({address: (by, address) for by, address in reversed(found)}.values())[::-1]
+
+
+def _server_addresses(issuer: Url) -> Iterator[tuple[str, str]]:
+    path = issuer.target.partition("?")[0].rstrip("/")
+    yield "rfc8414", str(_at(issuer.origin, AUTHORIZATION_METADATA_PATH + path))
+    yield "openid", str(_at(issuer.origin, OPENID_METADATA_PATH + path))
+    if path:
+        yield "openid-appended", str(_at(issuer.origin, path + OPENID_METADATA_PATH))
+
+
+def _at(origin: Origin, path: str) -> Url:
+    return Url(origin, path or "/")
+
+
+def _read(body: bytes, marks: frozenset[str]) -> tuple[bytes | None, str]:
+    text = body.removeprefix(b"\xef\xbb\xbf").strip()
+    try:
+        value = parse_json(text, max_depth=_DEEPEST)
+    except NotJson:
+        return None, "not JSON" if text[:1] != b"<" else "a page instead of JSON"
+    if not isinstance(value, Mapping):
+        return None, "JSON, but no object"
+    if not marks & value.keys():
+        return None, f"an object without {', '.join(sorted(marks))}"
+    return text, ""

@@ -1,0 +1,117 @@
+"""Reading resources: a few of those that a server lists, as a client does that shows them to a model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.collectors.protocol.handouts.handouts_body import bounded_texts, read_resource_texts
+from crawler.collectors.protocol.session.absence_reasons import explain_reply
+from crawler.collectors.protocol.session.dialogue import Dialogue
+from crawler.mcp.channel import Era
+from crawler.mcp.transcript import TOO_MANY_REQUESTS, Reply
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES
+
+METHOD: Final = "resources/read"
+_SECONDS: Final = 8.0
+_ALL: Final = 10.0  # seconds after which no further one is asked for
+_LONGEST_URI: Final = 2_000
+_LONGEST_WHY: Final = 200
+_PICTURES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedResource:
+    """One listed resource that is to be read: its place in the list and its address."""
+
+    index: int
+    uri: str
+
+
+def choose_resources(pages: Iterable[bytes]) -> tuple[Sequence[WantedResource], int]:
+    """The resources to read, in the order of the list, and how many are left. Those that say they are text go first.
+
+    Templates are in another list and never filled in.
+    """
+    listed = list(_listed(pages))
+    textual = [one for one, is_text in listed if is_text]
+    rest = [one for one, is_text in listed if not is_text]
+    picked = sorted([*textual, *rest][:MAX_RESOURCES], key=lambda one: one.index)
+    return picked, len(listed) - len(picked)
+
+
+async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedResource]) -> list[dict[str, Json]]:
+    """A row for each resource that was asked for; one that is not answered ends the reading.
+
+    Like calls of tools it has a bound of its own, so that the questions of a full probe are as many as before.
+    """
+    tick = asyncio.get_running_loop().time
+    ends = tick() + _ALL
+    rows: list[dict[str, Json]] = []
+    for one in wanted:
+        if tick() >= ends:
+            break
+        since = len(dialogue.transcript.exchanges)
+        reply = await dialogue.turn_page(METHOD, {"uri": one.uri}, era, seconds=_SECONDS)
+        dialogue.transcript.forget(since)
+        rows.append({"uri": one.uri, "index": one.index, **_read(reply)})
+        if reply.answer is None or reply.status == TOO_MANY_REQUESTS:
+            break
+    return rows
+
+
+def _read(reply: Reply) -> dict[str, Json]:
+    """What came of reading one resource."""
+    result = reply.result.value if reply.result else None
+    if isinstance(result, Mapping) and isinstance(result.get("contents"), list):
+        texts, binary = read_resource_texts(result)
+        return {**bounded_texts(texts, binary, limit=MAX_RESOURCE_BYTES), "why": ""}
+    return {"text": "", "whole": True, "binary": 0, "why": _why(reply)[:_LONGEST_WHY]}
+
+
+def _why(reply: Reply) -> str:
+    if reply.result:
+        return "the result has no contents"
+    if (
+        reply.answer is not None
+        and (reply.status or 200) < 500
+        and reply.status not in {401, 402, 403, TOO_MANY_REQUESTS}
+    ):
+        return f"code {reply.answer.code}"
+    gone = explain_reply(reply, METHOD)
+    return gone.reason.value
+
+
+def _listed(pages: Iterable[bytes]) -> Iterator[tuple[WantedResource, bool]]:
+    """Every listed resource with an address, once, and whether it may be text."""
+    seen: set[str] = set()
+    index = -1
+    for page in pages:
+        for item in _items(page):
+            index += 1
+            uri = item.get("uri") if isinstance(item, Mapping) else None
+            if not isinstance(uri, str) or not 0 < len(uri) <= _LONGEST_URI or uri in seen or not _is_sendable(uri):
+                continue
+            seen.add(uri)
+            kind = item.get("mimeType") if isinstance(item, Mapping) else None
+            yield WantedResource(index, uri), not (isinstance(kind, str) and kind.lower().startswith(_PICTURES))
+
+
+def _items(page: bytes) -> Sequence[Json]:
+    try:
+        result = parse_json(page)
+    except NotJson:
+        return []
+    items = result.get("resources") if isinstance(result, Mapping) else None
+    return items if isinstance(items, list) else []
+
+
+def _is_sendable(uri: str) -> bool:
+    try:
+        uri.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

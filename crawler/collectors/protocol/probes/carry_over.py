@@ -1,0 +1,368 @@
+"""What a core probe takes over from the last full one, so that a score never moves because of how deep we looked.
+
+A body that took something over says depth `full`. It equals the full probe's body when nothing changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypeAlias
+
+from crawler.collectors.protocol.probes.probe import Finding
+from crawler.collectors.protocol.questions.exchanges_body import CORE, FULL
+from crawler.collectors.protocol.session.dialogue import TRANSIENT_STATUSES
+from crawler.json_spans import split_elements, split_members
+from crawler.mcp.transcript import TOO_MANY_REQUESTS
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.model import Absent, Observed, Reason, Record
+
+FULL_AT: Final = "full_at"
+FULL_DUE: Final = "full_due"
+CARRIED_FROM: Final = "carried_from"
+MAX_CARRY_AGE: Final = timedelta(days=14)
+WEEK: Final = timedelta(days=7)
+HALF_A_DAY: Final = timedelta(hours=12)
+
+_OPEN: Final = "open"
+_METADATA: Final = frozenset({"resource_metadata", "authorization_servers", "cut"})
+_OPENINGS: Final = frozenset({"discover", "initialize"})
+_MODERN_INFO: Final = "io.modelcontextprotocol/serverInfo"
+_LISTS_AGAIN: Final = frozenset({"list-tools-again", "list-tools-elsewhere"})
+
+_Key: TypeAlias = tuple[str, str, str, int]
+"""Transport, era, step and page: what one row answers."""
+
+
+def read_full_probe_time(earlier: Record | None) -> datetime | None:
+    """When the exchanges of an earlier record were last asked for in full; None when they never were."""
+    stated = earlier.observation.get(FULL_AT) if earlier and isinstance(earlier.content, Observed) else None
+    try:
+        return datetime.fromisoformat(stated) if isinstance(stated, str) else None
+    except ValueError:
+        return None
+
+
+def is_full_probe_due(earlier: Record | None, at: datetime, weekday: int | None = None) -> bool:
+    """True when the last full probe is a week old, give or take a night, or there was none and it is the `weekday`.
+
+    After a re-test, which asked for some of it again, it is due at once.
+
+    Weekdays are 0 to 6, of UTC; None: any day. They keep the first night from asking every server everything, and since
+    a night may come to a server earlier than the last one did, each stays on its day.
+    """
+    if earlier is not None and earlier.observation.get(FULL_DUE) is True:
+        return True
+    asked = read_full_probe_time(earlier)
+    if asked is None:
+        return weekday is None or at.astimezone(UTC).weekday() == weekday
+    return at - asked >= WEEK - HALF_A_DAY
+
+
+def carry_over_exchanges(
+    fresh: Observed, note: Mapping[str, Json], earlier: Record | None, at: datetime, *, same_lists: bool
+) -> tuple[Observed, Mapping[str, Json]]:
+    """The content and the observation of a probe, with what the last full one asked beyond it.
+
+    So it is after a core probe, and after a full one that was cut short and contradicts nothing, which is due again.
+    Nothing is taken over from a probe of more than 14 days ago, nor when the server opens differently now.
+    `same_lists`: the listing is what it was then.
+    """
+    asked = read_full_probe_time(earlier)
+    if earlier is None or asked is None or not isinstance(earlier.content, Observed) or at - asked > MAX_CARRY_AGE:
+        return fresh, note
+    carried_from = earlier.observation.get(CARRIED_FROM, earlier.observed_at.isoformat())
+    noted = {**note, FULL_AT: asked.isoformat(), CARRIED_FROM: carried_from}
+    if same_lists and _is_beginning(fresh.body, earlier.content.body):
+        return earlier.content, noted
+    try:
+        new, old = _Talk.read(fresh.body), _Talk.read(earlier.content.body)
+    except (NotJson, KeyError, TypeError):
+        return fresh, note
+    if old.depth != FULL or not new.opens_like(old):
+        return fresh, note
+    if new.depth != CORE:
+        kept = same_lists and new.is_cut_short and not old.is_cut_short and new.repeats(old)
+        return (earlier.content, noted) if kept else (fresh, note)
+    return Observed(_merged(new, old, same_lists=same_lists)), noted
+
+
+def carry_over_access(
+    fresh: Observed, note: Mapping[str, Json], earlier: Record | None, asked: datetime | None, at: datetime
+) -> tuple[Observed, Mapping[str, Json]]:
+    """The content and the observation of a look at an open server, with the metadata that the last full one found.
+
+    `asked` is when that was. What stands at the well-known addresses of a locked server is asked for every time.
+    """
+    if earlier is None or asked is None or not isinstance(earlier.content, Observed) or at - asked > MAX_CARRY_AGE:
+        return fresh, note
+    try:
+        new, old = _without_metadata(fresh.body), _without_metadata(earlier.content.body)
+    except NotJson:
+        return fresh, note
+    if new != old or new.get("class") != _OPEN:
+        return fresh, note
+    carried_from = earlier.observation.get(CARRIED_FROM, earlier.observed_at.isoformat())
+    return earlier.content, {**note, CARRIED_FROM: carried_from}
+
+
+def carry_over_handouts(fresh: Finding | None, talked: Finding, earlier: Record | None) -> Finding | None:
+    """What a server handed out: now, else to the full probe from which its exchanges, `talked`, were taken over.
+
+    None when there is neither, so that it is absent for the reason of the listing. An opt-out ends what was kept.
+    """
+    if fresh is not None and (isinstance(fresh[0], Observed) or fresh[0].reason is Reason.OPTED_OUT):
+        return fresh
+    if isinstance(talked[0], Absent):
+        return fresh
+    if CARRIED_FROM in talked[1] and earlier is not None and isinstance(earlier.content, Observed):
+        return earlier.content, {CARRIED_FROM: earlier.observation.get(CARRIED_FROM, earlier.observed_at.isoformat())}
+    return fresh or (Absent(Reason.NOT_COLLECTED, "only a full probe reads what a server hands out"), {})
+
+
+def _without_metadata(body: bytes) -> dict[str, Json]:
+    return {name: value for name, value in _object(parse_json(body)).items() if name not in _METADATA}
+
+
+def _is_beginning(new: bytes, old: bytes) -> bool:
+    """True when a full body begins with the rows of a core body byte for byte, as it does when nothing changed.
+
+    False proves nothing: then both are read and compared, which costs more than the probe itself.
+    """
+    (head, _, rows), (old_head, _, old_rows) = (body.partition(b'],"exchanges":[') for body in (new, old))
+    core, full = (b'"depth":' + _own(depth) + b"," for depth in (CORE, FULL))
+    if not rows.endswith(b"}]}") or core not in head:
+        return False
+    return old_head.startswith(head.replace(core, full, 1)) and old_rows.startswith(rows[:-2] + b",{")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    span: bytes
+    value: Mapping[str, Json]
+    key: _Key
+
+    @property
+    def connection(self) -> int:
+        return int(str(self.value["connection"]))
+
+    @property
+    def received(self) -> Sequence[Mapping[str, Json]]:
+        """What was received."""
+        received = self.value["received"]
+        return [_object(one) for one in received] if isinstance(received, list) else []
+
+    @property
+    def failed_in_passing(self) -> bool:
+        """True when nothing can be concluded from it: it came to no answer, for now."""
+        status = self.value["status"]
+        passing = isinstance(status, int) and (status in TRANSIENT_STATUSES or status == TOO_MANY_REQUESTS)
+        return self.value["failure"] is not None or (passing and not self.value["received"])
+
+    @property
+    def is_unasked(self) -> bool:
+        """True when the question was never sent."""
+        unsent = self.value["status"] is None and not self.value["received"]
+        return unsent and _object(self.value["failure"]).get("reason") == Reason.NOT_COLLECTED.value
+
+    def on(self, connection: int) -> bytes:
+        """The row on another connection."""
+        if connection == self.connection:
+            return self.span
+        parts = [(name, _own(connection) if name == "connection" else span) for name, span in split_members(self.span)]
+        return _joined(parts)
+
+    def pointing(self, moved: Mapping[int, int]) -> _Row:
+        """The row, whose answers may refer to those of others, when these have moved."""
+        if b'"same_as"' not in self.span or not any("same_as" in one for one in self.received):
+            return self
+        span = _replaced(self.span, "received", lambda received: _elements_with(received, moved))
+        return _Row(span, _object(parse_json(span)), self.key)
+
+    def agrees(self, other: _Row) -> bool:
+        """True when nothing speaks against `other`, which may have been watched for longer."""
+        mine, theirs = dict(self.value), dict(other.value)
+        received, then = mine.pop("received"), theirs.pop("received")
+        if mine["ended"] is None:
+            mine["ended"] = theirs["ended"]
+        mine["connection"] = theirs["connection"]
+        same = isinstance(received, list) and isinstance(then, list) and then[: len(received)] == received
+        return same and mine == theirs
+
+    def unclear(self, why: str) -> bytes:
+        """The row as something from which nothing can be concluded. Its result stays, since others may refer to it."""
+        failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
+        parts = [(name, _own(failure) if name == "failure" else span) for name, span in split_members(self.span)]
+        return _joined(parts)
+
+    def blank(self, why: str) -> bytes:
+        """The row without its answer."""
+        failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
+        nothing: Mapping[str, Json] = {"status": None, "headers": {}, "form": "none", "utf8": True, "batch": False}
+        return _own({**self.value, **nothing, "ended": None, "received": [], "failure": failure})
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    parts: Mapping[str, bytes]
+    depth: str
+    links: Sequence[Mapping[str, Json]]
+    spans: Sequence[bytes]
+    rows: Sequence[_Row]
+
+    @staticmethod
+    def read(body: bytes) -> _Talk:
+        parts = dict(split_members(body))
+        spans = split_elements(parts["connections"])
+        links = [_object(parse_json(span)) for span in spans]
+        rows: list[_Row] = []
+        for span in split_elements(parts["exchanges"]):
+            value = _object(parse_json(span))
+            link = links[int(str(value["connection"]))]
+            key = (str(link["transport"]), str(link["era"]), str(value["step"]), int(str(value["page"])))
+            rows.append(_Row(span, value, key))
+        return _Talk(parts, str(parse_json(parts["depth"])), links, spans, rows)
+
+    def openings(self) -> dict[_Key, Json]:
+        """By question, what a server says of itself on opening; what failed in passing says nothing."""
+        unclear = self.unclear()
+        opened = (row for row in self.rows if row.key[2] in _OPENINGS and row.connection not in unclear)
+        return {row.key: self._opening(row) for row in opened}
+
+    def listed_in(self) -> str | None:
+        """The era whose lists are in the listing: a row of the other one must not be read with them."""
+        return next((row.key[1] for row in self.rows if any("listed" in one for one in row.received)), None)
+
+    def unclear(self) -> set[int]:
+        """Connections whose opening failed in passing."""
+        return {row.connection for row in self.rows if row.key[2] in _OPENINGS and row.failed_in_passing}
+
+    def _opening(self, row: _Row) -> Json:
+        link = self.links[row.connection]
+        result: Mapping[str, Json] = {}
+        for one in row.received:
+            result = result or _object(_object(one.get("message")).get("result"))
+        info = result.get("serverInfo") or _object(result.get("_meta")).get(_MODERN_INFO)
+        named = [result.get(name) for name in ("protocolVersion", "supportedVersions", "capabilities")]
+        return [link["opened"], link["negotiated"], info, *named]
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True when not everything was asked: the server wanted a pause or fell silent, or time was over."""
+        return any(row.is_unasked for row in self.rows)
+
+    def repeats(self, old: _Talk) -> bool:
+        """True when every answer of this probe was given in the old one too."""
+        return all(
+            row.failed_in_passing or any(row.key == other.key and row.agrees(other) for other in old.rows)
+            for row in self.rows
+        )
+
+    def opens_like(self, old: _Talk) -> bool:
+        """True when every opening of this probe, which asked for fewer, is what it was then."""
+        mine, theirs = self.openings(), old.openings()
+        if self.parts["target"] != old.parts["target"] or self.listed_in() != old.listed_in():
+            return False
+        return bool(mine) and all(key in theirs and theirs[key] == opening for key, opening in mine.items())
+
+
+def _merged(new: _Talk, old: _Talk, *, same_lists: bool) -> bytes:
+    places, spans = _places(new, old)
+    unclear = new.unclear()
+    pointing = list(_pointing(new, old))
+    fresh: dict[_Key, _Row] = {}
+    for row in pointing:
+        if row.connection not in unclear:
+            fresh.setdefault(row.key, row)
+    asked = {key[1] for key in fresh if key[2] in _OPENINGS}
+    rows = [_row(row, fresh, asked, places, same_lists=same_lists) for row in _first_of_each(old.rows, fresh)]
+    known = {row.key for row in old.rows}
+    rows += [row.on(places[row.connection]) for row in pointing if row.key not in known]
+    parts = {
+        **old.parts,
+        "depth": _own(FULL),
+        "connections": b"[" + b",".join(spans) + b"]",
+        "exchanges": b"[" + b",".join(rows) + b"]",
+    }
+    return _joined(parts.items())
+
+
+def _pointing(new: _Talk, old: _Talk) -> Iterator[_Row]:
+    """The rows of the new probe, where `same_as` in an answer names a row by its place after the merge."""
+    places: dict[_Key, int] = {}
+    for index, row in enumerate(old.rows):
+        places.setdefault(row.key, index)
+    added = (row.key for row in new.rows if row.key not in places)
+    places |= {key: len(old.rows) + number for number, key in enumerate(list(added))}
+    moved = {index: places[row.key] for index, row in enumerate(new.rows)}
+    return (row.pointing(moved) for row in new.rows)
+
+
+def _first_of_each(rows: Sequence[_Row], fresh: Mapping[_Key, _Row]) -> Iterator[_Row]:
+    """All rows; a second one under the same key, on a further connection, is left as it is."""
+    seen: set[_Key] = set()
+    for row in rows:
+        yield _Row(row.span, row.value, (*row.key[:2], "", 0)) if row.key in seen and row.key in fresh else row
+        seen.add(row.key)
+
+
+def _row(
+    row: _Row, fresh: Mapping[_Key, _Row], asked: set[str], places: Mapping[int, int], *, same_lists: bool
+) -> bytes:
+    """What stands in the place of a row of the full probe."""
+    found = fresh.get(row.key)
+    if found is not None:
+        return row.span if found.agrees(row) else found.on(places[found.connection])
+    if row.key[2].startswith("list-") and row.key[3] and row.key[1] in asked:
+        return row.blank("the list has fewer pages now")
+    if row.key[2] in _LISTS_AGAIN and not same_lists:
+        return row.unclear("the list has changed since")
+    return row.span
+
+
+def _places(new: _Talk, old: _Talk) -> tuple[Mapping[int, int], Sequence[bytes]]:
+    """Where each connection of the core probe is among those of the full one; new ones come last."""
+    places: dict[int, int] = {}
+    unclear = new.unclear()
+    spans = list(old.spans)
+    for index, link in enumerate(new.links):
+        alike = (at for at, other in enumerate(old.links) if at not in places.values() and _alike(link, other))
+        place = next(alike, None)
+        if place is None:
+            place = len(spans)
+            spans.append(new.spans[index])
+        elif index not in unclear:
+            spans[place] = new.spans[index]
+        places[index] = place
+    return places, spans
+
+
+def _alike(link: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+    return all(link[name] == other[name] for name in ("transport", "era", "offered"))
+
+
+def _elements_with(received: bytes, moved: Mapping[int, int]) -> bytes:
+    def move(span: bytes) -> bytes:
+        index = int(span)
+        return _own(moved.get(index, index))
+
+    return b"[" + b",".join(_replaced(one, "same_as", move) for one in split_elements(received)) + b"]"
+
+
+def _replaced(span: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+    """An object with one member changed, if it has it."""
+    return _joined([(member, change(value) if member == name else value) for member, value in split_members(span)])
+
+
+def _joined(parts: Iterable[tuple[str, bytes]]) -> bytes:
+    return b"{" + b",".join(_own(name) + b":" + span for name, span in parts) + b"}"
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _own(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -1,0 +1,267 @@
+"""What every probe of a target shares: its budget and transcript, and what it puts together of them in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from crawler.collectors.protocol.access.access_probe import AccessRequest
+from crawler.collectors.protocol.handouts import resource_reader
+from crawler.collectors.protocol.handouts.handouts_body import handouts_body
+from crawler.collectors.protocol.listing.list_walker import ListResult, ListWalker
+from crawler.collectors.protocol.listing.listing_body import listing_body
+from crawler.collectors.protocol.questions import exchanges_body
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.session.dialogue import Dialogue, ProbeLimits, QuestionBudget
+from crawler.collectors.protocol.session.handshake import Opened, initialize
+from crawler.collectors.protocol.trials.tool_trials import CallPolicy, Trials
+from crawler.http.credentials import Credentials
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.mcp.channel import Channel, Era
+from crawler.mcp.mirrored_headers import find_mirrored_parameters
+from crawler.mcp.streamable_http import JsonRpcPost, StreamableHttp
+from crawler.mcp.transcript import Reply, Transcript
+from evidence.canonical import Json
+from evidence.model import Absent, Observed, Reason, Target
+
+_OWN_PAUSE: Final = 0.1  # seconds before a second try at the operator's own server
+_OBSERVED_HEADERS: Final = ("server", "date", "via", "x-powered-by")
+
+Finding: TypeAlias = tuple[Observed | Absent, Mapping[str, Json]]
+"""The content of a record and its volatile observation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOptions:
+    """How to look at one target: how deep, which tools may be called, and with what credentials.
+
+    `depth` is that of the exchanges, `core` or `full`. `opted_out`: nobody may call this server's tools. `listen`: a
+    full probe also opens a subscription, for seconds. `chosen`: what a core probe asks besides, in a re-test.
+    """
+
+    depth: str = exchanges_body.CORE
+    policy: CallPolicy = CallPolicy.ANNOTATED
+    opted_out: bool = False
+    listen: bool = False
+    chosen: QuestionSelection | None = None
+    credentials: Credentials = field(default_factory=Credentials)
+
+    @property
+    def is_full(self) -> bool:
+        """True when everything is to be asked."""
+        return self.depth == exchanges_body.FULL
+
+    @property
+    def inquires(self) -> bool:
+        """True when more is to be asked than a core probe asks."""
+        return self.is_full or bool(self.chosen and self.chosen.steps)
+
+    def asks_questions_in(self, era: Era) -> bool:
+        """True when some of it is to be asked in an era."""
+        return self.is_full or any(era.value == one for one, _ in (self.chosen.steps if self.chosen else ()))
+
+    @property
+    def is_metadata_read(self) -> bool:
+        """True when an open server is asked for the metadata that a locked one must have."""
+        return self.is_full or bool(self.chosen and self.chosen.metadata)
+
+    @property
+    def may_reuse_trials(self) -> bool:
+        """True when a tool need not be tried again that nothing has changed about."""
+        return not self.is_full and self.chosen is None
+
+    @property
+    def selection(self) -> QuestionSelection | None:
+        """The inquiries to be asked; None: all of them."""
+        return None if self.is_full else self.chosen or QuestionSelection()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """What one visit found out, by kind. `cold_ms` and `warm_ms` are latencies of the first and of a later question.
+
+    `attempt` is what came of connecting, where the reason in the listing says something else than whether it worked.
+    """
+
+    listing: Observed | Absent
+    observation: Mapping[str, Json] = field(default_factory=dict)
+    exchanges: Finding | None = None
+    access: Finding | None = None
+    trials: Finding | None = None
+    handouts: Finding | None = None
+    attempt: Observed | Absent | None = None
+    behaviour: Observed | Absent | None = None
+    cold_ms: float | None = None
+    warm_ms: float | None = None
+
+    @property
+    def attempted(self) -> Observed | Absent:
+        """What came of connecting, as a sample of it."""
+        said = self.listing.reason if isinstance(self.listing, Absent) else None
+        return self.attempt if self.attempt and said in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeDependencies:
+    """What every probe of one collector works with. `client_version` is what we say of ourselves."""
+
+    courtesy: HostRateLimiter
+    clock: Callable[[], datetime]
+    limits: ProbeLimits
+    client_version: str
+
+
+class Probe:
+    """What both probes share: limits, budget, transcript."""
+
+    def __init__(self, means: ProbeDependencies, manner: ProbeOptions) -> None:
+        self.courtesy = means.courtesy
+        self.clock = means.clock
+        self.limits = means.limits
+        self.client_version = means.client_version
+        self.manner = manner
+        self.budget = QuestionBudget(self.limits.full_requests if manner.is_full else self.limits.requests)
+        self.transcript = Transcript()
+        self.notes: dict[str, Json] = {}
+        self.lists: Mapping[str, ListResult] = {}
+        self.dialogues: list[Dialogue] = []
+        self.access: Finding | None = None
+        self.trials: Finding | None = None
+        self.trying: Trials | None = None
+        self.handouts: Finding | None = None
+        self.attempt: Observed | Absent | None = None
+
+    def dialogue(self, channel: Channel, post: JsonRpcPost | None = None) -> Dialogue:
+        """A dialogue on this probe's budget; a process, which has no host, is asked nothing twice."""
+        limits = self.limits
+        if post and post.gapless:
+            limits = dataclasses.replace(limits, retry_pause=min(limits.retry_pause, _OWN_PAUSE))
+        dialogue = Dialogue(
+            channel,
+            host=post.url.origin.host if post else "",
+            courtesy=self.courtesy,
+            clock=self.clock,
+            limits=limits,
+            budget=self.budget,
+            transcript=self.transcript,
+        )
+        self.dialogues.append(dialogue)
+        return dialogue
+
+    def make_question_budget(self, made: int) -> QuestionBudget:
+        """What may still be asked after so many requests: a re-test is bounded as a whole."""
+        return self.budget if self.manner.is_full else QuestionBudget(max(0, self.limits.chosen_requests - made))
+
+    @property
+    def asked(self) -> Sequence[AccessRequest]:
+        """What was asked at the door so far."""
+        return [
+            AccessRequest(step=door.step, era=door.era, reply=door.reply, opened=door.opened, version=door.version)
+            for dialogue in self.dialogues
+            for door in dialogue.doors.values()
+        ]
+
+    async def read(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
+        """Read the lists of an opened server into a listing body, which stays within what `Listing` reads."""
+        if len(opened.answer.span) > self.limits.opening_bytes:
+            return Absent(Reason.TOO_LARGE, f"an opening of more than {self.limits.opening_bytes} bytes")
+
+        async def reopen() -> bool:
+            self.notes["session_unstable"] = True
+            return isinstance(await initialize(opened.dialogue, self.client_version), Opened)
+
+        session = opened.dialogue.channel.session is not None
+        self.lists = await ListWalker(opened, reopen).walk_all()
+        self.notes["session"] = session
+        if opened.dialogue.oddities:
+            self.notes["oddities"] = sorted(opened.dialogue.oddities)
+        return Observed(listing_body(target, opened, sandbox, self.lists))
+
+    async def try_tools(self, opened: Opened, policy: CallPolicy) -> None:
+        """Try the listed tools that read, as far as they may be tried, unless the server asked for fewer requests.
+
+        Those that may be tried and do more are left in `trying`. A full probe keeps what they answer, and reads some of
+        the resources.
+        """
+        handed_out: list[dict[str, Json]] = []
+        await self._try_tools(opened, policy, handed_out if self.manner.is_full else None)
+        if self.manner.opted_out:
+            self.handouts = Absent(Reason.OPTED_OUT, "nobody may call this server's tools or read what it holds"), {}
+        elif self.manner.is_full:
+            self.handouts = await self._read_resources(opened, handed_out)
+
+    async def _try_tools(self, opened: Opened, policy: CallPolicy, handed_out: list[dict[str, Json]] | None) -> None:
+        if self.transcript.is_rate_limited:
+            self.trials = Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
+            return
+        tools = self.lists["tools"].items if "tools" in self.lists else []
+        if isinstance(channel := opened.dialogue.channel, StreamableHttp):
+            channel.mirror = find_mirrored_parameters(tools)
+
+        async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
+            since = len(self.transcript.exchanges)
+            reply = await opened.dialogue.turn_page(method, params, opened.era, seconds=seconds)
+            self.transcript.forget(since)
+            return reply
+
+        tick = asyncio.get_running_loop().time
+        self.trying = Trials(policy, tick, opted_out=self.manner.opted_out, handed_out=handed_out)
+        await self.trying.try_reading_tools(ask, tools)
+        self.trials = self.trying.found()
+        tools.clear()
+
+    async def _read_resources(self, opened: Opened, handed_out: list[dict[str, Json]]) -> Finding:
+        """What tools answered and what resources hold; of servers that tell the operator more than others, nothing."""
+        if "credentials" in self.notes:
+            return Absent(Reason.NOT_COLLECTED, "what is read with credentials of the operator is not kept"), {}
+        if self.transcript.is_rate_limited:
+            return Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
+        listed = self.lists["resources"].pages if "resources" in self.lists else []
+        wanted, unread = resource_reader.choose_resources(listed)
+        rows = await resource_reader.read_resources(opened.dialogue, opened.era, wanted)
+        tried = self.trials[0] if self.trials else None
+        untried = tried.reason.value if isinstance(tried, Absent) else ""
+        return handouts_body(rows, handed_out, unread=unread + len(wanted) - len(rows), untried=untried), {}
+
+    def result(self, target: Target, content: Observed | Absent) -> ProbeResult:
+        """Everything that was found out, with everything volatile beside it."""
+        summary = self.transcript.summary()
+        headers = {
+            name: value
+            for exchange in self.transcript.exchanges[:1]
+            for name in _OBSERVED_HEADERS
+            if (value := exchange.header(name))
+        }
+        observation: dict[str, Json] = {"requests": len(summary), "exchanges": summary, **self.notes}
+        cold, warm = self._latencies()
+        return ProbeResult(
+            listing=content,
+            observation=observation | ({"headers": headers} if headers else {}),
+            exchanges=self._exchanges(target),
+            access=self.access,
+            trials=self.trials,
+            handouts=self.handouts,
+            attempt=self.attempt,
+            cold_ms=cold,
+            warm_ms=warm,
+        )
+
+    def _exchanges(self, target: Target) -> Finding | None:
+        if not any(link.opened for link in self.transcript.links):
+            return None
+        body = exchanges_body.exchanges_body(target, self.manner.depth, self.transcript, self.lists)
+        note: dict[str, Json] = {"requests": len(self.transcript.exchanges)}
+        if self.manner.is_full:
+            note["full_at"] = self.clock().isoformat()
+        return Observed(body), note
+
+    def _latencies(self) -> tuple[float | None, float | None]:
+        """Milliseconds of the first answered question and of the next list that came without a new connection."""
+        answered = [row for row in self.transcript.rows if row.exchange.failure is None and row.exchange.received]
+        times = [round(row.exchange.seconds * 1000, 1) for row in answered]
+        lists = [time for row, time in zip(answered, times, strict=True) if row.step.startswith("list-")]
+        return (times[0] if times else None), (lists[0] if lists else None)

@@ -1,0 +1,127 @@
+"""What a full probe asks, as data: requests with chosen headers and bodies, and the names of what cannot exist.
+
+Everything invented is the same every night, so that an unchanged server leaves an equal body.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from crawler.collectors.protocol.listing.list_walker import LIST_METHODS, is_capability_declared
+from crawler.mcp.channel import Era
+from evidence.canonical import Json
+
+UNKNOWN_NAME: Final = "hallmark_probe_nonexistent_4f1c9a"
+OTHER_UNKNOWN_NAME: Final = "hallmark_probe_other_4f1c9a"
+UNKNOWN_URI: Final = "hallmark-probe://nonexistent/4f1c9a"
+UNKNOWN_CURSOR: Final = "hallmark-probe-4f1c9a"
+UNKNOWN_METHOD: Final = "hallmark/unknown"
+UNKNOWN_SESSION: Final = "hallmark-fake-session-4f1c9a0000000000"
+FOREIGN_ORIGIN: Final = "https://hallmark-probe.invalid"
+UNKNOWN_VERSION: Final = "1900-01-01"
+TEXT_ID: Final = "hallmark-id"
+
+MALFORMED: Final = "malformed"
+"""The one step whose request is no JSON text."""
+
+_LISTED: Final = ("tools", "resources", "prompts")
+
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+Number: TypeAlias = Callable[[], int]
+"""Hands out the ids of requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """One request as it is sent. Without `headers` the channel's own go with it; stdio has none.
+
+    `again`: a well-formed question, which may be asked a second time after a passing failure.
+    """
+
+    step: str
+    verb: str = "POST"
+    label: str = ""
+    body: bytes = b""
+    headers: Headers | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """What is known of a server when the inquiries begin. `paged`: the method of a list that named a next cursor.
+
+    `listen`: a subscription may be opened.
+    """
+
+    era: Era
+    capabilities: Mapping[str, Json] | None
+    dual: bool = False
+    paged: str | None = None
+    listen: bool = False
+
+    def declares(self, name: str) -> bool:
+        """True when the capability behind a list is there."""
+        return is_capability_declared(self.capabilities, name)
+
+    @property
+    def changing(self) -> dict[str, Json]:
+        """The lists of which the server says that it tells their changes, as a subscription asks for them."""
+        found: dict[str, Json] = {}
+        for name in _LISTED:
+            capability = self.capabilities.get(name) if self.capabilities else None
+            if isinstance(capability, Mapping) and capability.get("listChanged") is True:
+                found[f"{name}ListChanged"] = True
+        return found
+
+    @property
+    def question(self) -> str:
+        """A harmless method that the server answers."""
+        return "tools/list" if self.declares("tools") else "ping"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A well-formed request that is yet to be put into an era's envelope."""
+
+    step: str
+    method: str
+    params: Mapping[str, Json]
+    text_id: bool = False
+    again: bool = False
+
+
+def make_common_questions(facts: ServerFacts) -> Iterator[Question]:
+    """What is asked in both eras and over every transport: what does not exist, and what was not declared."""
+    yield Question("unknown-method", UNKNOWN_METHOD, {}, text_id=True)
+    if facts.declares("tools"):
+        yield Question("call-nonexistent", "tools/call", {"name": UNKNOWN_NAME, "arguments": {}})
+    if facts.declares("resources"):
+        yield Question("read-nonexistent", "resources/read", {"uri": UNKNOWN_URI})
+    if facts.declares("prompts"):
+        yield Question("prompt-nonexistent", "prompts/get", {"name": UNKNOWN_NAME, "arguments": {}})
+    for name in _LISTED:
+        if not facts.declares(name):
+            yield Question(f"list-{name}-undeclared", LIST_METHODS[name], {})
+    if facts.paged:
+        yield Question("cursor-invented", facts.paged, {"cursor": UNKNOWN_CURSOR})
+
+
+def encode_question(number: Json, method: str, params: Mapping[str, Json]) -> bytes:
+    """The bytes of a request."""
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, separators=(",", ":")
+    ).encode()
+
+
+def encode_truncated_question(number: int, method: str) -> bytes:
+    """A JSON text that ends too early."""
+    return f'{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{{'.encode()
+
+
+def replace_headers(headers: Headers, changes: Mapping[str, str | None]) -> Headers:
+    """The headers with some replaced, or left out where None."""
+    kept = tuple((name, value) for name, value in headers if name not in changes)
+    return (*kept, *((name, value) for name, value in changes.items() if value is not None))

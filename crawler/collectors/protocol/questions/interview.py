@@ -1,0 +1,127 @@
+"""Putting inquiries to a server: within the budget, politely, and no longer than it stays alive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from crawler.collectors.protocol.questions.inquiries import Inquiry
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.session.dialogue import QuestionBudget, is_transient_failure
+from crawler.http.failures import BudgetSpent, TimedOut
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.mcp.transcript import TOO_MANY_REQUESTS, Exchange, NamedExchange, Reply, Transcript
+
+Send = Callable[[Inquiry], Awaitable[Reply]]
+
+_SILENT: Final = 2  # after questions of so many methods in a row that were not answered in time, no more is asked
+_TIMEOUTS: Final = 3  # or after so many such questions in all
+_DOWN: Final = 2  # or after so many connections in a row that failed
+_TRIES_AGAIN: Final = 3  # second tries of one interview
+_UNWELCOME: Final = "the server asked for fewer requests"
+
+
+class Interview:
+    """Asks inquiries one at a time. Once it has stopped, what is left is recorded as not collected.
+
+    `ends` is on the loop's clock; `pause` are the seconds before a second try. `hold_back` heeds a Retry-After. With
+    `chosen` only those inquiries are asked, and none is recorded that was not: what was heard earlier still stands.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        budget: QuestionBudget,
+        courtesy: HostRateLimiter,
+        *,
+        ends: float,
+        pause: float,
+        hold_back: Callable[[Reply], float | None],
+        chosen: QuestionSelection | None = None,
+    ) -> None:
+        self._transcript = transcript
+        self._budget = budget
+        self._courtesy = courtesy
+        self._ends = ends
+        self._pause = pause
+        self._hold_back = hold_back
+        self._chosen = chosen
+        self._timeouts = self._down = self._again = 0
+        self._silent: set[str] = set()
+        self._stopped = ""
+        if transcript.is_rate_limited:
+            self._stopped = _UNWELCOME
+
+    @property
+    def is_rate_limited(self) -> bool:
+        """True when the server asked for fewer requests: not even a session is ended then."""
+        return self._stopped == _UNWELCOME
+
+    def wants(self, era: str, step: str) -> bool:
+        """Whether an inquiry is to be asked at all."""
+        return self._chosen is None or self._chosen.has(era, step)
+
+    async def ask(self, link: int, inquiry: Inquiry, send: Send) -> Reply | None:
+        """Ask on a connection; None when it is not wanted, or was not asked any more."""
+        if not self.wants(self._transcript.links[link].era, inquiry.step):
+            return None
+        if not self._stopped and asyncio.get_running_loop().time() >= self._ends:
+            self._stopped = "the time for one server was over"
+        if not self._stopped and not self._budget.spend():
+            self._stopped = "the request budget was spent"
+        if self._stopped:
+            self._skip(link, inquiry.step)
+            return None
+        since = len(self._transcript.exchanges)
+        reply = await send(inquiry)
+        self._notice(inquiry, reply)
+        if inquiry.again and not self._stopped and self._may_ask_again(reply):
+            await self._courtesy.pause(self._pause)
+            reply = await send(inquiry)
+            self._notice(inquiry, reply)
+        self._budget.charge(self._transcript.exchanges[since:-1])
+        self._transcript.name(since, inquiry.step, 0, link)
+        return reply
+
+    async def leave(self, send: Callable[[], Awaitable[object]]) -> None:
+        """End a session that an inquiry opened; done also when nothing more is asked, but never recorded as a step."""
+        self._budget.spend()
+        if self._down < _DOWN and not self.is_rate_limited:
+            await send()
+
+    def _skip(self, link: int, step: str) -> None:
+        if self._chosen is not None:
+            return
+        transport = self._transcript.links[link].transport
+        failure = BudgetSpent(self._stopped)
+        exchange = Exchange(transport=transport, method="", request=b"", began=0.0, seconds=0.0, failure=failure)
+        self._transcript.rows.append(NamedExchange(step, 0, link, exchange))
+
+    def _may_ask_again(self, reply: Reply) -> bool:
+        if not is_transient_failure(reply) or reply.answer or _is_late(reply) or self._again >= _TRIES_AGAIN:
+            return False
+        if not self._budget.spend():
+            return False
+        self._again += 1
+        return True
+
+    def _notice(self, inquiry: Inquiry, reply: Reply) -> None:
+        """Stop when the server asks for it, or is gone."""
+        failure = reply.failure
+        late = _is_late(reply)
+        self._timeouts += late
+        self._silent = {*self._silent, inquiry.label} if late else set()
+        self._down = self._down + 1 if failure and not failure.connected else 0
+        asked_for = self._hold_back(reply)
+        if reply.status == TOO_MANY_REQUESTS or (asked_for is not None and not self._courtesy.accepts(asked_for)):
+            self._stopped = _UNWELCOME
+        elif len(self._silent) >= _SILENT or self._timeouts >= _TIMEOUTS:
+            self._stopped = "questions were not answered in time"
+        elif self._down >= _DOWN:
+            self._stopped = "the server could not be reached any more"
+
+
+def _is_late(reply: Reply) -> bool:
+    """True for a question that was not answered in time; asked again it would only take as long again."""
+    return isinstance(reply.failure, TimedOut) and reply.failure.connected

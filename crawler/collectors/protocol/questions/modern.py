@@ -1,0 +1,154 @@
+"""The inquiries of the modern era (2026-07-28): its envelope, its methods and, over HTTP, its headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from crawler.collectors.protocol.questions.inquiries import (
+    FOREIGN_ORIGIN,
+    MALFORMED,
+    OTHER_UNKNOWN_NAME,
+    TEXT_ID,
+    UNKNOWN_NAME,
+    UNKNOWN_SESSION,
+    UNKNOWN_URI,
+    UNKNOWN_VERSION,
+    Inquiry,
+    Number,
+    ServerFacts,
+    encode_question,
+    encode_truncated_question,
+    make_common_questions,
+    replace_headers,
+)
+from crawler.mcp.channel import MODERN_VERSION, modern_params
+from crawler.mcp.streamable_http import encode_base64_text, modern_headers
+from evidence.canonical import Json
+
+ELSEWHERE: Final = "list-tools-elsewhere"
+"""The one step on a further connection."""
+
+LISTEN: Final = "listen"
+"""The one step that is not answered but heard."""
+
+_DISCOVER: Final = "server/discover"
+_META: Final = "io.modelcontextprotocol"
+_METHOD: Final = "mcp-method"
+_NAME: Final = "mcp-name"
+_VERSION: Final = "mcp-protocol-version"
+
+
+def modern_inquiries(facts: ServerFacts, client_version: str, number: Number) -> Iterator[Inquiry]:
+    """All of them in the order in which they are asked; `number` hands out request ids."""
+    maker = _Maker(client_version, number)
+    yield from _envelopes(maker)
+    yield from _headers(maker, facts)
+    yield from _bodies(maker, facts)
+    yield from _subscription(maker, facts)
+    if not facts.dual:
+        stream = (("accept", "text/event-stream"), (_VERSION, MODERN_VERSION))
+        yield Inquiry(step="get", verb="GET", label="GET", headers=stream)
+        yield Inquiry(step="delete", verb="DELETE", label="DELETE", headers=stream[1:])
+    yield replace(malformed_discover(number), headers=tuple(modern_headers(_DISCOVER, {})))
+
+
+def stdio_inquiries(facts: ServerFacts, client_version: str, number: Number) -> Iterator[Inquiry]:
+    """What is asked of a process, which sees no headers: the same bodies."""
+    maker = _Maker(client_version, number)
+    yield from _envelopes(maker)
+    yield from _bodies(maker, facts)
+    yield from _subscription(maker, facts)
+
+
+def malformed_discover(number: Number) -> Inquiry:
+    """A question of the modern era that is cut off."""
+    return Inquiry(step=MALFORMED, label=_DISCOVER, body=encode_truncated_question(number(), _DISCOVER))
+
+
+def other_connection_inquiry(client_version: str, number: Number) -> Inquiry:
+    """The tools once more, for a connection of their own."""
+    return _Maker(client_version, number).make(ELSEWHERE, "tools/list", {}, again=True)
+
+
+class _Maker:
+    """Puts questions into the modern envelope."""
+
+    def __init__(self, client_version: str, number: Number) -> None:
+        self._client_version = client_version
+        self._number = number
+
+    def make(
+        self,
+        step: str,
+        method: str,
+        params: Mapping[str, Json],
+        *,
+        identifier: Json = None,
+        version: str = MODERN_VERSION,
+        without: str | None = None,
+        meta: bool = True,
+        headers: Mapping[str, str | None] | None = None,
+        again: bool = False,
+    ) -> Inquiry:
+        """A request. `without` leaves a member of `_meta` out; `headers` replaces headers, and None leaves one out."""
+        number = self._number()
+        enveloped = modern_params(params, self._client_version)
+        inner = {**enveloped["_meta"], f"{_META}/protocolVersion": version}  # type: ignore[dict-item]
+        inner.pop(f"{_META}/{without}", None)
+        sent = {**params, "_meta": inner} if meta else dict(params)
+        return Inquiry(
+            step=step,
+            label=method,
+            body=encode_question(identifier or number, method, sent),
+            headers=replace_headers(tuple(modern_headers(method, params, version=version)), headers or {}),
+            again=again,
+        )
+
+    def discover(self, step: str, **changes: object) -> Inquiry:
+        """A `server/discover` that differs in one thing."""
+        return self.make(step, _DISCOVER, {}, **changes)  # type: ignore[arg-type]
+
+
+def _envelopes(maker: _Maker) -> Iterator[Inquiry]:
+    yield maker.discover("discover-version-unknown", version=UNKNOWN_VERSION)
+    yield maker.discover("discover-meta-missing", meta=False)
+    yield maker.discover("discover-capabilities-missing", without="clientCapabilities")
+    yield maker.discover("discover-client-missing", without="clientInfo")
+
+
+def _bodies(maker: _Maker, facts: ServerFacts) -> Iterator[Inquiry]:
+    for question in make_common_questions(facts):
+        identifier = TEXT_ID if question.text_id else None
+        yield maker.make(question.step, question.method, question.params, identifier=identifier)
+    yield maker.make("removed-ping", "ping", {})
+    yield maker.make("removed-logging", "logging/setLevel", {"level": "info"})
+    yield maker.make("removed-subscribe", "resources/subscribe", {"uri": UNKNOWN_URI})
+    if facts.declares("tools"):
+        yield maker.make("list-tools-again", "tools/list", {}, again=True)
+
+
+def _subscription(maker: _Maker, facts: ServerFacts) -> Iterator[Inquiry]:
+    if facts.listen and facts.changing:
+        yield maker.make(LISTEN, "subscriptions/listen", {"notifications": facts.changing})
+
+
+def _headers(maker: _Maker, facts: ServerFacts) -> Iterator[Inquiry]:
+    yield maker.discover("discover-version-mismatch", headers={_VERSION: UNKNOWN_VERSION})
+    yield maker.discover("discover-method-mismatch", headers={_METHOD: "tools/list"})
+    yield maker.discover("discover-method-missing", headers={_METHOD: None})
+    yield maker.discover("discover-version-missing", headers={_VERSION: None})
+    yield maker.discover("discover-session-faked", headers={"mcp-session-id": UNKNOWN_SESSION})
+    yield maker.discover("discover-origin", headers={"origin": FOREIGN_ORIGIN})
+    shouted = maker.discover("discover-headers-uppercase")
+    yield Inquiry(
+        step=shouted.step,
+        label=shouted.label,
+        body=shouted.body,
+        headers=tuple((name.upper(), value) for name, value in shouted.headers or ()),
+    )
+    if facts.declares("tools"):
+        call: Mapping[str, Json] = {"name": UNKNOWN_NAME, "arguments": {}}
+        yield maker.make("call-name-mismatch", "tools/call", call, headers={_NAME: OTHER_UNKNOWN_NAME})
+        yield maker.make("call-name-encoded", "tools/call", call, headers={_NAME: encode_base64_text(UNKNOWN_NAME)})

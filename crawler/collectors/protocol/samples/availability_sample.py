@@ -1,0 +1,50 @@
+"""A light check between two runs: a remote is opened and closed again, and nothing else is asked of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crawler.collectors.protocol.probes.probe import ProbeDependencies, ProbeOptions
+from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
+from crawler.collectors.protocol.samples.sample_window import make_sample
+from crawler.collectors.protocol.session.absence_reasons import explain_reply
+from crawler.collectors.protocol.session.handshake import OpeningRefused
+from crawler.http.engine import HttpEngine, HttpSession
+from crawler.http.failures import InvalidTarget
+from crawler.http.url import parse_url
+from evidence.kinds.samples import Sample
+from evidence.model import Absent, Observed, Target
+
+_OPENED: Final = Observed(b"{}")
+
+
+class AvailabilitySampler:
+    """Takes samples of remotes, with the courtesy and the second try of a probe."""
+
+    def __init__(self, engine: HttpEngine, means: ProbeDependencies) -> None:
+        self._engine = engine
+        self._means = means
+
+    async def sample(self, target: Target) -> Sample | None:
+        """One attempt to connect; None when it says nothing of the server's stability, or its host got enough today."""
+        if not await self._has_room(target):
+            return None
+        at = self._means.clock()
+        probed = await _LightProbe(self._engine, self._means, ProbeOptions()).run(target)
+        return make_sample(probed.listing, at=at, cold_ms=probed.cold_ms, warm_ms=probed.warm_ms)
+
+    async def _has_room(self, target: Target) -> bool:
+        budgets = self._means.courtesy.budgets
+        try:
+            return budgets is None or await budgets.has_room(parse_url(target.identifier).origin.host)
+        except InvalidTarget:
+            return True  # the probe says what is wrong with it
+
+
+class _LightProbe(RemoteProbe):
+    async def _visit(self, target: Target, visit: HttpSession) -> Observed | Absent:
+        opened = await self._open(target, visit)
+        if isinstance(opened, OpeningRefused):
+            return explain_reply(opened.reply, opened.asked)
+        await opened.dialogue.channel.close()
+        return _OPENED

@@ -1,0 +1,243 @@
+"""From the reply that did not open a server to the reason that is recorded. Details are stable between runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from crawler.http.failures import Malformed
+from crawler.launcher import ProcessExit
+from crawler.mcp.transcript import Reply
+from crawler.sandbox import failure_messages
+from crawler.secret_masking import mask_tail
+from evidence.canonical import Json
+from evidence.model import Absent, Reason
+
+_LOOKED_AT: Final = 16 * 1024
+
+_HTML: Final = re.compile(rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_CHALLENGE: Final = re.compile(
+    rb"just a moment\.\.\.|challenge-platform|cf-chl|attention required! \| cloudflare|captcha|ddos-guard|datadome"
+    rb"|_incapsula_resource|sucuri website firewall|incapsula incident|access denied.{0,200}reference #",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHALLENGE_HEADERS: Final = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
+_TOKEN_TEXT: Final = re.compile(
+    r"bearer|oauth|authorization header|unauthori[sz]ed|unauthenticated|not authenticated|access token"
+    r"|authentication (?:is )?required|(?:invalid|missing|expired|no)[ _]token|(?:log|sign) ?in required",
+    re.IGNORECASE,
+)
+_KEY_TEXT: Final = re.compile(r"api[ _-]?key|credential|subscription key", re.IGNORECASE)
+
+_LACKING: Final = (
+    r"\b(?:missing|requires?|required|not (?:set|found|provided|defined|configured)|must (?:be )?(?:set|provide|specif)"
+    r"|please (?:set|provide|specify)|needs?|needed|undefined)"
+)
+_SUBJECT: Final = (
+    r"(?:\bapi[ _-]?keys?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b|\bsecrets?\b|\bpasswords?\b"
+    r"|\bkubeconfig\b|\benvironment variables?\b|\benv vars?\b|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*"
+    r"(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
+)
+_LACKS_CREDENTIALS: Final = re.compile(
+    rf"{_LACKING}[^\n]{{0,120}}?{_SUBJECT}|{_SUBJECT}[^\n]{{0,120}}?{_LACKING}|\bno (?:\w+ ){{0,2}}{_SUBJECT}",
+    re.IGNORECASE,
+)
+_REFUSES_CREDENTIALS: Final = re.compile(
+    r"\b(?:invalid|incorrect|wrong|bad|malformed) (?:\w+ ){0,3}?(?:api[ _-]?key|access token|credentials?|password)"
+    r"|\bauthentication (?:failed|error)|\bunauthori[sz]ed\b|\b401\b.{0,40}\bunauth|\binvalid_auth\b",
+    re.IGNORECASE,
+)
+_REACHES_NOBODY: Final = re.compile(
+    r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|\bENETUNREACH\b|\bEHOSTUNREACH\b|\bgetaddrinfo\b|\bgaierror\b"
+    r"|name or service not known|name resolution|network is unreachable|connection refused|could not resolve"
+    r"|failed to resolve|nodename nor servname|\bfetch failed\b|\bConnectError\b|\bdns error\b",
+    re.IGNORECASE,
+)
+_HOSTS: Final = 3
+_LINES: Final = 400
+_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a table of options
+_ERROR: Final = re.compile(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
+_HAS_NO_ROOM: Final = re.compile(
+    r"\bENOSPC\b|\bEDQUOT\b|\bEFBIG\b|no space left on device|disk quota exceeded|file too large"
+    r"|I/O failure when writing",
+    re.IGNORECASE,
+)
+_NEEDS_NETWORK: Final = "it needs the network to start"
+_CUT_OFF: Final = (
+    (_NEEDS_NETWORK, _REACHES_NOBODY),
+    ("it needs more room for files than the sandbox gives", _HAS_NO_ROOM),
+)
+_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
+_CREDENTIAL_VARIABLE: Final = re.compile(r"KEY|TOKEN|SECRET|PASS|PAT\b|CRED|AUTH|ACCOUNT|USER|URL|URI|HOST|DSN|_ID\b")
+
+_PLAIN_STATUS: Final = {
+    402: (Reason.PAYMENT_REQUIRED, "HTTP 402"),
+    403: (Reason.FORBIDDEN, "HTTP 403"),
+    407: (Reason.FORBIDDEN, "HTTP 407"),
+    408: (Reason.TIMEOUT, "HTTP 408"),
+    421: (Reason.NOT_MCP, "HTTP 421: the host name is not in the server's allow-list"),
+    425: (Reason.TIMEOUT, "HTTP 425"),
+    429: (Reason.RATE_LIMITED, "HTTP 429"),
+    451: (Reason.FORBIDDEN, "HTTP 451"),
+}
+
+
+def explain_reply(reply: Reply, asked: str) -> Absent:
+    """Why a server could not be listed, from the last reply to the question `asked`."""
+    status = reply.status
+    if _is_challenge(reply):
+        return Absent(Reason.BLOCKED_BY_WAF, f"HTTP {status} with a bot challenge")
+    if reply.failure and (status is None or status < 300):
+        return _failure(reply, asked)
+    if status is not None and (by_status := _by_status(reply, status, asked)):
+        return by_status
+    if reply.answer and reply.answer.is_error:
+        return _by_error(reply, asked)
+    return Absent(Reason.NOT_MCP, _no_answer(reply, asked))
+
+
+def explain_exit(
+    ended: ProcessExit | None, facts: Mapping[str, Json], noise: bytes, reply: Reply, asked: str
+) -> Absent:
+    """Why a launched server could not be listed; one that ended and named missing credentials needs them.
+
+    `facts` are those of its launch; they tell when it ended for want of an install script.
+    """
+    if reply.answer:
+        return explain_reply(reply, asked)
+    text = (ended.stderr if ended else "") + "\n" + noise.decode("utf-8", "replace")
+    if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
+        if lacking := find_credentials_request(text):
+            return Absent(Reason.CREDENTIALS_REQUIRED, lacking)
+        cause = failure_messages.describe_start_failure(facts, ended) if ended else Absent(Reason.START_FAILED)
+        said = (f"{reply.failure.detail} {asked}", mask_tail(cause.detail))
+        return Absent(cause.reason, ": ".join(part for part in said if part))
+    return explain_reply(reply, asked)
+
+
+def describe_missing_credentials(text: str) -> str | None:
+    """A stable sentence on the credentials that an output asks for; None when it asks for none."""
+    if not _LACKS_CREDENTIALS.search(text[:_LOOKED_AT]):
+        return None
+    names = sorted({name for name in _VARIABLE.findall(text[:_LOOKED_AT]) if _CREDENTIAL_VARIABLE.search(name)})
+    return f"the server asks for {', '.join(names[:4])}" if names else "the server asks for credentials"
+
+
+def find_credentials_request(text: str) -> str | None:
+    """Which credentials a process asks for or refuses, and its own words for it; None when it speaks of none."""
+    seen = text[:_LOOKED_AT]
+    if named := describe_missing_credentials(seen):
+        return _quoted(named, seen, _LACKS_CREDENTIALS)
+    if _REFUSES_CREDENTIALS.search(seen):
+        return _quoted("the server refuses its credentials", seen, _REFUSES_CREDENTIALS)
+    return None
+
+
+def explain_containment(absent: Absent, text: str) -> Absent:
+    """Why a process in our box did not open: our box, when its output tells so."""
+    return (find_containment_cause(text) if absent.reason in {Reason.START_FAILED, Reason.TIMEOUT} else None) or absent
+
+
+def find_containment_cause(text: str) -> Absent | None:
+    """What a process in our box could not do without: the network, or more room to write than it has."""
+    seen = text[-_LOOKED_AT:]
+    for sentence, pattern in _CUT_OFF:
+        if pattern.search(seen):
+            return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, seen, pattern))
+    return None
+
+
+def is_network_cause(blamed: Absent) -> bool:
+    """Whether it is the network that `box_blamed` found."""
+    return blamed.detail.startswith(_NEEDS_NETWORK)
+
+
+def describe_needed_hosts(hosts: Sequence[str]) -> Absent | None:
+    """That a process could not do without the network, by the hosts that it asked for; None when there were none."""
+    named = ", ".join(hosts[:_HOSTS])
+    return Absent(Reason.SANDBOX_RESTRICTED, f"{_NEEDS_NETWORK}: it asked for {named}") if named else None
+
+
+def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:
+    """A sentence of ours with the line in which the pattern says most, scrubbed and the same on every run."""
+    lines = [line for line in failure_messages.strip_colour_codes(text).splitlines()[:_LINES] if pattern.search(line)]
+    spoken = [line for line in lines if not _MANUAL.match(line)]
+    errors = [line for line in spoken if _ERROR.match(line)]
+    line = (errors or spoken or lines or [""])[0]
+    return (
+        f"{sentence}: {failure_messages.stabilise_line(line)}"[: failure_messages.MAX_MESSAGE_LENGTH]
+        if line
+        else sentence
+    )
+
+
+def _failure(reply: Reply, asked: str) -> Absent:
+    failure = reply.failure
+    if isinstance(failure, Malformed) and _HTML.match(reply.exchange.body):
+        return Absent(Reason.NOT_MCP, f"HTTP {reply.status} with an HTML page to {asked}")
+    return failure.absent() if failure else Absent(Reason.NOT_MCP)
+
+
+def _no_answer(reply: Reply, asked: str) -> str:
+    if reply.answer:
+        return f"the result of {asked} is not an object"
+    if reply.status is None:
+        return f"no JSON-RPC answer to {asked}"
+    return f"HTTP {reply.status} without a JSON-RPC answer to {asked}{_page_note(reply)}"
+
+
+def _by_status(reply: Reply, status: int, asked: str) -> Absent | None:
+    if status in _PLAIN_STATUS:
+        return Absent(*_PLAIN_STATUS[status])
+    if status == 401:
+        return _locked(reply)
+    if status >= 500:
+        return Absent(Reason.UNREACHABLE, f"HTTP {status} to {asked}")
+    if 300 <= status < 400:
+        return Absent(Reason.NOT_MCP, f"HTTP {status}: the redirect is not followed")
+    return _locked_by_text(_text(reply), "HTTP 400") if status == 400 and reply.answer is None else None
+
+
+def _locked(reply: Reply) -> Absent:
+    challenge = reply.exchange.header("www-authenticate").lower()
+    if "bearer" in challenge or "dpop" in challenge:
+        return Absent(Reason.OAUTH_REQUIRED, "HTTP 401 with a Bearer challenge")
+    if challenge:
+        return Absent(Reason.CREDENTIALS_REQUIRED, "HTTP 401 with a challenge other than Bearer")
+    text = _text(reply)
+    if _KEY_TEXT.search(text) and not re.search(r"bearer|oauth|access token", text, re.IGNORECASE):
+        return Absent(Reason.CREDENTIALS_REQUIRED, "HTTP 401 that asks for an API key")
+    return Absent(Reason.OAUTH_REQUIRED, "HTTP 401 without a challenge")
+
+
+def _by_error(reply: Reply, asked: str) -> Absent:
+    answer = reply.answer
+    code = answer.code if answer else None
+    where = f"JSON-RPC error {code} to {asked}" if code is not None else f"JSON-RPC error without code to {asked}"
+    locked = _locked_by_text(answer.message if answer else "", where)
+    return locked or Absent(Reason.NOT_MCP, where)
+
+
+def _locked_by_text(text: str, where: str) -> Absent | None:
+    if _TOKEN_TEXT.search(text):
+        return Absent(Reason.OAUTH_REQUIRED, f"{where} that asks for a token")
+    if _KEY_TEXT.search(text):
+        return Absent(Reason.CREDENTIALS_REQUIRED, f"{where} that asks for an API key")
+    return None
+
+
+def _is_challenge(reply: Reply) -> bool:
+    exchange = reply.exchange
+    if any(exchange.header(name) for name in _CHALLENGE_HEADERS):
+        return True
+    head = exchange.body[:_LOOKED_AT]
+    return reply.answer is None and bool(_HTML.match(head)) and bool(_CHALLENGE.search(head))
+
+
+def _page_note(reply: Reply) -> str:
+    return " (an HTML page)" if _HTML.match(reply.exchange.body[:_LOOKED_AT]) else ""
+
+
+def _text(reply: Reply) -> str:
+    return reply.exchange.body[:_LOOKED_AT].decode("utf-8", "replace")

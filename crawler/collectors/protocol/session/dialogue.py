@@ -1,0 +1,217 @@
+"""One conversation with a server: a channel, a request budget and the retry policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from crawler.http.failures import BudgetSpent
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.mcp.channel import Channel, Era
+from crawler.mcp.streamable_http import read_requested_wait
+from crawler.mcp.transcript import Exchange, Reply, SessionLink, Transcript
+from evidence.canonical import Json
+
+STEP_NAMES: Final[Mapping[str, str]] = {
+    "server/discover": "discover",
+    "initialize": "initialize",
+    "notifications/initialized": "initialized",
+    "tools/list": "list-tools",
+    "resources/list": "list-resources",
+    "resources/templates/list": "list-resourceTemplates",
+    "prompts/list": "list-prompts",
+}
+"""The questions of a core probe and the steps under which they are recorded (evidence/kinds/exchanges.py)."""
+
+_LOOKED_AT: Final = 64 * 1024  # bytes
+TRANSIENT_STATUSES: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
+"""Statuses that are likely gone on a second try."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeLimits:
+    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list, of a core
+    probe, and `full_requests` of a full one. `chosen_requests` bounds all requests of a re-test over HTTP.
+
+    After `items` no further page is asked for; a page of more than `page_items` is not kept. `values` bounds the JSON
+    values of all lists together, since a few bytes of JSON can cost every reader kilobytes.
+    """
+
+    requests: int = 12
+    full_requests: int = 60
+    chosen_requests: int = 30
+    pages: int = 50
+    items: int = 5_000
+    page_items: int = 20_000
+    values: int = 500_000
+    list_bytes: int = 8 * 1024 * 1024
+    opening_bytes: int = 1024 * 1024
+    discover: float = 10.0
+    total: float = 120.0
+    stdio_answer: float = 30.0
+    line_bytes: int = 4 * 1024 * 1024
+    retry_pause: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessReply:
+    """One question at the door with its reply, for the look at access. `opened`: an opening that succeeded."""
+
+    step: str
+    era: str
+    reply: Reply
+    opened: bool = False
+    version: str | None = None
+
+
+class QuestionBudget:
+    """How many more questions one server may be asked."""
+
+    def __init__(self, requests: int) -> None:
+        self.left = requests
+
+    def spend(self) -> bool:
+        """Take one; False when none is left."""
+        self.left -= 1
+        return self.left >= 0
+
+    def charge(self, exchanges: Sequence[Exchange]) -> None:
+        """Count one request for each redirect that was followed."""
+        self.left -= sum(300 <= (exchange.status or 0) < 400 for exchange in exchanges)
+
+
+class Dialogue:
+    """Asks over a channel, at most as often as the budget allows, and once more after a passing failure."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        host: str,
+        courtesy: HostRateLimiter,
+        clock: Callable[[], datetime],
+        limits: ProbeLimits,
+        budget: QuestionBudget,
+        transcript: Transcript,
+    ) -> None:
+        self.channel = channel
+        self.limits = limits
+        self.transcript = transcript
+        self.oddities: set[str] = set()
+        self.doors: dict[tuple[str, str], AccessReply] = {}
+        self._links: dict[Era, int] = {}
+        self._host = host
+        self._courtesy = courtesy
+        self._clock = clock
+        self._budget = budget
+
+    def connect(self, era: Era, offered: str, *, link: int | None = None) -> None:
+        """Begin a connection, or go on with one that was begun outside; what is asked from now on belongs to it."""
+        begun = SessionLink(self.channel.transport, era.value, offered)
+        self._links[era] = self.transcript.connect(begun) if link is None else link
+
+    def opened(self, era: Era, version: str | None) -> None:
+        """The connection's opening succeeded."""
+        link = self.transcript.links[self._links[era]]
+        link.opened, link.negotiated, link.session = True, version, self.channel.assigned
+        for key, door in self.doors.items():
+            if door.era == era.value and door.step in {"initialize", "discover"}:
+                self.doors[key] = replace(door, opened=True, version=version)
+
+    def link(self, era: Era) -> int:
+        """Number of the connection in an era."""
+        return self._links[era]
+
+    async def ask(
+        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None, retry: bool = True
+    ) -> Reply:
+        """Ask a question that counts; `retry` allows the one second try."""
+        if not self._budget.spend():
+            return _unasked(self.channel.transport, method)
+        reply = await self.turn_page(method, params, era, seconds=seconds)
+        pause = self._pause_before_retry(reply) if retry and self._host else None
+        if pause is None or not self._budget.spend():
+            return reply
+        await self._courtesy.pause(pause)
+        return await self.turn_page(method, params, era, seconds=seconds)
+
+    async def turn_page(
+        self, method: str, params: Mapping[str, Json], era: Era, *, page: int = 0, seconds: float | None = None
+    ) -> Reply:
+        """Ask for a further page, which the caps on pages bound instead of the budget."""
+        since = len(self.transcript.exchanges)
+        reply = await self.channel.ask(method, params, era, seconds=seconds)
+        self._budget.charge(self.transcript.exchanges[since:-1])
+        self._notice(reply)
+        if method in STEP_NAMES:
+            listed = STEP_NAMES[method].startswith("list-") and reply.result is not None
+            self.transcript.name(since, STEP_NAMES[method], page, self._links[era], shared=listed)
+        if method in STEP_NAMES and not page:
+            self.note_access_reply(STEP_NAMES[method], era, reply)
+        return reply
+
+    def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
+        """Keep a question at the door with its reply, for the look at access."""
+        self.doors[step, era.value] = AccessReply(step=step, era=era.value, reply=_slim(reply))
+
+    async def tell(self, method: str) -> None:
+        """Send a notification."""
+        self._budget.spend()
+        since = len(self.transcript.exchanges)
+        await self.channel.tell(method)
+        self.transcript.name(since, STEP_NAMES[method], 0, self._links[Era.LEGACY])
+
+    async def rest(self) -> None:
+        """Pause before a second try."""
+        await self._courtesy.pause(self.limits.retry_pause)
+
+    def hold_back(self, reply: Reply) -> float | None:
+        """Block requests to this host for the seconds of its Retry-After; None without one."""
+        asked_for = read_requested_wait(reply, self._clock())
+        if asked_for is not None and self._host:
+            self._courtesy.defer(self._host, asked_for)
+        return asked_for
+
+    def _pause_before_retry(self, reply: Reply) -> float | None:
+        """Seconds until a second try; None when it would not help or is not welcome."""
+        if reply.result:
+            return None
+        asked_for = read_requested_wait(reply, self._clock())
+        if asked_for is not None:
+            return asked_for if self._courtesy.accepts(asked_for) else None
+        return self.limits.retry_pause if is_transient_failure(reply) else None
+
+    def _notice(self, reply: Reply) -> None:
+        """Heed a wish for a pause, and keep deviations that did not prevent an answer, for the observation."""
+        self.hold_back(reply)
+        if reply.answer is None:
+            return
+        if reply.answer.odd_id:
+            self.oddities.add("response under another id")
+        if reply.result and reply.status not in {None, 200, 202}:
+            self.oddities.add(f"result under HTTP {reply.status}")
+        if reply.exchange.transport != "stdio" and not reply.exchange.utf8:
+            self.oddities.add("invalid UTF-8")
+
+
+def is_transient_failure(reply: Reply) -> bool:
+    """True for a failure that is likely gone on a second try."""
+    return reply.failure.passing if reply.failure else reply.status in TRANSIENT_STATUSES
+
+
+def _slim(reply: Reply) -> Reply:
+    """The reply with as much of it as the look at access reads, since it is kept until then."""
+    if len(reply.exchange.body) <= _LOOKED_AT:
+        return reply
+    exchange = replace(reply.exchange, body=b"" if reply.result else reply.exchange.body[:_LOOKED_AT], received=())
+    if reply.answer is None or len(reply.answer.span) <= _LOOKED_AT:
+        return Reply(exchange, reply.answer)
+    code: Mapping[str, Json] = {"code": reply.answer.code, "message": reply.answer.message[:_LOOKED_AT]}
+    return Reply(exchange, replace(reply.answer, span=b"", value=code if reply.answer.is_error else {}))
+
+
+def _unasked(transport: str, method: str) -> Reply:
+    failure = BudgetSpent("the request budget is spent")
+    return Reply(Exchange(transport=transport, method=method, request=b"", began=0, seconds=0, failure=failure))

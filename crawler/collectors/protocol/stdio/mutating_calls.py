@@ -1,0 +1,72 @@
+"""Where tools that do more than read are called: processes of their own, of which nothing but the calls is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Final, TypeAlias
+
+from crawler.collectors.protocol.session.dialogue import Dialogue
+from crawler.collectors.protocol.session.handshake import Opened
+from crawler.collectors.protocol.stdio.processes import TargetProcesses
+from crawler.http.failures import BudgetSpent
+from crawler.mcp.stdio import StdioChannel
+from crawler.mcp.transcript import Exchange, Reply, Transcript
+from evidence.canonical import Json
+from evidence.model import Absent
+
+OpenProcess: TypeAlias = Callable[[StdioChannel, Transcript], Awaitable[Opened | None]]
+"""Opens a process in the era of the first one; None when it does not open."""
+
+_STARTS: Final = 3  # of one server: a call that ends a process must not spoil the next one
+
+
+class MutatingCallProcess:
+    """Asks a process that is started when it is first needed, and a fresh one after a call that was not answered.
+
+    It is another one than the process that was listed and asked about the protocol, so that no call changes what is
+    listed, and its file system goes with it.
+    """
+
+    def __init__(self, processes: TargetProcesses, open_process: OpenProcess) -> None:
+        self._processes = processes
+        self._open = open_process
+        self._held = AsyncExitStack()
+        self._transcript = Transcript()
+        self._opened: Opened | None = None
+        self._starts = 0
+
+    async def ready(self) -> None:
+        """Start and open a process unless one is there, or none came about when it was tried."""
+        if self._opened is not None or self._starts >= _STARTS:
+            return
+        self._starts += 1
+        process = await self._held.enter_async_context(self._processes.started(self._transcript))
+        if isinstance(process, Absent):
+            self._starts = _STARTS
+        else:
+            self._opened = await self._open(process.channel, self._transcript)
+        if self._opened is None:
+            await self.close()
+
+    async def ask(self, method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
+        """The answer of the process that is `ready`; the failure `not_collected` when there is none."""
+        if self._opened is None:
+            return _unasked(method)
+        dialogue: Dialogue = self._opened.dialogue
+        since = len(self._transcript.exchanges)
+        reply = await dialogue.turn_page(method, params, self._opened.era, seconds=seconds)
+        self._transcript.forget(since)
+        if reply.failure is not None:
+            await self.close()
+        return reply
+
+    async def close(self) -> None:
+        """Stop the process, if there is one."""
+        self._opened = None
+        await self._held.aclose()
+
+
+def _unasked(method: str) -> Reply:
+    failure = BudgetSpent("no process to call it in")
+    return Reply(Exchange(transport="stdio", method=method, request=b"", began=0, seconds=0, failure=failure))

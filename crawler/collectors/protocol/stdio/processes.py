@@ -1,0 +1,85 @@
+"""The processes of one target: one at a time, and all together no longer than one server may take."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.collectors.protocol.session.dialogue import ProbeLimits
+from crawler.launcher import Launcher
+from crawler.mcp.stdio import StdioChannel
+from crawler.mcp.transcript import Transcript
+from evidence.canonical import Json
+from evidence.model import Absent, Reason, Target
+
+_TOGETHER: Final = 2.5  # times the time for one server, which is what a single process may live
+_OF_ONE_START: Final = frozenset({"reinstalled"})
+_SHORTEST: Final = 0.5  # seconds; a process with less before it is not started
+
+
+@dataclass(frozen=True, slots=True)
+class StartedProcess:
+    """One started process: how it is talked to, what contains it, and stable facts about it."""
+
+    channel: StdioChannel
+    runtime: str
+    facts: Mapping[str, Json]
+
+
+def is_same_start(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool:
+    """Whether two starts were of the same thing, given the same; how it came to be installed does not matter."""
+    return all(facts.get(name) == others.get(name) for name in {*facts, *others} - _OF_ONE_START)
+
+
+class TargetProcesses:
+    """Starts a target on demand. No process may be held while another one is started.
+
+    A server holds a place in the sandbox while its process lives, so two at a time would let servers wait for each
+    other for ever.
+    """
+
+    def __init__(self, launcher: Launcher, target: Target, limits: ProbeLimits, client_version: str) -> None:
+        self._launcher = launcher
+        self._target = target
+        self._limits = limits
+        self._client_version = client_version
+        self._left = limits.total * _TOGETHER
+        self._facts: Mapping[str, Json] | None = None
+
+    @asynccontextmanager
+    async def started(self, transcript: Transcript) -> AsyncIterator[StartedProcess | Absent]:
+        """A process that is stopped when the context ends; Absent says why there is none.
+
+        Every process has a file system and a memory of its own. One that is not what was started first, such as a
+        package of which a new version came in between, is not used.
+        """
+        if self._left < _SHORTEST:
+            yield Absent(Reason.NOT_COLLECTED, "the time for one server was over")
+            return
+        launched = await self._launcher.launch(self._target)
+        if isinstance(launched, Absent):
+            yield launched
+            return
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        channel = StdioChannel(
+            launched,
+            transcript,
+            self._client_version,
+            seconds=self._limits.stdio_answer,
+            total=min(self._limits.total, self._left),
+            line_bytes=self._limits.line_bytes,
+        )
+        try:
+            facts = dict(launched.facts)
+            self._facts = self._facts or facts
+            if is_same_start(facts, self._facts):
+                yield StartedProcess(channel, launched.runtime, facts)
+            else:
+                yield Absent(Reason.NOT_COLLECTED, "what is started has changed in between")
+        finally:
+            await channel.close()
+            self._left -= loop.time() - began

@@ -1,0 +1,199 @@
+"""Starts a package or command with placeholders for what it asks for, and looks at it once it opens.
+
+What a registry declares as required is given at once. A server that does not open and says what it misses is started
+again with that. One that opens by nothing of ours is started once as it is, so that no failure is our placeholders'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from crawler.collectors.protocol.probes.probe import ProbeDependencies, ProbeOptions, ProbeResult
+from crawler.collectors.protocol.session.absence_reasons import (
+    describe_needed_hosts,
+    find_containment_cause,
+    find_credentials_request,
+    is_network_cause,
+)
+from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher
+from crawler.collectors.protocol.stdio.stdio_probe import StdioProbe
+from crawler.launcher import Launcher
+from crawler.placeholders import Configured, configure_target, find_still_missing_inputs
+from crawler.secret_masking import mask_secrets
+from evidence.canonical import Json
+from evidence.json_members import object_or_empty, objects_in
+from evidence.kinds import listing
+from evidence.kinds.listing import CONTAINING, LISTS, End, Listing
+from evidence.model import Absent, Dossier, Observed, Reason, Target
+from evidence.package_inputs import PackageInput
+
+PLACEHOLDERS: Final = "placeholders"
+"""Of a listing's observation: names and kinds of what was made up, and what the server's own words named."""
+
+MAX_FURTHER_STARTS: Final = 3
+"""Starts with what a server named; each must name something new, since many check one after another."""
+
+_NAMED: Final = "named"
+_UNANSWERED: Final = (Reason.UNREACHABLE.value, Reason.TIMEOUT.value)
+_ANSWERED: Final = frozenset({Reason.OAUTH_REQUIRED, Reason.NOT_MCP})
+_REFUSED: Final = frozenset(
+    {Reason.START_FAILED, Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.TIMEOUT}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartAttempt:
+    """One start with some placeholders, and what came of it. `said` is what the server wrote beside its answers.
+
+    `reached` are the hosts that its processes tried to reach, in vain.
+    """
+
+    configured: Configured
+    named: Sequence[PackageInput]
+    probed: ProbeResult
+    said: str
+    runtime: str
+    reached: Sequence[str] = ()
+
+    @property
+    def opened(self) -> bool:
+        """Whether it listed its tools, or none without saying that it lacks something for it."""
+        content = self.probed.listing
+        if not isinstance(content, Observed):
+            return False
+        lacks = bool(find_credentials_request(self.said) or self.cut_off)
+        return not (lacks and _is_unlisted(content))
+
+    @property
+    def cut_off(self) -> Absent | None:
+        """What of our box kept it from opening, if something did.
+
+        Words of a process that was stopped may still have been on their way, so what it did counts as much for one that
+        was silent too long, or owes us its list; one that ended by itself, or answered, has said what it had to say.
+        """
+        if _reason(self) in _ANSWERED:
+            return None
+        stopped = _reason(self) is Reason.TIMEOUT or self.ended_early
+        if said := find_containment_cause(self.said):
+            return describe_needed_hosts(self.reached) or said if is_network_cause(said) else said
+        return describe_needed_hosts(self.reached) if stopped else None
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it opened and did not get to answering what its tools are: the next time it may."""
+        content = self.probed.listing
+        tools = Listing.parse(content.body).tools if isinstance(content, Observed) else None
+        return tools is not None and tools.end is End.FAILED and str(tools.error).startswith(_UNANSWERED)
+
+    @property
+    def needs_credentials(self) -> bool:
+        """Whether it ended, or answered, for want of credentials."""
+        return _reason(self) is Reason.CREDENTIALS_REQUIRED
+
+    @property
+    def refused(self) -> bool:
+        """Whether it may be for want of something that it did not open, in a box where it may be given anything."""
+        content = self.probed.listing
+        telling = isinstance(content, Observed) or content.reason in _REFUSED
+        return telling and not self.opened and self.runtime in CONTAINING
+
+    @property
+    def wanting(self) -> bool:
+        """Whether more may be had of it by giving it more: it did not open, or in silence lists nothing."""
+        content = self.probed.listing
+        silent = isinstance(content, Observed) and self.runtime in CONTAINING and _is_unlisted(content)
+        return self.refused or silent
+
+
+class StartAttempts:
+    """The starts of one target on one visit. `earlier` tells what the server named the last time."""
+
+    def __init__(
+        self, launcher: Launcher, means: ProbeDependencies, manner: ProbeOptions, earlier: Dossier | None = None
+    ) -> None:
+        self._launcher = launcher
+        self._means = means
+        self._manner = manner
+        self._earlier = earlier
+
+    async def run(self, target: Target) -> ProbeResult:
+        """What the first start that opens finds out, else why none does."""
+        first = last = await self._attempt(target, find_inputs_named_before(self._earlier))
+        for _ in range(MAX_FURTHER_STARTS):
+            more = find_still_missing_inputs(target, last.configured.given, last.said) if last.wanting else ()
+            if not more:
+                break
+            last = await self._attempt(target, (*last.named, *more))
+        if last.ended_early and last.refused:
+            again = await self._start(last.configured, last.named)
+            last = again if again.opened else last
+        if last.refused and first.configured.given:
+            first = await self._start(Configured(replace(target, inputs=()), ()), ())
+            last = first if first.opened else last
+        return _noted(last, choose_probe_result(first, last))
+
+    async def _attempt(self, target: Target, named: Sequence[PackageInput]) -> StartAttempt:
+        return await self._start(configure_target(target, named), named)
+
+    async def _start(self, configured: Configured, named: Sequence[PackageInput]) -> StartAttempt:
+        observing = RecordingLauncher(self._launcher)
+        probe = StdioProbe(observing, self._means, self._manner, self._earlier)
+        probed = await probe.run(configured.target)
+        return StartAttempt(
+            configured=configured,
+            named=named,
+            probed=probed,
+            said=probe.said,
+            runtime=probe.runtime or "",
+            reached=observing.reached(),
+        )
+
+
+def find_inputs_named_before(earlier: Dossier | None) -> Sequence[PackageInput]:
+    """What the server named on an earlier visit on which it opened with that: it need not refuse again."""
+    record = earlier.records.get(listing.KIND) if earlier else None
+    if record is None or isinstance(record.content, Absent):
+        return ()
+    rows = objects_in(object_or_empty(record.observation.get(PLACEHOLDERS)).get(_NAMED))
+    return tuple(PackageInput.from_json(row) for row in rows)
+
+
+def choose_probe_result(first: StartAttempt, last: StartAttempt) -> ProbeResult:
+    """What the last start found out; where none opened, why the server did not with as little from us as it got."""
+    if not last.refused:
+        return last.probed
+    words = find_credentials_request(first.said) or find_credentials_request(last.said)
+    cut_off = last.cut_off or first.cut_off
+    if words and (first.needs_credentials or not cut_off):
+        return _unlisted(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
+    if cut_off is None:
+        return first.probed
+    silent = isinstance(first.probed.listing, Absent)
+    return replace(first.probed, listing=cut_off) if silent else _unlisted(first.probed, cut_off)
+
+
+def _unlisted(probed: ProbeResult, why: Absent) -> ProbeResult:
+    """What was found out of a server of which an empty listing tells nothing."""
+    return replace(probed, listing=why, exchanges=None, trials=None, handouts=None)
+
+
+def _reason(attempt: StartAttempt) -> Reason | None:
+    content = attempt.probed.listing
+    return content.reason if isinstance(content, Absent) else None
+
+
+def _noted(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
+    facts = object_or_empty(attempt.configured.facts.get(PLACEHOLDERS))
+    if not facts:
+        return probed
+    named: list[Json] = [replace(each, hint=mask_secrets(each.hint)).as_json() for each in attempt.named]
+    note: Mapping[str, Json] = {PLACEHOLDERS: {**facts, _NAMED: named}}
+    return replace(probed, observation={**probed.observation, **note})
+
+
+def _is_unlisted(content: Observed) -> bool:
+    """Whether nothing was listed, or no tools for an error or the server's end."""
+    listed = Listing.parse(content.body)
+    return listed.tools.end in {End.ERROR, End.FAILED} or not any(listed.list_of(name).items for name in LISTS)

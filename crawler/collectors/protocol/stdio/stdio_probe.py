@@ -1,0 +1,188 @@
+"""A probe of a package or command: legacy first, since a process speaks one era and some die of an unknown method.
+
+Everything that needs a fresh start gets one: the other era, every further offer of a version, tools that write.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
+from crawler.collectors.protocol.session.absence_reasons import explain_exit
+from crawler.collectors.protocol.session.dialogue import Dialogue, QuestionBudget
+from crawler.collectors.protocol.session.handshake import Opened, OpeningRefused, discover, initialize
+from crawler.collectors.protocol.stdio.mutating_calls import MutatingCallProcess
+from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
+from crawler.collectors.protocol.stdio.stdio_questions import StdioQuestions
+from crawler.collectors.protocol.stdio.trial_reuse import ProcessStart, has_opened_before, reuse_trials
+from crawler.collectors.protocol.trials.call_policy import choose_call_policy
+from crawler.launcher import Launcher
+from crawler.mcp.channel import Era
+from crawler.mcp.stdio import StdioChannel
+from crawler.mcp.transcript import Transcript
+from crawler.secret_masking import mask_tail
+from evidence.model import Absent, Dossier, Observed, Reason, Target
+
+_DEED_REQUESTS: Final = 3  # what opening a process costs
+
+
+class StdioProbe(Probe):
+    """Probes one package or command. `earlier`: what was seen of its server before, of which some need not be redone.
+
+    After `run`: `said` is what its first process wrote beside its answers and in the errors that it answered on opening
+    and listing; `runtime` what contained it, if it started.
+    """
+
+    def __init__(
+        self, launcher: Launcher, means: ProbeDependencies, manner: ProbeOptions, earlier: Dossier | None = None
+    ) -> None:
+        super().__init__(means, manner)
+        self._launcher = launcher
+        self._earlier = earlier
+        self._opened: Opened | None = None
+        self._is_asked = False
+        self.said = ""
+        self.runtime: str | None = None
+
+    async def run(self, target: Target) -> ProbeResult:
+        """Start, open, list and stop the target, and start it again for what else is to be asked."""
+        processes = TargetProcesses(self._launcher, target, self.limits, self.client_version)
+        found = await self._listed(target, processes)
+        if isinstance(found, Absent) and self._is_failure_of_known():
+            self.transcript, self.notes = Transcript(), {}
+            found = await self._listed(target, processes)
+        if self._opened:
+            await self._ask_further(processes)
+            await self._try_deeds(processes)
+        return self.result(target, found)
+
+    async def _listed(self, target: Target, processes: TargetProcesses) -> Observed | Absent:
+        """What a process lists, or why it does not open. One that is locked in the other era gets a second process."""
+        async with processes.started(self.transcript) as first:
+            if isinstance(first, Absent):
+                return first
+            self.runtime, start = first.runtime, ProcessStart.of(target, first.facts)
+            self.notes |= start.notes
+            content = await self._talk(target, first, processes)
+        self._note_end(first.channel, content)
+        if isinstance(content, OpeningRefused) and content.reply.answer is not None:
+            content = await self._begin_modern(target, processes) or content
+        if not isinstance(content, OpeningRefused):
+            self.attempt = None
+            return content
+        noise = b"\n".join(first.channel.noise)
+        absent = explain_exit(first.channel.exit, first.facts, noise, content.reply, content.asked)
+        self._judge_attempt(start, absent)
+        return absent
+
+    def _note_end(self, channel: StdioChannel, content: Observed | Absent | OpeningRefused) -> None:
+        """Keep how the first process ended, and everything that it said but what was asked for."""
+        written = b"\n".join(channel.noise)
+        if channel.exit is not None:
+            self.notes["exit"] = channel.exit.code
+            self.notes["stderr"] = mask_tail(channel.exit.stderr)
+            written = b"\n".join((channel.exit.stderr.encode("utf-8", "replace"), written))
+        refusal = content.reply.answer.message if isinstance(content, OpeningRefused) and content.reply.answer else ""
+        unlisted = self.lists["tools"].error if "tools" in self.lists else None
+        error = unlisted.decode("utf-8", "replace") if isinstance(unlisted, bytes) else ""
+        self.said = "\n".join((written.decode("utf-8", "replace"), refusal, error))
+
+    def _judge_attempt(self, start: ProcessStart, why: Absent) -> None:
+        """Whether a failed start says anything: only of what is known to start here, else it may be our sandbox's."""
+        if why.reason not in {Reason.START_FAILED, Reason.TIMEOUT}:
+            return
+        if self._earlier and has_opened_before(self._earlier, start):
+            self.notes["opened"] = True
+            self.attempt = Absent(Reason.TIMEOUT if why.reason is Reason.TIMEOUT else Reason.UNREACHABLE, why.detail)
+        else:
+            self.attempt = Absent(Reason.NOT_COLLECTED, "it is not known whether the server starts in this sandbox")
+
+    def _is_failure_of_known(self) -> bool:
+        return isinstance(self.attempt, Absent) and self.attempt.reason is not Reason.NOT_COLLECTED
+
+    async def _talk(
+        self, target: Target, process: StartedProcess, processes: TargetProcesses
+    ) -> Observed | Absent | OpeningRefused:
+        dialogue = self.dialogue(process.channel)
+        opened = await initialize(dialogue, self.client_version)
+        if isinstance(opened, OpeningRefused) and opened.reply.answer is not None:
+            modern = await discover(dialogue, retry=False)
+            opened = modern if isinstance(modern, Opened) else opened
+        return opened if isinstance(opened, OpeningRefused) else await self._hear(target, opened, process, processes)
+
+    async def _begin_modern(self, target: Target, processes: TargetProcesses) -> Observed | Absent | None:
+        """Open a second process in the modern era: a handshake that failed may have locked the first out of it."""
+        async with processes.started(self.transcript) as process:
+            if isinstance(process, Absent):
+                return None
+            opened = await discover(self.dialogue(process.channel), retry=False)
+            return await self._hear(target, opened, process, processes) if isinstance(opened, Opened) else None
+
+    async def _hear(
+        self, target: Target, opened: Opened, process: StartedProcess, processes: TargetProcesses
+    ) -> Observed | Absent:
+        self._opened = opened
+        self.notes["eras"] = [opened.era.value]
+        content = await self.read(target, opened, process.runtime)
+        await self._try_readers(opened, process, content, ProcessStart.of(target, process.facts))
+        is_spoiled = process.channel.ended or (self.trying is not None and self.trying.unanswered)
+        if self.manner.inquires and not is_spoiled:
+            await StdioQuestions(self, processes).ask(opened, process.channel)
+            self._is_asked = True
+        if process.channel.noise:
+            self.notes["noise_lines"] = len(process.channel.noise)
+        return content
+
+    async def _try_readers(
+        self, opened: Opened, process: StartedProcess, content: Observed | Absent, start: ProcessStart
+    ) -> None:
+        """Try the tools that read, unless what they did is known already."""
+        policy = choose_call_policy(self.manner.policy, process.runtime)
+        if self._earlier and self.manner.may_reuse_trials:
+            self.trials = reuse_trials(
+                self._earlier, content, start, runtime=process.runtime, policy=policy, at=self.clock()
+            )
+        if self.trials is None:
+            await self.try_tools(opened, policy)
+
+    async def _ask_further(self, processes: TargetProcesses) -> None:
+        """Ask of further processes what the first one cannot be asked any more: in the other era, and on opening."""
+        opened, questions = self._opened, StdioQuestions(self, processes)
+        if opened is None:
+            return
+        if self.manner.inquires and not self._is_asked:
+            await questions.ask_fresh_process(opened.era)  # the first one ended of a call, or hangs in it
+        modern = opened if opened.era is Era.MODERN else None
+        if modern is None and self.manner.asks_questions_in(Era.MODERN):
+            modern = await questions.try_modern_era()
+            self.notes["eras"] = [Era.LEGACY.value, *([Era.MODERN.value] if modern else [])]
+        if modern is not None and self.manner.asks_questions_in(Era.MODERN):
+            await questions.ask_on_other_process(modern, dual=opened.era is Era.LEGACY)
+        if opened.era is Era.LEGACY and self.manner.asks_questions_in(Era.LEGACY):
+            await questions.offer_older_versions()
+
+    async def _try_deeds(self, processes: TargetProcesses) -> None:
+        """Call the tools that do more than read, in a process of their own."""
+        if self.trying is None or not self.trying.deeds:
+            return
+        process = MutatingCallProcess(processes, self._open_apart)
+        try:
+            await self.trying.try_mutating_tools(process.ask, process.ready)
+        finally:
+            await process.close()
+        self.trials = self.trying.found()
+
+    async def _open_apart(self, channel: StdioChannel, transcript: Transcript) -> Opened | None:
+        """Open a process in the era of the first one, off the record."""
+        dialogue = Dialogue(
+            channel,
+            host="",
+            courtesy=self.courtesy,
+            clock=self.clock,
+            limits=self.limits,
+            budget=QuestionBudget(_DEED_REQUESTS),
+            transcript=transcript,
+        )
+        is_modern = self._opened is not None and self._opened.era is Era.MODERN
+        opened = await (discover(dialogue, retry=False) if is_modern else initialize(dialogue, self.client_version))
+        return opened if isinstance(opened, Opened) else None

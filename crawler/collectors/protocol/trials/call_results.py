@@ -1,0 +1,112 @@
+"""What a call of a tool came to, without what the tool said: kinds of content, not content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from crawler.collectors.protocol.session.absence_reasons import describe_missing_credentials, explain_reply
+from crawler.collectors.protocol.trials import schema_validation
+from crawler.mcp.transcript import Reply
+from crawler.secret_masking import mask_secrets
+from evidence.canonical import Json
+from evidence.kinds.trials import Structured, TrialOutcome
+
+_LONGEST_TEXT: Final = 300
+_LOOKED_AT: Final = 4_000
+_MOST_TYPES: Final = 8
+_REFUSED: Final = frozenset({401, 402, 403, 407, 429})
+_KNOWN_TYPES: Final = frozenset({"text", "image", "audio", "resource", "resource_link"})
+_LOCKED: Final = re.compile(
+    r"unauthori[sz]ed|unauthenticated|authenticat|authoriz|\b(?:log|sign)[ -]?in\b|api[ _-]?keys?\b|access token"
+    r"|credential|permission denied|forbidden|subscription|quota|rate.?limit|too many requests|payment required",
+    re.IGNORECASE,
+)
+# Counts, times and ids change from night to night; codes of HTTP and JSON-RPC do not.
+_DIGITS: Final = re.compile(
+    r"((?:\b(?:http|status|code)\b[ /:=]{1,2}|-32)\d{3}\b)"
+    r"|(?<![0-9a-f-])[0-9a-f-]*\d[0-9a-f]*(?:[.:,-][0-9a-f]*\d[0-9a-f]*)*",
+    re.IGNORECASE,
+)
+
+
+def summarise_result(reply: Reply, tool: Mapping[str, Json]) -> dict[str, Json]:
+    """The members of a trial's row that the answer decides (evidence/kinds/trials.py)."""
+    answer, status = reply.answer, reply.status or 200
+    if reply.failure or answer is None or status in _REFUSED or status >= 500:
+        gone = explain_reply(reply, "tools/call")
+        return _row(TrialOutcome.FAILURE, reason=gone.reason.value, detail=gone.detail)
+    if answer.is_error:
+        return _row(TrialOutcome.PROTOCOL_ERROR, code=answer.code, text=answer.message)
+    value = answer.value
+    if not isinstance(value, Mapping):
+        return _row(TrialOutcome.MALFORMED, detail="the result is not an object")
+    if value.get("resultType") == "input_required":
+        return _row(TrialOutcome.INPUT_REQUIRED)
+    return _result(value, tool)
+
+
+def _result(value: Mapping[str, Json], tool: Mapping[str, Json]) -> dict[str, Json]:
+    content = value.get("content")
+    items = content if isinstance(content, list) else []
+    shape: dict[str, Json] = {"content": sorted({_type(item) for item in items}), "empty": not items}
+    if value.get("isError") is True:
+        return _row(TrialOutcome.TOOL_ERROR, text=_text(items)) | shape
+    if not isinstance(content, list) and "structuredContent" not in value:
+        return _row(TrialOutcome.MALFORMED, detail="the result has no content array") | shape
+    structured, complaint = _structured(value, tool)
+    return _row(TrialOutcome.RESULT) | shape | {"structured": structured.value, "complaint": complaint}
+
+
+def _structured(value: Mapping[str, Json], tool: Mapping[str, Json]) -> tuple[Structured, str]:
+    """Whether the structured content is what `outputSchema` promises, and where in the schema it is not."""
+    schema = tool.get("outputSchema")
+    if not isinstance(schema, Mapping):
+        return Structured.NOT_DECLARED, ""
+    if "structuredContent" not in value:
+        return Structured.MISSING, ""
+    try:
+        complaint = schema_validation.find_violation(schema, value["structuredContent"])
+    except schema_validation.SchemaNotDecidable as why:
+        return Structured.UNJUDGED, str(why)
+    return (
+        (Structured.VALID, "")
+        if complaint is None
+        else (Structured.INVALID, stabilise_text(complaint, keep_digits=True))
+    )
+
+
+def stabilise_text(text: str, *, keep_digits: bool = False) -> str:
+    """A server's words for a record: secrets masked, cut, and without the digits that change from night to night."""
+    masked = " ".join(mask_secrets(text[:_LOOKED_AT]).split())
+    if not keep_digits:
+        masked = _DIGITS.sub(lambda found: found[1] or "#", masked)
+    return masked if len(masked) <= _LONGEST_TEXT else masked[: _LONGEST_TEXT - 1] + "…"
+
+
+def _row(
+    outcome: TrialOutcome, *, code: int | None = None, reason: str = "", detail: str = "", text: str = ""
+) -> dict[str, Json]:
+    return {
+        "outcome": outcome.value,
+        "code": code,
+        "reason": reason,
+        "detail": detail,
+        "content": [],
+        "empty": False,
+        "structured": None,
+        "complaint": "",
+        "text": stabilise_text(text),
+        "locked": bool(_LOCKED.search(text[:_LOOKED_AT]) or describe_missing_credentials(text[:_LOOKED_AT])),
+    }
+
+
+def _type(item: Json) -> str:
+    found = item.get("type") if isinstance(item, Mapping) else None
+    return found if isinstance(found, str) and found in _KNOWN_TYPES else "other"
+
+
+def _text(items: list[Json]) -> str:
+    texts = (item.get("text") for item in items[:_MOST_TYPES] if isinstance(item, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))

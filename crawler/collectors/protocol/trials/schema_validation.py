@@ -1,0 +1,195 @@
+"""Does a value fit a JSON Schema that a stranger wrote? Offline, and only when answering is cheap.
+
+A few hundred bytes of schema can keep a validator busy for years: references that branch at every level, regular
+expressions that backtrack. So what validating could cost is estimated first, and what would cost too much is not
+judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+import jsonschema_rs
+
+from evidence.canonical import Json
+
+MAX_DEPTH: Final = 64  # of a schema
+MAX_VALUES: Final = 4_000  # of a schema
+MAX_INSTANCE: Final = 20_000  # values of an instance
+MAX_INSTANCE_DEPTH: Final = 32
+MAX_COST: Final = 5_000_000  # times that a part of the schema meets a value
+_DETAILED: Final = 50_000  # the same, to say where: a union keeps every complaint of every branch
+
+_DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
+    "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
+    "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
+    "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
+    "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
+}
+_NEWEST: Final = jsonschema_rs.Draft202012Validator
+_HERE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+_BELOW: Final = (
+    *("properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"),
+    *("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"),
+)
+_NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "dependencies"})
+_MOVING: Final = frozenset({"$dynamicRef", "$recursiveRef"})
+
+
+class SchemaNotDecidable(Exception):
+    """The schema or the value is beyond what is judged here; the message says why in a few stable words."""
+
+
+def find_violation(schema: Json, value: Json, *, formats: bool = False) -> str | None:
+    """Where in the schema the value breaks it, None when it fits. Raise Unjudgeable when that cannot be said.
+
+    The answer is a path of the schema, never a part of the value. `formats`: judge `format` too, which the newer
+    dialects leave open.
+    """
+    _within(schema, MAX_VALUES, MAX_DEPTH, "schema")
+    size, depth = _within(value, MAX_INSTANCE, MAX_INSTANCE_DEPTH, "value")
+    cost = _Cost(schema).at(depth) * size
+    if cost > MAX_COST:
+        raise SchemaNotDecidable("the schema takes too long to apply")
+    try:
+        validator = _validator(schema, formats=formats)
+        if validator.is_valid(value):
+            return None
+        first = next(validator.iter_errors(value), None) if cost <= _DETAILED else None
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        raise SchemaNotDecidable("the schema is not valid") from error
+    return ("/".join(map(str, first.schema_path)) or "the root") if first else "somewhere"
+
+
+def resolve_reference(root: Json, reference: Json) -> Json:
+    """The part of a schema that a local reference leads to; raise Unjudgeable for any other reference."""
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        raise SchemaNotDecidable("a reference leads out of the schema")
+    found: Json = root
+    for part in reference.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        if isinstance(found, Mapping) and name in found:
+            found = found[name]
+        elif isinstance(found, list) and name.isascii() and name.isdigit() and int(name[:6]) < len(found):
+            found = found[int(name[:6])]
+        else:
+            raise SchemaNotDecidable("a reference leads nowhere")
+    return found
+
+
+def _validator(schema: Json, *, formats: bool) -> jsonschema_rs.Validator:
+    named = schema.get("$schema") if isinstance(schema, Mapping) else None
+    dialect = _DIALECTS.get(named.removesuffix("#") if isinstance(named, str) else "", _NEWEST)
+    # Without `$schema`: an address that nobody knows is read as the default dialect instead of being looked for.
+    plain: Any = schema
+    if isinstance(schema, Mapping):
+        plain = {name: part for name, part in schema.items() if name != "$schema"}
+    patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=50_000, size_limit=1 << 20)
+    return dialect(plain, validate_formats=formats, offline=True, pattern_options=patterns)
+
+
+def _within(value: Json, values: int, depth: int, what: str) -> tuple[int, int]:
+    """How many values, and how many levels of them; raise Unjudgeable beyond the caps."""
+    level: list[Json] = [value]
+    seen, reached = 0, 0
+    while level:
+        seen, reached = seen + len(level), reached + 1
+        if seen > values or reached > depth:
+            raise SchemaNotDecidable(f"the {what} is larger or deeper than is judged")
+        level = [inner for outer in level for inner in _inner(outer)]
+    return seen, reached
+
+
+def _inner(value: Json) -> list[Json]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else []
+
+
+class _Cost:
+    """How often the parts of a schema can meet the values of an instance, references followed."""
+
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        if _mentions(root, _MOVING) or (_mentions(root, {"$ref"}) and _has_inner_id(root)):
+            raise SchemaNotDecidable("a reference that depends on where it is read from")
+        self._here: dict[int, list[int]] = {}
+        self._below: dict[int, list[int]] = {}
+        self._look()
+        self._order = self._innermost_first()
+
+    def at(self, depth: int) -> int:
+        """For an instance of so many levels, each with one value."""
+        below: dict[int, int] = {}
+        for _ in range(depth):
+            here: dict[int, int] = {}
+            for each in self._order:
+                deeper = sum(below.get(part, 1) for part in self._below[each])
+                here[each] = min(MAX_COST + 1, 1 + sum(here[part] for part in self._here[each]) + deeper)
+            below = here
+        return below.get(id(self._root), 1)
+
+    def _look(self) -> None:
+        """Note for each schema that can be reached what applies to the same value and what to values inside it."""
+        waiting: list[Json] = [self._root]
+        while waiting:
+            schema = waiting.pop()
+            if id(schema) in self._here:
+                continue
+            members = schema if isinstance(schema, Mapping) else {}
+            here, below = list(_parts(members, _HERE)), list(_parts(members, _BELOW))
+            if "$ref" in members:
+                here.append(resolve_reference(self._root, members["$ref"]))
+            twice = 2 if any(name.startswith("unevaluated") for name in members) else 1
+            self._here[id(schema)] = [id(part) for part in here] * twice
+            self._below[id(schema)] = [id(part) for part in below] * twice
+            waiting += here + below
+
+    def _innermost_first(self) -> list[int]:
+        """All schemas, each after those that apply to the same value; raise Unjudgeable on a circle of them."""
+        order: list[int] = []
+        state: dict[int, bool] = {}  # False: begun, True: done
+        for start in self._here:
+            waiting = [start]
+            while waiting:
+                each = waiting[-1]
+                if each not in state:
+                    state[each] = False
+                    if any(state.get(part) is False for part in self._here[each]):
+                        raise SchemaNotDecidable("a reference leads back to itself")
+                    waiting += [part for part in self._here[each] if part not in state]
+                    continue
+                waiting.pop()
+                if not state[each]:
+                    state[each] = True
+                    order.append(each)
+                if len(waiting) > MAX_VALUES:
+                    raise SchemaNotDecidable("references in a long row")
+        return order
+
+
+def _parts(schema: Mapping[str, Json], keywords: tuple[str, ...]) -> Iterator[Json]:
+    for keyword in keywords:
+        value = schema.get(keyword)
+        if isinstance(value, Mapping):
+            yield from value.values() if keyword in _NAMED else (value,)
+        elif isinstance(value, list):
+            yield from value
+
+
+def _mentions(schema: Json, keywords: frozenset[str] | set[str]) -> bool:
+    waiting: list[Json] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping) and not keywords.isdisjoint(part):
+            return True
+        waiting.extend(_inner(part))
+    return False
+
+
+def _has_inner_id(schema: Json) -> bool:
+    """Whether a part of the schema has an address of its own."""
+    return any(_mentions(part, {"$id"}) for part in _inner(schema))

@@ -1,0 +1,276 @@
+"""Trying tools: a few calls, those of tools that only read first, and what comes back when the arguments are wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeAlias
+
+from crawler.collectors.protocol.handouts.handouts_body import tool_result_row
+from crawler.collectors.protocol.trials import invalid_arguments
+from crawler.collectors.protocol.trials.arguments import NoArguments, make_arguments
+from crawler.collectors.protocol.trials.call_policy import CallPolicy, ClassifiedTool, classify_tools, explain_refusal
+from crawler.collectors.protocol.trials.call_results import summarise_result
+from crawler.http.failures import TimedOut
+from crawler.mcp.transcript import Exchange, Reply
+from evidence.authority import Authority
+from evidence.canonical import Json
+from evidence.kinds.trials import SkipReason, TrialKind, TrialOutcome
+from evidence.model import Absent, Observed, Reason
+
+__all__ = ["Ask", "CallPolicy", "TrialBounds", "Trials", "try_tools"]
+
+METHOD: Final = "tools/call"
+TIME_EXCEEDED: Final = "the time was up"
+"""Detail of a tool that was skipped although there was room for it."""
+
+_EXAMINED: Final = 2_000  # tools of one server
+_MADE_UP: Final = 32  # input schemas that arguments are made for; a hostile one costs a tenth of a second
+_IN_A_ROW: Final = 2  # calls without an answer after which no more is asked
+_GRACE: Final = 1.0  # seconds beyond its deadline after which a call is given up from here
+_LOCKED: Final = frozenset(
+    {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
+)
+
+
+class Ask(Protocol):
+    """Sends one request in the era and with the headers that the server speaks. Failures come back in the reply."""
+
+    async def __call__(self, method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
+        """Wait at most `seconds` for the answer."""
+        ...
+
+
+Ready: TypeAlias = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialBounds:
+    """Bounds of the trials of one server: how many tools that read, how many others, and times in seconds.
+
+    `total` is that of either part.
+    """
+
+    tools: int = 8
+    deeds: int = 8
+    call: float = 15.0
+    total: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    tool: ClassifiedTool
+    arguments: Mapping[str, Json]
+
+
+@dataclass(slots=True)
+class _Part:
+    """Tools chosen so far of at most `most`, and for how many more arguments may be made."""
+
+    most: int
+    left: int = _MADE_UP
+    chosen: list[_Chosen] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.chosen) >= self.most or not self.left
+
+
+async def try_tools(
+    ask: Ask,
+    tools: Sequence[Json],
+    *,
+    policy: CallPolicy,
+    opted_out: bool,
+    tick: Callable[[], float],
+    bounds: TrialBounds | None = None,
+    handed_out: list[dict[str, Json]] | None = None,
+) -> tuple[Observed | Absent, Mapping[str, Json]]:
+    """The content and the observation of a `trials` record. `tools` is everything that the server listed, in order.
+
+    All tools are classed before the first call; `caution.policy_for` says which policy a server's runtime allows.
+    `handed_out` takes a row of a `handouts` record for each fitting call that succeeds.
+    """
+    trials = Trials(policy, tick, bounds or TrialBounds(), opted_out=opted_out, handed_out=handed_out)
+    await trials.try_reading_tools(ask, tools)
+    await trials.try_mutating_tools(ask)
+    return trials.found()
+
+
+@dataclass
+class Trials:
+    """The trials of one server, one call at a time: of tools that read, then of all others that may be called.
+
+    The two parts may be asked of two processes, so that what a deed leaves behind is seen by nobody.
+    """
+
+    policy: CallPolicy
+    tick: Callable[[], float]
+    bounds: TrialBounds = field(default_factory=TrialBounds)
+    opted_out: bool = False
+    handed_out: list[dict[str, Json]] | None = None
+    rows: list[dict[str, Json]] = field(default_factory=list)
+    skipped: list[dict[str, Json]] = field(default_factory=list)
+    calls: list[Json] = field(default_factory=list)
+    stopped: SkipReason | None = None
+    unanswered: int = 0
+    left: float = 0.0
+    ready: Ready | None = None
+    deeds_only: bool = False
+    deeds: list[_Chosen] = field(default_factory=list)
+    unlisted: int = 0
+
+    async def try_reading_tools(self, ask: Ask, tools: Sequence[Json]) -> None:
+        """Choose of the listed tools, call those that read, then make two mistakes on one that answered."""
+        if self.opted_out or self.policy is CallPolicy.OFF:
+            return
+        known = classify_tools(tools[:_EXAMINED])
+        self.unlisted = len(tools[_EXAMINED:])
+        self.deeds_only = bool(known) and all(tool.found.authority.changes_state for tool in known)
+        readers, self.deeds = await self._choose(known)
+        await self._try(ask, readers)
+        self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
+
+    async def try_mutating_tools(self, ask: Ask, ready: Ready | None = None) -> None:
+        """Call the other tools that may be called, and make the mistakes that no reading tool was there for.
+
+        `ready` is awaited before each call and takes none of the time: it may wait for a place in the sandbox.
+        """
+        if not self.deeds:
+            return
+        self.stopped, self.unanswered, self.ready = None, 0, ready  # it is another process
+        self.handed_out = None  # what a deed answers is about what we made up
+        await self._try(ask, self.deeds)
+        self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
+
+    async def _try(self, ask: Ask, wanted: Sequence[_Chosen]) -> None:
+        self.left = self.bounds.total
+        answering: list[tuple[str, _Chosen]] = []
+        for chosen in wanted:
+            if self.stopped:
+                self._skip(chosen.tool, self.stopped, TIME_EXCEEDED if self.stopped is SkipReason.BOUND else "")
+                continue
+            outcome = await self._call(ask, chosen.tool, TrialKind.CALL, chosen.arguments)
+            if outcome in {TrialOutcome.RESULT, TrialOutcome.TOOL_ERROR}:
+                answering.append((outcome, chosen))
+        answering.sort(key=lambda pair: pair[0] != TrialOutcome.RESULT)
+        await self._make_mistakes(ask, [chosen for _, chosen in answering])
+
+    async def _choose(self, tools: Sequence[ClassifiedTool]) -> tuple[list[_Chosen], list[_Chosen]]:
+        """The first tools that read and the first others that may be called and that arguments can be made for.
+
+        All others are skipped. Deeds take the place of no tool that reads.
+        """
+        parts = (_Part(self.bounds.tools), _Part(self.bounds.deeds))
+        for tool in tools:
+            part = parts[tool.found.authority is not Authority.READ]
+            if reason := explain_refusal(tool, self.policy):
+                self._skip(tool, SkipReason(reason))
+                continue
+            if part.is_full:
+                self._skip(tool, SkipReason.BOUND)
+                continue
+            part.left -= 1
+            made = make_arguments(tool.raw.get("inputSchema", {}))
+            await asyncio.sleep(0)  # hundreds of other probes wait for this loop
+            if isinstance(made, NoArguments):
+                self._skip(tool, SkipReason.NO_ARGUMENTS, made.why)
+            else:
+                part.chosen.append(_Chosen(tool, made))
+        return parts[0].chosen, parts[1].chosen
+
+    async def _make_mistakes(self, ask: Ask, answering: Sequence[_Chosen]) -> None:
+        for kind, make in (
+            (TrialKind.INVALID_TYPE, invalid_arguments.make_wrong_type_arguments),
+            (TrialKind.MISSING_REQUIRED, invalid_arguments.make_incomplete_arguments),
+        ):
+            if any(row["kind"] == kind.value for row in self.rows):
+                continue
+            for chosen in answering:
+                mistake = make(chosen.tool.raw.get("inputSchema"), chosen.arguments)
+                if mistake and not self.stopped:
+                    await self._call(ask, chosen.tool, kind, mistake.arguments, mistake.parameter)
+                if mistake:
+                    break
+
+    async def _call(
+        self, ask: Ask, tool: ClassifiedTool, kind: TrialKind, arguments: Mapping[str, Json], parameter: str = ""
+    ) -> TrialOutcome | None:
+        """Call once and note what came of it; None when there was no time or budget left to ask."""
+        if self.ready:
+            await self.ready()
+        began = self.tick()
+        seconds = min(self.bounds.call, self.left)
+        reply = await self._ask(ask, {"name": tool.name, "arguments": arguments}, seconds) if seconds > 0 else None
+        self.left -= self.tick() - began
+        if reply is None or (reply.failure and reply.failure.reason is Reason.NOT_COLLECTED):
+            self.stopped = SkipReason.BOUND
+            if kind is TrialKind.CALL:
+                self._skip(tool, SkipReason.BOUND, TIME_EXCEEDED)
+            return None
+        row = summarise_result(reply, tool.raw)
+        about: dict[str, Json] = {"kind": kind.value, "parameter": parameter, "arguments": arguments}
+        self.rows.append(_about(tool) | about | row)
+        self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round((self.tick() - began) * 1000, 1)})
+        self._stop_after(row)
+        if self.handed_out is not None and kind is TrialKind.CALL and row["outcome"] == TrialOutcome.RESULT:
+            self._keep(tool, reply)
+        return TrialOutcome(str(row["outcome"]))
+
+    def _keep(self, tool: ClassifiedTool, reply: Reply) -> None:
+        """Keep what a tool answered, as far as it is text."""
+        if self.handed_out is not None and reply.result and isinstance(reply.result.value, Mapping):
+            self.handed_out.append(tool_result_row(tool.name, tool.index, reply.result.value))
+
+    async def _ask(self, ask: Ask, params: Mapping[str, Json], seconds: float) -> Reply:
+        """Ask, and give up when the channel does not keep its own deadline."""
+        try:
+            async with asyncio.timeout(seconds + _GRACE):
+                return await ask(METHOD, params, seconds=seconds)
+        except TimeoutError:
+            self.stopped = SkipReason.STOPPED
+            late = TimedOut(f"no answer to {METHOD} in time")
+            return Reply(Exchange(transport="", method=METHOD, request=b"", began=0, seconds=seconds, failure=late))
+
+    def _stop_after(self, row: Mapping[str, Json]) -> None:
+        """Ask no more of a server that wants a pause, or that has stopped answering."""
+        self.unanswered = self.unanswered + 1 if row["outcome"] == TrialOutcome.FAILURE else 0
+        if row["reason"] == Reason.RATE_LIMITED or self.unanswered >= _IN_A_ROW:
+            self.stopped = SkipReason.STOPPED
+
+    def _skip(self, tool: ClassifiedTool, reason: SkipReason, detail: str = "") -> None:
+        self.skipped.append(_about(tool) | {"reason": reason.value, "detail": detail})
+
+    def found(self) -> tuple[Observed | Absent, Mapping[str, Json]]:
+        """Content and observation of the `trials` record; durations in milliseconds."""
+        return self._content(), {"calls": self.calls}
+
+    def _content(self) -> Observed | Absent:
+        if self.opted_out:
+            return Absent(Reason.OPTED_OUT, "nobody may call this server's tools")
+        if self.policy is CallPolicy.OFF:
+            return Absent(Reason.NOT_COLLECTED, "calling tools is switched off")
+        if not self.rows and self.deeds_only and not self.unlisted and self.policy is not CallPolicy.SANDBOXED_ALL:
+            return Absent(Reason.WRITE_ONLY, "every tool changes something")
+        if self.rows and all(row["reason"] in _LOCKED or row["locked"] for row in self.rows):
+            first = self.rows[0]
+            if first["reason"] in _LOCKED:
+                return Absent(Reason(str(first["reason"])), str(first["detail"]))
+            return Absent(Reason.CREDENTIALS_REQUIRED, "every call is answered by a wish for credentials")
+        body = {"policy": self.policy.value, "trials": self.rows, "skipped": self.skipped, "unlisted": self.unlisted}
+        return Observed(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+
+
+_LONGEST_NAME: Final = 200
+
+
+def _about(tool: ClassifiedTool) -> dict[str, Json]:
+    return {
+        "tool": tool.name[:_LONGEST_NAME],  # as the listing has it, where masking would only hide which tool it is
+        "index": tool.index,
+        "class": tool.found.authority.value,
+        "basis": tool.found.basis.value,
+        "why": tool.found.why,
+    }

@@ -1,0 +1,108 @@
+"""Dependabot's alerts, read where one of the operator's tokens has a say in the repository."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import unquote
+
+from crawler.collectors.repository.api.calls import Calls
+from crawler.collectors.repository.api.responses import AccessRefused, ApiResponse, GitHubUnreachable
+from crawler.collectors.repository.api.token_rotation import Token
+from crawler.collectors.repository.parsing import rest_sections
+from crawler.collectors.repository.parsing.json_values import as_object, as_text, list_objects
+from evidence.canonical import Json, NotJson, canonical_json
+from evidence.model import Absent, Observed, Reason
+
+PAGES: Final = 10
+_SAY: Final = ("admin", "maintain", "push")
+_NEXT: Final = re.compile(r'<[^>]*[?&]after=([^&>]+)[^>]*>;\s*rel="next"')
+
+
+class AlertReader:
+    """Reads alerts of the repositories that the tokens may write to; asks each token once which those are."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._asking = asyncio.Lock()
+        self._own: Mapping[str, Token] | None = None
+
+    async def read(self, name: str) -> Observed | Absent:
+        """The alerts of `OWNER/REPO`, or why they are not read; raise Prevented when we could not ask."""
+        if self._calls.purse.anonymous:
+            return Absent(Reason.NOT_COLLECTED, "alerts are read with a token of the repository's maintainers")
+        token = (await self._owned()).get(name.lower())
+        if token is None:
+            return Absent(Reason.FORBIDDEN, "no token of the operator has a say in the repository")
+        return await self._pages(name, token)
+
+    async def _owned(self) -> Mapping[str, Token]:
+        async with self._asking:
+            if self._own is None:
+                own: dict[str, Token] = {}
+                for token in self._calls.purse.tokens:
+                    for name in await self._owned_by(token):
+                        own.setdefault(name, token)
+                self._own = own
+            return self._own
+
+    async def _owned_by(self, token: Token) -> set[str]:
+        try:
+            names = await self._listed(token, "/user/repos")
+            # An installation of a GitHub App is nobody's account, and has a say wherever it was installed.
+            return await self._listed(token, "/installation/repositories") or set() if names is None else names
+        except AccessRefused:
+            return set()
+
+    async def _listed(self, token: Token, path: str) -> set[str] | None:
+        names: set[str] = set()
+        for page in range(1, PAGES + 1):
+            query = {"per_page": rest_sections.PAGE, "page": page}
+            answer = await self._calls.get(path, key=path, parameters=query, token=token)
+            if answer.status != 200:
+                return names if page > 1 else None
+            value = _value(answer)
+            listed = list_objects(as_object(value).get("repositories") if isinstance(value, Mapping) else value)
+            names |= {name.lower() for entry in listed if _has_say(entry) and (name := as_text(entry.get("full_name")))}
+            if len(listed) < rest_sections.PAGE:
+                break
+        return names
+
+    async def _pages(self, name: str, token: Token) -> Observed | Absent:
+        read: list[dict[str, Json]] = []
+        query: dict[str, str | int] = {"per_page": rest_sections.PAGE}
+        for _ in range(PAGES):
+            path = f"/repos/{name}/dependabot/alerts"
+            answer = await self._calls.get(path, key=name, parameters=query, token=token)
+            if answer.status != 200:
+                return _refusal(answer)
+            read += rest_sections.read_alerts(_value(answer))
+            cursor = _NEXT.search(answer.headers.get("link", ""))
+            if cursor is None:
+                return _observed(read, complete=True)
+            query["after"] = unquote(cursor[1])
+        return _observed(read, complete=False)
+
+
+def _refusal(answer: ApiResponse) -> Absent:
+    # 403 says that alerts are switched off, or that the token lacks the permission to read them.
+    return Absent(Reason.FORBIDDEN, f"HTTP {answer.status}: GitHub does not let the token read alerts")
+
+
+def _observed(read: list[dict[str, Json]], *, complete: bool) -> Observed:
+    return Observed(canonical_json(rest_sections.alerts_body(read, complete=complete)))
+
+
+def _value(answer: ApiResponse) -> Json:
+    try:
+        return answer.json()
+    except NotJson as error:
+        raise GitHubUnreachable("GitHub's answer is not JSON") from error
+
+
+def _has_say(entry: Mapping[str, Json]) -> bool:
+    """True for a repository that the account may write to; an installation is not told its own permissions."""
+    permissions = entry.get("permissions")
+    return not isinstance(permissions, Mapping) or any(permissions.get(right) is True for right in _SAY)

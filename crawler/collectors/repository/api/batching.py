@@ -1,0 +1,160 @@
+"""Many questions about one repository each become few queries, and a query that is too heavy is cut in half."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+from crawler.collectors.repository.api.responses import (
+    CollectionPrevented,
+    GitHubTimedOut,
+    GitHubUnreachable,
+    RepositoryGone,
+)
+from crawler.http.deadlines import isolate_shared_work, pause_deadline
+
+T = TypeVar("T")
+
+BATCH_SIZE: Final = 20
+BATCH_WAIT: Final = 2.0  # seconds
+
+
+class QueryTooHeavy(Exception):
+    """The query asked for more than GitHub answers at once."""
+
+
+Answers: TypeAlias = Mapping[str, T | RepositoryGone | CollectionPrevented]
+Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answers[T]]]
+
+
+class Batcher(Generic[T]):
+    """Gathers names until a query is full, nobody else is known to be coming, or the first has waited `linger`.
+
+    `ask` answers for every name it is given, or raises TooHeavy, TimedOut or another Prevented for all of them.
+    `pause` waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        ask: Ask[T],
+        pause: Callable[[float], Awaitable[None]],
+        *,
+        size: int = BATCH_SIZE,
+        linger: float = BATCH_WAIT,
+    ) -> None:
+        self._ask = ask
+        self._pause = pause
+        self._full = size
+        self._size = size
+        self._linger = linger
+        self._coming = 0
+        self._waiting: dict[str, asyncio.Future[T]] = {}
+        self._timer: asyncio.Task[None] | None = None
+        self._departed: set[asyncio.Task[None]] = set()
+
+    @property
+    def size(self) -> int:
+        """How many repositories the next full query asks for: fewer after one was too heavy, then more again."""
+        return self._size
+
+    @contextmanager
+    def coming(self) -> Iterator[Callable[[str], Awaitable[T]]]:
+        """Announce a question that may follow; yields how it is then asked. Raises what `ask` answers for the name."""
+        self._coming += 1
+        arrived = False
+
+        def arrive() -> None:
+            nonlocal arrived
+            if not arrived:
+                arrived = True
+                self._coming -= 1
+                self._consider()
+
+        async def ask(name: str) -> T:
+            answer = self._waiting.get(name)
+            if answer is None:
+                answer = self._waiting[name] = asyncio.get_running_loop().create_future()
+                answer.add_done_callback(_look_at)
+            arrive()
+            with pause_deadline():
+                return await asyncio.shield(answer)
+
+        try:
+            yield ask
+        finally:
+            arrive()
+
+    def _consider(self) -> None:
+        if not self._waiting:
+            return
+        if len(self._waiting) >= self._size:
+            self._depart()
+        elif not self._coming:
+            # Requests of the same turn of the event loop join the batch.
+            asyncio.get_running_loop().call_soon(self._leave, context=isolate_shared_work())
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().create_task(self._wait(), context=isolate_shared_work())
+
+    def _leave(self) -> None:
+        if not self._coming:
+            self._depart()
+
+    async def _wait(self) -> None:
+        await self._pause(self._linger)
+        self._timer = None
+        self._depart()
+
+    def _depart(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        names = list(self._waiting)[: self._size]
+        asked = {name: self._waiting.pop(name) for name in names}
+        if asked:
+            # What many wait for must not be bounded by the time of the one who happened to complete it.
+            task = asyncio.get_running_loop().create_task(self._answer(asked), context=isolate_shared_work())
+            self._departed.add(task)
+            task.add_done_callback(self._departed.discard)
+            task.add_done_callback(_look_at)
+            self._consider()
+
+    async def _answer(self, asked: Mapping[str, asyncio.Future[T]]) -> None:
+        try:
+            answers = await self._read(tuple(asked))
+        except BaseException as error:
+            for future in asked.values():
+                if not future.done():
+                    future.set_exception(error) if isinstance(error, Exception) else future.cancel()
+            raise
+        for name, future in asked.items():
+            answer = answers.get(name)
+            if future.done():
+                continue
+            if isinstance(answer, RepositoryGone | CollectionPrevented):
+                future.set_exception(answer)
+            elif answer is None:
+                future.set_exception(GitHubUnreachable("GitHub left the repository out of its answer"))
+            else:
+                future.set_result(answer)
+
+    async def _read(self, names: Sequence[str]) -> Answers[T]:
+        try:
+            answers = await self._ask(names)
+        except (QueryTooHeavy, GitHubTimedOut):
+            if len(names) == 1:
+                return {names[0]: GitHubUnreachable("GitHub gave up on the query for this repository alone")}
+            half = len(names) // 2
+            self._size = max(1, min(self._size, half))
+            return {**await self._read(names[:half]), **await self._read(names[half:])}
+        except CollectionPrevented as error:
+            return dict.fromkeys(names, error)
+        self._size = min(self._full, max(self._size, len(names) + 1))
+        return answers
+
+
+def _look_at(done: asyncio.Future[Any]) -> None:
+    """Who asked may be gone by now; what went wrong is not asyncio's to report."""
+    if not done.cancelled():
+        done.exception()

@@ -1,0 +1,174 @@
+"""Calls to one GitHub API: made by PyGithub in threads, with tokens in rotation, and bounded in time and number."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from crawler.collectors.repository.api.circuit_breaker import CircuitBreaker
+from crawler.collectors.repository.api.request import Request
+from crawler.collectors.repository.api.responses import (
+    AccessRefused,
+    ApiResponse,
+    CollectionPrevented,
+    GitHubTimedOut,
+    GitHubUnreachable,
+)
+from crawler.collectors.repository.api.token_budgets import Resource
+from crawler.collectors.repository.api.token_rotation import Token, TokenRotation
+from crawler.http.deadlines import pause_deadline
+from evidence.canonical import Json
+from evidence.model import Reason
+
+if TYPE_CHECKING:
+    from crawler.collectors.repository.api.session import GitHubSession
+
+PUBLIC_API: Final = "https://api.github.com"
+_ACCEPT: Final = "application/vnd.github+json"
+_TRIES: Final = 3  # of a request that GitHub answers with a server error
+_AGAIN: Final = 8  # changes of token, rests and errors that one request lives through
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimits:
+    """`timeout` in seconds: of one wait for GitHub, and twice of a whole call. `pause` between tries of an error."""
+
+    threads: int = 8
+    timeout: int = 15
+    pause: float = 1.0
+
+
+class Calls:
+    """The API at `base`. A token is sent to that host and to no other; redirects elsewhere are refused."""
+
+    def __init__(
+        self,
+        base: str,
+        purse: TokenRotation,
+        breaker: CircuitBreaker,
+        pause: Callable[[float], Awaitable[None]],
+        limits: CallLimits | None = None,
+        *,
+        user_agent: str,
+    ) -> None:
+        self._base = base.rstrip("/")
+        self._purse = purse
+        self._breaker = breaker
+        self._pause = pause
+        self._limits = limits or CallLimits()
+        self._user_agent = user_agent
+        self._threads = ThreadPoolExecutor(self._limits.threads, thread_name_prefix="github")
+        self._room = asyncio.Semaphore(self._limits.threads)
+        self._opening = threading.Lock()
+        self._sessions: dict[int, GitHubSession] = {}
+
+    @property
+    def purse(self) -> TokenRotation:
+        """The tokens in use."""
+        return self._purse
+
+    @property
+    def base(self) -> str:
+        """Address of the API, without a slash at its end."""
+        return self._base
+
+    def close(self) -> None:
+        """Give back threads and connections."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for session in self._sessions.values():
+            session.close()
+
+    async def get(
+        self,
+        path: str,
+        *,
+        key: str,
+        parameters: Mapping[str, str | int] | None = None,
+        etag: str | None = None,
+        token: Token | None = None,
+    ) -> ApiResponse:
+        """GET a path below the base; 1xx to 4xx are answers, but raise Prevented when we could not ask.
+
+        With `etag` an unchanged resource is answered by 304, which costs no quota. `token`: this one and no other.
+        """
+        headers = {"Accept": _ACCEPT} | ({"If-None-Match": etag} if etag else {})
+        request = Request(verb="GET", path=path, parameters=parameters or {}, headers=headers)
+        for again in range(_TRIES):
+            answer = await self._ask(request, "core", key, token)
+            if answer.status < 500:
+                return answer
+            if again + 1 < _TRIES:
+                await self._pause(self._limits.pause * 2**again)
+        self._breaker.failed()
+        raise GitHubUnreachable("GitHub answered with server errors")
+
+    async def graphql(self, query: str, variables: Mapping[str, Json], *, key: str, cost: int) -> ApiResponse:
+        """Send one GraphQL query; server errors are answers, TimedOut is raised for one that takes too long.
+
+        It costs at most `cost` points.
+        """
+        payload: Json = {"query": query, "variables": dict(variables)}
+        request = Request(verb="POST", path="", headers={"Accept": _ACCEPT}, payload=payload)
+        return await self._ask(request, "graphql", key, cost=cost)
+
+    async def _ask(
+        self, request: Request, resource: Resource, key: str, only: Token | None = None, cost: int = 1
+    ) -> ApiResponse:
+        """One answer that is not about tokens: those who are refused or rest are replaced on the way."""
+        for _ in range(_AGAIN + len(self._purse.tokens)):
+            self._breaker.check()
+            taken = await self._purse.take(resource, key, only, cost)
+            try:
+                answer = await self._send(taken.token, request)
+            except BaseException:
+                await self._purse.give_back(taken)
+                raise
+            if answer.status < 500:
+                self._breaker.worked()
+            if not await self._purse.settle(taken, answer):
+                return answer
+            if only is not None and answer.status == 401:
+                raise AccessRefused("GitHub refused the token")
+        raise CollectionPrevented(Reason.RATE_LIMITED, "GitHub keeps refusing for the number of requests")
+
+    async def _send(self, token: Token, request: Request) -> ApiResponse:
+        with pause_deadline():
+            await self._room.acquire()
+        try:
+            self._breaker.enter()  # it may have opened while this request waited
+            return await self._sent(token, request)
+        finally:
+            self._room.release()
+
+    async def _sent(self, token: Token, request: Request) -> ApiResponse:
+        try:
+            async with asyncio.timeout(self._limits.timeout * 2):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, self._exchange, token, request)
+        except (TimeoutError, GitHubTimedOut) as error:
+            # A query that takes too long is cut in half and sent again; that says nothing about GitHub.
+            if request.verb == "GET":
+                self._breaker.failed()
+            raise GitHubTimedOut("GitHub took too long") from error
+        except GitHubUnreachable:
+            self._breaker.failed()
+            raise
+
+    def _exchange(self, token: Token, request: Request) -> ApiResponse:
+        """Runs in a thread."""
+        from crawler.collectors.repository.api.session import GitHubSession  # noqa: PLC0415  half a second
+
+        with self._opening:
+            session = self._sessions.get(token.position)
+            if session is None:
+                session = self._sessions[token.position] = GitHubSession(
+                    self._base,
+                    token.value,
+                    timeout=self._limits.timeout,
+                    connections=self._limits.threads,
+                    user_agent=self._user_agent,
+                )
+        return session.send(request)

@@ -1,0 +1,108 @@
+"""What a call to GitHub comes to: an answer, a repository that is not there, or that it was we who could not look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.model import Absent, Reason
+
+_LIMITED: Final = re.compile(
+    r"rate limit|abuse detection|retry your request again later|wait a few minutes", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiResponse:
+    """A response as PyGithub hands it over; the names of `headers` are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    def json(self) -> Json:
+        """The body; raise NotJson for an error page or anything too large or too deep."""
+        return parse_json(self.text.encode("utf-8", "surrogatepass"))
+
+    @property
+    def message(self) -> str:
+        """GitHub's `message`, or that of the first GraphQL error; empty when there is none."""
+        try:
+            value = self.json()
+        except NotJson:
+            return ""
+        members = value if isinstance(value, Mapping) else {}
+        errors = members.get("errors")
+        first = errors[0] if isinstance(errors, Sequence) and errors and not isinstance(errors, str) else None
+        stated = members.get("message") or (first.get("message") if isinstance(first, Mapping) else None)
+        return stated[:300] if isinstance(stated, str) else ""
+
+    @property
+    def limited(self) -> bool:
+        """True when GitHub refused for the number of requests, not for the request.
+
+        GraphQL says so with status 200 and an error of type RATE_LIMITED.
+        https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+        """
+        if self.status == 429:
+            return True
+        if self.status == 403:
+            if "retry-after" in self.headers:
+                return True
+            # The last request of an hour may be forbidden for what it asks: then the message says so.
+            said = self.message
+            return bool(_LIMITED.search(said)) or (not said and self.headers.get("x-ratelimit-remaining") == "0")
+        return self.status == 200 and '"RATE_LIMITED"' in self.text and self._type_of_first_error() == "RATE_LIMITED"
+
+    def _type_of_first_error(self) -> Json:
+        try:
+            value = self.json()
+        except NotJson:
+            return None
+        errors = value.get("errors") if isinstance(value, Mapping) else None
+        first = errors[0] if isinstance(errors, Sequence) and errors and not isinstance(errors, str) else None
+        return first.get("type") if isinstance(first, Mapping) else None
+
+
+class RepositoryGone(Exception):
+    """The repository is not there for the public: a fact about the world."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.absent: Final = Absent(Reason.NO_REPOSITORY, detail)
+
+
+class CollectionPrevented(Exception):
+    """We could not look: no statement about the repository. `absent` is recorded when nothing earlier stands."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.absent: Final = Absent(reason, detail)
+
+
+class GitHubUnreachable(CollectionPrevented):
+    """GitHub did not answer, or not in a way that can be read."""
+
+    def __init__(self, detail: str = "GitHub did not answer") -> None:
+        super().__init__(Reason.UNREACHABLE, detail)
+
+
+class GitHubTimedOut(GitHubUnreachable):
+    """GitHub took too long over one request, which may be the request's fault."""
+
+
+class OutOfQuota(CollectionPrevented):
+    """No token has requests left, or none that is soon ready."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.RATE_LIMITED, "the quota of requests to GitHub is used up")
+
+
+class AccessRefused(CollectionPrevented):
+    """GitHub does not let this token, or this address, look."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(Reason.FORBIDDEN, detail)

@@ -1,0 +1,137 @@
+"""How many requests a token may still make: what GitHub last said, less what is on its way, for all who share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeAlias
+
+Resource: TypeAlias = Literal["core", "graphql"]
+
+SAME_WINDOW: Final = 60.0
+"""Seconds by which two answers of one window differ at most in when it ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granted:
+    """`cost` requests, or points of GraphQL, are kept for the holder, who may start in `starts_in` seconds.
+
+    `token` is the digest of a token. `ticket` is the keeper's own.
+    """
+
+    token: str
+    resource: Resource
+    cost: int
+    starts_in: float
+    ticket: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Not now. Asking again is of use in `wait` seconds."""
+
+    wait: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedBudget:
+    """What GitHub said of a budget: what is left of it, and seconds until it is whole again."""
+
+    remaining: int
+    resets_in: float
+
+
+class TokenBudgets(Protocol):
+    """Keeps the budgets of tokens, each by the token's digest. `OwnBudgets` keeps them for one process."""
+
+    async def reserve(self, token: str, resource: Resource, cost: int, pace: float) -> Granted | Denied:
+        """Keep so much of a token's budget for a request, at least `pace` seconds after the one before it."""
+        ...
+
+    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
+        """End a request. Without a word of GitHub's (`said`), `spent` is what it may have cost.
+
+        `rest`: seconds in which nobody may use the token.
+        """
+        ...
+
+    async def affords(self, token: str, resource: Resource, cost: int) -> bool:
+        """True when so much could be reserved now."""
+        ...
+
+
+@dataclass(slots=True)
+class TokenBudget:
+    """`remaining` is what GitHub last said, None before it said anything; `on_their_way` is not in it."""
+
+    remaining: int | None = None
+    resets_at: float = 0.0
+    on_their_way: int = 0
+
+    def hear(self, said: ReportedBudget, now: float) -> None:
+        """Answers overtake each other: a window's smallest number is its newest, and one of an older window is over."""
+        resets_at = now + said.resets_in
+        if self.remaining is None or resets_at > self.resets_at + SAME_WINDOW:
+            self.remaining, self.resets_at = said.remaining, resets_at
+        elif resets_at >= self.resets_at - SAME_WINDOW:
+            self.remaining = min(self.remaining, said.remaining)
+
+
+@dataclass(slots=True)
+class TokenAccount:
+    """One token: until when it rests, when its next request may start, and its budgets."""
+
+    rests_until: float = 0.0
+    next_at: float = 0.0
+    budgets: dict[Resource, TokenBudget] = field(
+        default_factory=lambda: {"core": TokenBudget(), "graphql": TokenBudget()}
+    )
+
+
+class LocalTokenBudgets:
+    """Budgets of one process that has the tokens for itself. `tick` is a monotonic clock in seconds."""
+
+    def __init__(self, tick: Callable[[], float]) -> None:
+        self._tick = tick
+        self._accounts: dict[str, TokenAccount] = {}
+
+    async def reserve(self, token: str, resource: Resource, cost: int, pace: float) -> Granted | Denied:
+        """Keep so much of a token's budget for a request."""
+        now, account = self._tick(), self._account(token)
+        wait = self._wait(account, resource, cost, now)
+        if wait > 0:
+            return Denied(wait)
+        starts = max(now, account.next_at)
+        account.next_at = starts + pace
+        account.budgets[resource].on_their_way += cost
+        return Granted(token=token, resource=resource, cost=cost, starts_in=starts - now)
+
+    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
+        """End a request."""
+        now, account = self._tick(), self._account(granted.token)
+        budget = account.budgets[granted.resource]
+        budget.on_their_way -= granted.cost
+        if said is not None:
+            self._hear(budget, said, granted.cost, now)
+        elif budget.remaining is not None:
+            budget.remaining -= spent
+        if rest > 0:
+            account.rests_until = max(account.rests_until, now + rest)
+
+    async def affords(self, token: str, resource: Resource, cost: int) -> bool:
+        """True when so much could be reserved now."""
+        return self._wait(self._account(token), resource, cost, self._tick()) == 0
+
+    def _account(self, token: str) -> TokenAccount:
+        return self._accounts.setdefault(token, TokenAccount())
+
+    def _wait(self, account: TokenAccount, resource: Resource, cost: int, now: float) -> float:
+        """Seconds until a request of this cost may be made; 0 for at once."""
+        budget = account.budgets[resource]
+        if budget.remaining is not None and now >= budget.resets_at:
+            budget.remaining = None
+        spent = budget.remaining is not None and budget.remaining - budget.on_their_way < cost
+        return max(account.rests_until - now, budget.resets_at - now if spent else 0.0, 0.0)
+
+    def _hear(self, budget: TokenBudget, said: ReportedBudget, _cost: int, now: float) -> None:
+        budget.hear(said, now)

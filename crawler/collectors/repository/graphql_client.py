@@ -1,0 +1,110 @@
+"""One GraphQL query for many repositories, and what its answer says of each, whole or in part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from crawler.collectors.repository.api.batching import QueryTooHeavy
+from crawler.collectors.repository.api.calls import Calls
+from crawler.collectors.repository.api.responses import (
+    AccessRefused,
+    ApiResponse,
+    CollectionPrevented,
+    GitHubUnreachable,
+    RepositoryGone,
+)
+from crawler.collectors.repository.graphql_query import POINTS, build_query, build_variables, repository_alias
+from crawler.collectors.repository.parsing.json_values import as_list, as_object, as_text, list_objects
+from crawler.collectors.repository.parsing.responsiveness import YEAR
+from evidence.canonical import Json, NotJson
+from evidence.model import Reason
+
+Node: TypeAlias = Mapping[str, Json]
+Outcome: TypeAlias = Node | RepositoryGone | CollectionPrevented
+
+PARTIAL: Final = "partial"
+"""Member of a node that says that GitHub left something out of it; never a name of GitHub's own."""
+
+_HEAVY: Final = frozenset({"MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED", "EXCESSIVE_PAGINATION", "TIMEOUT"})
+_TIMEOUTS: Final = ("timeout", "something went wrong", "timed out", "too large")
+
+
+class QueryUnsupported(CollectionPrevented):
+    """This GitHub does not know what our query asks for, as an older Enterprise Server does not."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.NOT_COLLECTED, "this GitHub's GraphQL does not know the query")
+
+
+class GraphQLClient:
+    """Asks for many repositories at once. `now` is the time from which the last year counts."""
+
+    def __init__(self, calls: Calls, now: Callable[[], datetime]) -> None:
+        self._calls = calls
+        self._now = now
+
+    async def __call__(self, names: Sequence[str]) -> Mapping[str, Outcome]:
+        """What is said of each name; raise TooHeavy, or Prevented when nothing is said of any."""
+        since = self._now() - YEAR
+        answer = await self._calls.graphql(
+            build_query(len(names)), build_variables(names, since), key=names[0], cost=POINTS * len(names)
+        )
+        data, errors = _read(answer)
+        if data is None:
+            raise _refusal(errors)
+        told = _by_alias(errors)
+        if len(names) > 1 and any(_heavy(error) for error in errors):
+            raise QueryTooHeavy
+        return {
+            name: _outcome(data.get(repository_alias(place)), told.get(repository_alias(place), []))
+            for place, name in enumerate(names)
+        }
+
+
+def _read(answer: ApiResponse) -> tuple[Mapping[str, Json] | None, Sequence[Mapping[str, Json]]]:
+    """`data` (None when there is none) and `errors`; PyGithub would raise at the first error and hide the rest."""
+    if answer.status >= 500:
+        raise QueryTooHeavy
+    if answer.status in {401, 403}:
+        raise AccessRefused("GitHub refused the query")
+    try:
+        value = as_object(answer.json())
+    except NotJson as error:
+        raise GitHubUnreachable("GitHub's answer is not JSON") from error
+    data, errors = value.get("data"), list_objects(value.get("errors"))
+    if not isinstance(data, Mapping) and not errors:
+        raise GitHubUnreachable("GitHub's answer holds neither data nor errors")
+    return (data if isinstance(data, Mapping) else None), errors
+
+
+def _refusal(errors: Sequence[Mapping[str, Json]]) -> Exception:
+    if any(_heavy(error) for error in errors):
+        return QueryTooHeavy()
+    return QueryUnsupported()
+
+
+def _heavy(error: Mapping[str, Json]) -> bool:
+    said = (as_text(error.get("message"), 2000) or "").lower()
+    return error.get("type") in _HEAVY or any(word in said for word in _TIMEOUTS)
+
+
+def _by_alias(errors: Sequence[Mapping[str, Json]]) -> Mapping[str, list[Mapping[str, Json]]]:
+    told: dict[str, list[Mapping[str, Json]]] = {}
+    for error in errors:
+        path = as_list(error.get("path"))
+        if path and isinstance(path[0], str):
+            told.setdefault(path[0], []).append(error)
+    return told
+
+
+def _outcome(value: Json, errors: Sequence[Mapping[str, Json]]) -> Outcome:
+    if isinstance(value, Mapping) and as_text(value.get("nameWithOwner")):
+        return {**value, PARTIAL: True} if errors else value
+    kinds = {error.get("type") for error in errors}
+    if "NOT_FOUND" in kinds:
+        return RepositoryGone("GitHub does not know the repository (404)")
+    if "FORBIDDEN" in kinds:
+        return AccessRefused("GitHub does not let this token see the repository")
+    return GitHubUnreachable("GitHub left the repository out of its answer")

@@ -1,0 +1,103 @@
+"""The GraphQL query: one alias per repository, one fragment for what is asked of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from evidence.canonical import Json
+
+SAMPLED_THREADS: Final = 30  # newest issues, and pull requests
+SAMPLED_REPLIES: Final = 8  # first words of each
+COMMITS: Final = 100
+RELEASES: Final = 30
+
+POINTS: Final = 1
+"""What a repository costs at most: 96 connections, of which a hundred are a point.
+
+https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
+"""
+
+FRAGMENT: Final = f"""
+fragment facts on Repository {{
+  nameWithOwner visibility isPrivate isArchived isFork isDisabled isTemplate isEmpty createdAt pushedAt
+  licenseInfo {{ spdxId }}
+  repositoryTopics(first: 20) {{ nodes {{ topic {{ name }} }} }}
+  primaryLanguage {{ name }}
+  diskUsage stargazerCount forkCount
+  openIssues: issues(states: [OPEN]) {{ totalCount }}
+  openPulls: pullRequests(states: [OPEN]) {{ totalCount }}
+  defaultBranchRef {{
+    name
+    target {{
+      oid
+      ... on Commit {{
+        year: history(since: $since) {{ totalCount }}
+        latest: history(first: {COMMITS}) {{
+          nodes {{ committedDate author {{ name user {{ login __typename }} }} }}
+        }}
+      }}
+    }}
+  }}
+  releases(first: {RELEASES}, orderBy: {{field: CREATED_AT, direction: DESC}}) {{
+    totalCount
+    nodes {{ tagName publishedAt isDraft }}
+  }}
+  tags: refs(refPrefix: "refs/tags/", first: 1, orderBy: {{field: TAG_COMMIT_DATE, direction: DESC}}) {{
+    totalCount
+    nodes {{ name }}
+  }}
+  issues(first: {SAMPLED_THREADS}, orderBy: {{field: CREATED_AT, direction: DESC}}) {{
+    totalCount
+    nodes {{
+      createdAt closedAt authorAssociation author {{ login __typename }}
+      comments(first: {SAMPLED_REPLIES}) {{ totalCount nodes {{ ...word }} }}
+    }}
+  }}
+  pullRequests(first: {SAMPLED_THREADS}, orderBy: {{field: CREATED_AT, direction: DESC}}) {{
+    totalCount
+    nodes {{
+      createdAt closedAt mergedAt mergedBy {{ login __typename }} authorAssociation author {{ login __typename }}
+      comments(first: {SAMPLED_REPLIES}) {{ totalCount nodes {{ ...word }} }}
+      reviews(first: {SAMPLED_REPLIES}) {{
+        totalCount
+        nodes {{ submittedAt authorAssociation author {{ login __typename }} }}
+      }}
+    }}
+  }}
+  codeOfConduct {{ key }}
+  contributingGuidelines {{ url }}
+  issueTemplates {{ name }}
+  pullRequestTemplates {{ filename }}
+  isSecurityPolicyEnabled
+  root: object(expression: "HEAD:") {{ ... on Tree {{ entries {{ name type }} }} }}
+  meta: object(expression: "HEAD:.github") {{ ... on Tree {{ entries {{ name type }} }} }}
+  workflows: object(expression: "HEAD:.github/workflows") {{ ... on Tree {{ entries {{ name type }} }} }}
+  owner {{ login __typename ... on Organization {{ isVerified websiteUrl }} ... on User {{ websiteUrl }} }}
+}}
+fragment word on IssueComment {{ createdAt authorAssociation author {{ login __typename }} }}
+"""
+
+
+def repository_alias(index: int) -> str:
+    """The alias of the repository at a place in the batch, counted from 0."""
+    return f"r{index}"
+
+
+def build_query(count: int) -> str:
+    """The text of a query for so many repositories; their names travel in the variables."""
+    places = range(count)
+    declared = ", ".join(f"$o{place}: String!, $n{place}: String!" for place in places)
+    asked = "\n".join(
+        f"  {repository_alias(place)}: repository(owner: $o{place}, name: $n{place}) {{ ...facts }}" for place in places
+    )
+    return f"query repositories($since: GitTimestamp!, {declared}) {{\n{asked}\n}}{FRAGMENT}"
+
+
+def build_variables(names: Sequence[str], since: datetime) -> Mapping[str, Json]:
+    """The variables of a query for repositories `OWNER/REPO`; commits are counted from `since` on."""
+    given: dict[str, Json] = {"since": since.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    for place, name in enumerate(names):
+        given[f"o{place}"], _, given[f"n{place}"] = name.partition("/")
+    return given

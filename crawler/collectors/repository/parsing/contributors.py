@@ -1,0 +1,70 @@
+"""Persons and bots, maintainers and outsiders, and on how many persons a repository rests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.collectors.repository.parsing.json_values import as_object, as_text
+from evidence.canonical import Json
+
+# https://docs.github.com/en/graphql/reference/enums#commentauthorassociation
+MAINTAINERS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+TOP: Final = 10
+
+# Bots that work through an ordinary account, or as an author of commits without one.
+_BOTS: Final = frozenset({
+    "allcontributors", "claassistant", "codecov-commenter", "codecov-io", "copilot", "coveralls", "dependabot",
+    "dependabot-preview", "github-actions", "github-merge-queue", "gitlab-bot", "greenkeeper", "imgbot", "mergify",
+    "pre-commit-ci", "pyup-bot", "release-please", "renovate", "renovate-bot", "semantic-release-bot", "snyk-bot",
+    "stale", "web-flow",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """An account; None in place of a Person is an unknown person, such as a deleted account."""
+
+    login: str
+    bot: bool
+
+    @staticmethod
+    def of(value: Json) -> Person | None:
+        """The account of a GraphQL actor (`__typename`) or a REST user (`type`)."""
+        actor = as_object(value)
+        login = as_text(actor.get("login"))
+        return None if login is None else Person(login, is_bot(login, actor.get("__typename") or actor.get("type")))
+
+
+def is_bot(name: str, kind: Json = None) -> bool:
+    """True for an account that the host calls a bot, and for a name that is known to be one."""
+    lowered = name.lower()
+    return kind == "Bot" or lowered.endswith("[bot]") or lowered in _BOTS
+
+
+def list_commit_counts(listed: Sequence[Mapping[str, Json]]) -> list[int]:
+    """Commits of each person in a list of GitHub's contributors, in falling order.
+
+    Who has no account is listed by name once per address and counts once; addresses are not kept.
+    """
+    made: dict[str, int] = {}
+    for entry in listed:
+        login, name, commits = as_text(entry.get("login")), as_text(entry.get("name")), entry.get("contributions")
+        who = login or name
+        if who is None or not isinstance(commits, int) or isinstance(commits, bool) or commits < 1:
+            continue
+        if not is_bot(who, entry.get("type")):
+            key = f"@{login.lower()}" if login else who
+            made[key] = made.get(key, 0) + commits
+    return sorted(made.values(), reverse=True)
+
+
+def compute_bus_factor(shares: Sequence[int]) -> int | None:
+    """The smallest number of persons who together made at least half of the commits; None when no person is known."""
+    half, made = sum(shares) / 2, 0
+    for persons, share in enumerate(sorted(shares, reverse=True), start=1):
+        made += share
+        if made >= half:
+            return persons
+    return None

@@ -1,0 +1,74 @@
+"""How outsiders' issues and pull requests are met: medians over a bounded sample of the newest of a year."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Final
+
+from crawler.collectors.repository.parsing.contributors import MAINTAINERS, Person
+from evidence.canonical import Json
+
+YEAR: Final = timedelta(days=365)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEvent:
+    """Something said or done in a thread: when, by whom, and what they are to the repository."""
+
+    at: datetime
+    by: Person | None
+    association: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """An issue or a pull request. `whole` is false when there may be words that were not read."""
+
+    opened: datetime
+    closed: datetime | None
+    author: Person | None
+    association: str
+    words: tuple[ThreadEvent, ...] = ()
+    whole: bool = True
+
+    @property
+    def outside(self) -> bool:
+        """True when it was opened by neither a maintainer nor a bot."""
+        return self.association not in MAINTAINERS and not (self.author and self.author.bot)
+
+    @property
+    def answer(self) -> datetime | None:
+        """When a maintainer who is no bot, and not the author, first said or did something."""
+        answers = [word.at for word in self.words if self._answers(word) and word.at >= self.opened]
+        return min(answers, default=None)
+
+    def _answers(self, word: ThreadEvent) -> bool:
+        if word.association not in MAINTAINERS or word.by is None or word.by.bot:
+            return False
+        return self.author is None or word.by.login.lower() != self.author.login.lower()
+
+
+def summarise_threads(newest: Sequence[Thread], total: int | None, now: datetime) -> Json:
+    """The body's THREADS of the newest threads of a repository, of which it has `total`."""
+    since = now - YEAR
+    recent = [thread for thread in newest if since <= thread.opened <= now]
+    reaches_back = any(thread.opened < since for thread in newest) or (total is not None and total <= len(newest))
+    # A thread whose words were not all read may have been answered in one that was not: it decides nothing.
+    sample = [thread for thread in recent if thread.outside and (thread.whole or thread.answer is not None)]
+    responses = [_seconds(thread.opened, thread.answer) for thread in sample if thread.answer is not None]
+    closings = [_seconds(thread.opened, thread.closed) for thread in sample if thread.closed is not None]
+    return {
+        "sampled": len(sample),
+        "opened_year": len(recent) if reaches_back else None,
+        "answered": len(responses),
+        "median_response_s": int(median(responses)) if responses else None,
+        "median_close_s": int(median(closings)) if closings else None,
+        "unanswered": len(sample) - len(responses),
+    }
+
+
+def _seconds(start: datetime, end: datetime) -> int:
+    return max(0, int((end - start).total_seconds()))

@@ -1,0 +1,93 @@
+"""Fetches an archive through the guard, into a file that has no name and is gone with its last reader."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from typing import BinaryIO, Final
+from urllib.parse import urljoin
+
+import httpx
+
+from crawler.http.failures import WireFailure
+from evidence.model import Absent, Reason
+
+_HOPS: Final = 4
+_CHECKED: Final = (b"\x1f\x8b", b"PK")
+_REASONS: Final = {401: Reason.FORBIDDEN, 403: Reason.FORBIDDEN, 429: Reason.RATE_LIMITED, 451: Reason.FORBIDDEN}
+
+
+async def download_archive(
+    client: httpx.AsyncClient, address: str, *, most: int, digest: tuple[str, str] | None, missing: Reason
+) -> BinaryIO | Absent:
+    """The archive at an address, or why it cannot be had; `missing` is the reason for an HTTP 404.
+
+    `digest` is what the index says of it: an algorithm and hexadecimal digits. No detail names an address.
+    """
+    try:
+        for _ in range(_HOPS):
+            async with client.stream("GET", address, follow_redirects=False) as response:
+                if response.is_redirect:
+                    address = urljoin(address, response.headers.get("location", ""))
+                    continue
+                if response.status_code != httpx.codes.OK:
+                    return _refused(response.status_code, missing)
+                return await _saved(response, most, digest)
+    except httpx.TransportError as error:
+        return _failed(error)
+    except (httpx.InvalidURL, ValueError):
+        return Absent(Reason.UNREACHABLE, "the archive is at no address that can be asked")
+    except OSError as error:
+        # The disk is ours, so that what an earlier night read stands.
+        return Absent(Reason.NOT_COLLECTED, f"there is no room here for the archive: {error.strerror}")
+    return Absent(Reason.UNREACHABLE, f"more than {_HOPS} redirects")
+
+
+async def _saved(response: httpx.Response, most: int, digest: tuple[str, str] | None) -> BinaryIO | Absent:
+    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - handed on, and closed with its last reader
+    try:
+        content = await _copied(response, file, most, digest)
+    except BaseException:
+        file.close()
+        raise
+    if isinstance(content, Absent):
+        file.close()
+    return content
+
+
+async def _copied(
+    response: httpx.Response, file: BinaryIO, most: int, digest: tuple[str, str] | None
+) -> BinaryIO | Absent:
+    stated = response.headers.get("content-length", "")
+    if stated.isdigit() and int(stated) > most:
+        return Absent(Reason.TOO_LARGE, f"the archive has more than {most} bytes")
+    algorithm, value = digest if digest and digest[0] in hashlib.algorithms_guaranteed else ("", "")
+    summed = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
+    size, head = 0, b""
+    async for chunk in response.aiter_bytes():
+        size += len(chunk)
+        if size > most:
+            return Absent(Reason.TOO_LARGE, f"the archive has more than {most} bytes")
+        head = head or chunk[:2]
+        if summed is not None:
+            summed.update(chunk)
+        file.write(chunk)
+    # A server that says Content-Encoding: gzip of a tar.gz had it inflated on the way: its digest is another's.
+    if summed is not None and head.startswith(_CHECKED) and summed.hexdigest() != value.lower():
+        return Absent(Reason.INSTALL_FAILED, f"the archive is not the one of the index: another {algorithm}")
+    file.flush()
+    return file
+
+
+def _failed(error: httpx.TransportError) -> Absent:
+    cause = error.__cause__
+    if not isinstance(cause, WireFailure):
+        return Absent(Reason.UNREACHABLE, type(error).__name__)
+    absent = cause.absent()
+    # A server of the protocol is not expected here.
+    return Absent(Reason.UNREACHABLE, absent.detail) if absent.reason is Reason.NOT_MCP else absent
+
+
+def _refused(status: int, missing: Reason) -> Absent:
+    reason = _REASONS.get(status, missing if status in {404, 410} else Reason.UNREACHABLE)
+    return Absent(reason, f"HTTP {status} for the archive")

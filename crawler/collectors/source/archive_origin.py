@@ -1,0 +1,167 @@
+"""Where the source of a server lies: the archive of its repository's head, else of its package."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import BinaryIO, Final
+
+import httpx
+
+from crawler.collectors.package.archives import Archive, Archives
+from crawler.collectors.package.indexes import Indexes, index_transport
+from crawler.collectors.package.shared_results import SharedResults
+from crawler.collectors.repository.interfaces import TarballSource
+from crawler.collectors.source.archive_download import download_archive
+from crawler.http.adapters import GuardedTransport
+from crawler.http.address_guard import AddressGuard
+from crawler.http.deadlines import pause_deadline
+from crawler.http.engine import HttpEngine
+from crawler.sandbox.errors import SandboxError
+from evidence.kinds import repository
+from evidence.kinds.repository import Repository
+from evidence.model import Absent, Dossier, Reason, Target, TargetType
+
+GITHUB: Final = "github"
+
+_LOOKED_AT: Final = "looked_at"
+_KEPT: Final = timedelta(minutes=5)
+_MOST_KEPT: Final = 4
+_PACKAGES: Final = frozenset({TargetType.NPM, TargetType.PYPI})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveOrigin:
+    """One archive. `archive` is the file of a package, None for a repository. `strip`: folders that wrap it.
+
+    `seen_at` is when the repository was looked at, which may have been on an earlier night; empty for now.
+    """
+
+    origin: str
+    name: str
+    ref: str
+    subfolder: str = ""
+    strip: int = 1
+    archive: Archive | None = None
+    seen_at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchLimits:
+    """Bytes of an archive as it is sent, seconds for all of it, and how many are fetched at once."""
+
+    packed: int = 128 * 1024 * 1024
+    seconds: float = 300.0
+    slots: int = 4
+
+
+class ArchiveDownloads:
+    """Fetches archives: each once, however many servers are in it. `guard` opens the operator's own GitHub."""
+
+    def __init__(
+        self,
+        engine: HttpEngine,
+        tarballs: TarballSource | None,
+        indexes: Indexes,
+        clock: Callable[[], datetime],
+        limits: FetchLimits,
+        *,
+        guard: AddressGuard | None = None,
+    ) -> None:
+        self._engine = engine
+        self._tarballs = tarballs
+        self._indexes = indexes
+        self._limits = limits
+        self._guard = guard
+        self._room = asyncio.Semaphore(limits.slots)
+        self._files: SharedResults[tuple[str, str, str], BinaryIO | Absent] = SharedResults(
+            clock, _lifetime, most=_MOST_KEPT
+        )
+
+    async def fetch(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+        """The archive of an origin. The file is shared: read it through a position of your own."""
+        return await self._files.get((origin.origin, origin.name, origin.ref), lambda: self._fetched(origin))
+
+    async def _fetched(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+        with pause_deadline():
+            await self._room.acquire()
+        try:
+            return await (self._packaged(origin.archive) if origin.archive else self._tarball(origin))
+        finally:
+            self._room.release()
+
+    async def _tarball(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+        if self._tarballs is None:
+            return Absent(Reason.NOT_COLLECTED, "no access to repositories is configured")
+        address = await self._tarballs.tarball_address(origin.name, origin.ref)
+        if isinstance(address, Absent):
+            return address
+        most = self._limits.packed
+        limits = replace(
+            self._engine.limits, total=self._limits.seconds, wire_bytes=most + most // 8, body_bytes=most + 1
+        )
+        transport = GuardedTransport(self._engine, guard=self._guard, limits=limits)
+        async with httpx.AsyncClient(transport=transport, trust_env=False, timeout=self._limits.seconds) as client:
+            return await download_archive(client, address, most=most, digest=None, missing=Reason.NO_REPOSITORY)
+
+    async def _packaged(self, archive: Archive) -> BinaryIO | Absent:
+        if archive.size is not None and archive.size > self._limits.packed:
+            return Absent(Reason.TOO_LARGE, f"the archive has more than {self._limits.packed} bytes")
+        try:
+            index = await (self._indexes.npm() if archive.ecosystem == "npm" else self._indexes.python())
+        except SandboxError as error:
+            return Absent(Reason.NOT_COLLECTED, str(error))
+        most = self._limits.packed
+        transport = await index_transport(
+            self._engine, index, most_bytes=most + most // 8, seconds=self._limits.seconds
+        )
+        async with httpx.AsyncClient(transport=transport, trust_env=False, timeout=self._limits.seconds) as client:
+            return await download_archive(
+                client, archive.address, most=most, digest=archive.digest, missing=Reason.NO_PACKAGE
+            )
+
+
+def find_repository_archive(found: Dossier) -> ArchiveOrigin | Absent:
+    """The repository's head, as this run saw it."""
+    content = found.read(repository.KIND)
+    if isinstance(content, Absent):
+        return content
+    seen = Repository.parse(content.body)
+    if not seen.head or not seen.name:
+        return Absent(Reason.NO_REPOSITORY, "the repository is empty")
+    stated = found.records[repository.KIND].observation.get(_LOOKED_AT)
+    return ArchiveOrigin(
+        origin=GITHUB,
+        name=seen.name,
+        ref=seen.head,
+        subfolder=_folder(seen.subfolder),
+        seen_at=stated if isinstance(stated, str) else "",
+    )
+
+
+def _folder(stated: str | None) -> str:
+    """A folder as archives name it; one that leads out of the repository is none of it."""
+    return "/".join(part for part in (stated or "").replace("\\", "/").split("/") if part not in {"", "."})
+
+
+async def find_package_archive(found: Dossier, archives: Archives) -> ArchiveOrigin | Absent:
+    """The archive of the server's first package."""
+    target = find_package_target(found)
+    if target is None:
+        return Absent(Reason.NO_PACKAGE, "no npm or PyPI package is declared")
+    archive = await archives.archive(target)
+    if isinstance(archive, Absent):
+        return archive
+    strip = 0 if archive.kind == "wheel" else 1
+    return ArchiveOrigin(origin=archive.ecosystem, name=archive.name, ref=archive.version, strip=strip, archive=archive)
+
+
+def find_package_target(found: Dossier) -> Target | None:
+    """The first npm or PyPI package of the server."""
+    return next((target for target in found.server.targets if target.type in _PACKAGES), None)
+
+
+def _lifetime(content: BinaryIO | Absent) -> timedelta:
+    return timedelta(0) if isinstance(content, Absent) else _KEPT

@@ -1,0 +1,83 @@
+"""What a server needs when it keeps no lockfile: GitHub's list of its repository, else the tree of its installation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crawler.collectors.repository.interfaces import SbomPart, SbomSource
+from crawler.collectors.source.archive_origin import GITHUB, ArchiveOrigin, find_package_target
+from crawler.collectors.source.interfaces import InstallationSource
+from crawler.collectors.source.lockfiles import sort_dependency_rows
+from crawler.sandbox.install.package_inventory import InstalledTree
+from evidence.canonical import Json
+from evidence.kinds.dependencies import INSTALLED, MAX_DEPENDENCIES, SBOM
+from evidence.model import Absent, Dossier, Reason
+
+_BY_MANIFEST = "manifests"
+
+
+async def find_dependencies_elsewhere(
+    found: Dossier,
+    origin: ArchiveOrigin | None,
+    boms: SbomSource | None,
+    installs: InstallationSource | None,
+    *,
+    ours: frozenset[Reason] = frozenset(),
+) -> dict[str, Json] | Absent:
+    """The body of kind `dependencies` of a server without a lockfile, or why there is none.
+
+    GitHub's list is of a whole repository, so it is not asked for a server in a folder of one. Where it cannot be had
+    for one of the reasons `ours`, the installation does not stand in for it.
+    """
+    refused: Absent | None = None
+    if origin is not None and origin.origin == GITHUB and not origin.subfolder and boms is not None:
+        parts = await boms.sbom(origin.name)
+        if not isinstance(parts, Absent) and parts:
+            return _of_parts(origin, parts)
+        refused = parts if isinstance(parts, Absent) else None
+        if refused is not None and refused.reason in ours:
+            return refused
+    target = find_package_target(found)
+    if target is None or installs is None:
+        return refused or Absent(Reason.NO_PACKAGE, "there is neither a lockfile nor a package to install")
+    tree = await installs.installed(target)
+    return tree if isinstance(tree, Absent) else _of_tree(tree)
+
+
+def _of_parts(origin: ArchiveOrigin, parts: Iterable[SbomPart]) -> dict[str, Json]:
+    rows = sort_dependency_rows(_row(part.ecosystem, part.name, part.version, "unknown", "") for part in parts)
+    head: dict[str, Json] = {"origin": origin.origin, "name": origin.name, "ref": origin.ref, "from": SBOM}
+    return _body(head, rows, complete=True, sources=[{"path": "", "format": SBOM}])
+
+
+def _of_tree(tree: InstalledTree) -> dict[str, Json]:
+    rows = sort_dependency_rows(
+        _row(package.ecosystem, package.name, package.version, package.relation, package.path)
+        for package in tree.packages
+    )
+    head: dict[str, Json] = {"origin": tree.ecosystem, "name": tree.name, "ref": tree.version, "from": INSTALLED}
+    unread: list[Json] = [{"path": one.path, "why": one.why} for one in tree.unread]
+    source: Json = {"path": "", "format": _BY_MANIFEST}
+    return {**_body(head, rows, complete=tree.complete, sources=[source]), "unread": unread}
+
+
+def _body(head: dict[str, Json], rows: list[Json], *, complete: bool, sources: list[Json]) -> dict[str, Json]:
+    return {
+        **head,
+        "lockfile": False,
+        "complete": complete and len(rows) <= MAX_DEPENDENCIES,
+        "sources": sources,
+        "unread": [],
+        "dependencies": rows[:MAX_DEPENDENCIES],
+    }
+
+
+def _row(ecosystem: str, name: str, version: str | None, relation: str, path: str) -> dict[str, Json]:
+    return {
+        "ecosystem": ecosystem,
+        "name": name,
+        "version": version,
+        "relation": relation,
+        "scopes": [],
+        "path": path,
+    }

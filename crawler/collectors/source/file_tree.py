@@ -1,0 +1,172 @@
+"""A server's files as the walk passes them: what is kept of each, and what is told of all at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from crawler.archives import Member
+from crawler.collectors.source.lockfiles import MAX_BYTES as MAX_LOCK
+from crawler.collectors.source.lockfiles import FoundLockfiles, detect_lock_format
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.derive.secrets.file_scan import MAX_BYTES as MAX_TEXT
+from evidence.derive.source import code_features, project_files, readme, script_module
+from evidence.derive.source.code_features import VariableRead
+from evidence.derive.source.readme import ReadmeParts
+from evidence.kinds.source import SSE, STDIO, STREAMABLE_HTTP
+
+MAX_CODE: Final = 32 * 1024 * 1024
+"""Of all code that is kept for its tools; more is not looked at."""
+
+MAX_BUNDLE: Final = 256 * 1024
+"""A longer script holds libraries too, the SDK's own parts of OAuth among them: no sign of the server's."""
+
+_PLACES: Final = 20
+_MARKERS: Final = 50
+_VARIABLES: Final = 100
+_METADATA: Final = ".dist-info/METADATA"
+_UNREAD: Final = (
+    ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp", ".tiff", ".psd", ".mp4", ".mov", ".webm", ".avi", ".mp3",
+    ".wav", ".ogg", ".flac", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".zip", ".gz", ".tgz", ".bz2", ".xz", ".zst",
+    ".7z", ".rar", ".tar", ".jar", ".war", ".whl", ".egg", ".dxt", ".mcpb", ".exe", ".dll", ".so", ".dylib", ".a", ".o",
+    ".node", ".wasm", ".class", ".pyc", ".pyd", ".bin", ".dat", ".onnx", ".pt", ".safetensors", ".parquet", ".sqlite",
+    ".db", ".pdf", ".lockb",
+)  # fmt: skip
+"""Media, programs and archives: nothing in them is text, and an archive in an archive is never opened."""
+
+
+@dataclass(slots=True)
+class FileTree:
+    """What was met. Paths are relative to the server's folder; `root` are files of the archive's root outside of it."""
+
+    subfolder: str
+    paths: list[str] = field(default_factory=list)
+    root: list[str] = field(default_factory=list)
+    size: int = 0
+    python: dict[str, str] = field(default_factory=dict)
+    scripts: dict[str, bytes] = field(default_factory=dict)
+    transports: dict[str, list[str]] = field(default_factory=lambda: {STDIO: [], SSE: [], STREAMABLE_HTTP: []})
+    oauth: list[dict[str, Json]] = field(default_factory=list)
+    variables: dict[str, tuple[VariableRead, str]] = field(default_factory=dict)
+    readmes: dict[str, ReadmeParts] = field(default_factory=dict)
+    server_json: dict[str, dict[str, Json]] = field(default_factory=dict)
+    locks: FoundLockfiles = field(default_factory=FoundLockfiles)
+    tests: int = 0
+    examples: int = 0
+    code: int = 0
+    cut: bool = False
+
+    def room(self, path: str) -> int:
+        """How many bytes of a file are wanted."""
+        inner = self.inner(path)
+        if inner is None:
+            return (
+                MAX_LOCK
+                if detect_lock_format(path) and "/" not in path
+                else readme.MAX_BYTES
+                if _is_readme(path)
+                else 0
+            )
+        if detect_lock_format(inner):
+            return MAX_LOCK
+        return 0 if inner.lower().endswith(_UNREAD) else MAX_TEXT
+
+    def inner(self, path: str) -> str | None:
+        """The path in the server's folder, None for one outside of it."""
+        if not self.subfolder:
+            return path
+        prefix = f"{self.subfolder}/"
+        return path.removeprefix(prefix) if path.startswith(prefix) else None
+
+    def observe(self, member: Member) -> Iterator[tuple[str, bytes]]:
+        """Take note of a file; its path and content when it is to be searched for secrets."""
+        inner = self.inner(member.path)
+        if inner is None:
+            self._outside(member)
+            return
+        self.paths.append(inner)
+        self.size += member.size
+        self.tests += project_files.is_test(inner)
+        self.examples += project_files.is_example(inner)
+        if form := detect_lock_format(inner):
+            self.locks.add(inner, form, member.data, inside=True)
+        if member.data is None:
+            return
+        self._document(inner, member.data)
+        if code_features.is_code(inner) and project_files.is_server_code(inner):
+            self._code(inner, member.data)
+        if len(member.data) <= MAX_TEXT:
+            yield inner, member.data
+
+    def _outside(self, member: Member) -> None:
+        path = f"/{member.path}"
+        if project_files.is_root_document(member.path):
+            self.root.append(member.path)
+        if "/" in member.path:
+            return
+        if form := detect_lock_format(member.path):
+            self.locks.add(path, form, member.data, inside=False)
+        elif member.data is not None and _is_readme(member.path):
+            self.readmes[path] = readme.parse_readme(_text(member.data))
+
+    def _document(self, path: str, data: bytes) -> None:
+        name = path.rpartition("/")[2]
+        if _is_readme(path):
+            self.readmes[path] = readme.parse_readme(_text(data))
+        elif path.endswith(_METADATA) and path.count("/") == 1:
+            # A wheel keeps its README as the body of its metadata (core metadata, Description).
+            _, _, body = _text(data).replace("\r\n", "\n").partition("\n\n")
+            if body.strip():
+                self.readmes[path] = readme.parse_readme(body)
+        elif name == "server.json" and path.count("/") <= 2 and len(data) <= readme.MAX_BYTES:
+            stated = _object(data)
+            if "name" in stated and ("packages" in stated or "remotes" in stated or "$schema" in stated):
+                self.server_json[path] = stated
+
+    def _code(self, path: str, data: bytes) -> None:
+        if len(data) > script_module.MAX_BYTES or self.code + len(data) > MAX_CODE:
+            self.cut = self.cut or self.code + len(data) > MAX_CODE
+            return
+        self.code += len(data)
+        text = _text(data)
+        if path.endswith(".py"):
+            self.python[path] = text
+        elif path.endswith(script_module.SUFFIXES):
+            self.scripts[path] = data
+        for mark in code_features.find_transports(path, text):
+            found = self.transports[mark.what]
+            if len(found) < _PLACES and (at := f"{path}:{mark.line}") not in found:
+                found.append(at)
+        for mark in code_features.find_oauth(path, text) if len(data) <= MAX_BUNDLE else ():
+            if len(self.oauth) < _MARKERS:
+                self.oauth.append({"marker": mark.what, "at": f"{path}:{mark.line}"})
+        for read in code_features.find_environment_reads(path, text):
+            self._variable(read, f"{path}:{read.line}")
+
+    def _variable(self, read: VariableRead, at: str) -> None:
+        known = self.variables.get(read.name)
+        if known is None:
+            if len(self.variables) < _VARIABLES:
+                self.variables[read.name] = (read, at)
+        elif known[0].required is not True and read.required is not None:
+            required = read.required if known[0].required is None else read.required or known[0].required
+            self.variables[read.name] = (replace(known[0], required=required), known[1])
+
+
+def _is_readme(path: str) -> bool:
+    """A README of the top, or where GitHub looks for one."""
+    folder, _, name = path.rpartition("/")
+    return folder in {"", ".github", "docs"} and readme.is_readme(name)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _object(data: bytes) -> dict[str, Json]:
+    try:
+        value = parse_json(data)
+    except NotJson:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,93 @@
+"""The process that reads archives: `python -m crawler.collectors.source.reader_process FD`, asked over a Unix socket.
+
+The first message gives the rules, each further one a task and, as a descriptor, the archive; each is answered. Hostile
+source may cost a parser its stack, its memory or its time: the bounds below end this process then, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from crawler.archives import Bounds
+from crawler.collectors.source.archive_reader import read_archive
+from crawler.collectors.source.message_framing import receive_message, send_message
+from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing, ReadingTask
+from evidence.derive.secrets import Scanner, build_own_rules, load_rules
+
+READING: Final = "reading"
+UNREADABLE: Final = "unreadable"
+NO_FOLDER: Final = "no_folder"
+TOO_LARGE: Final = "too_large"
+
+
+def main(descriptor: int) -> None:
+    """Answer until the other side closes the socket."""
+    with socket.socket(fileno=descriptor) as line:
+        start, _ = receive_message(line)
+        _confine(start["memory"])
+        scanner = Scanner(load_rules(start["rules"]) if start["rules"] else build_own_rules())
+        send_message(line, {"ready": True})
+        while True:
+            try:
+                message, handles = receive_message(line)
+            except EOFError:
+                return
+            _allow(message["seconds"])
+            with _own(handles) as file:
+                answer = _answered(message, file, scanner)
+            send_message(line, answer)
+
+
+@contextmanager
+def _own(handles: Sequence[int]) -> Iterator[BinaryIO]:
+    """The file behind a descriptor with a position of its own: others may read the same archive at the same time."""
+    try:
+        with Path(f"/proc/self/fd/{handles[0]}").open("rb") as file:
+            yield file
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _answered(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> Mapping[str, Any]:
+    task = ReadingTask(**{**message["task"], "bounds": Bounds(**message["task"]["bounds"])})
+    try:
+        found = read_archive(file, task, scanner, bytes.fromhex(message["salt"]))
+        body = {"source": found.source, "secrets": found.secrets, "dependencies": found.dependencies}
+    except FolderMissing as error:
+        return {"outcome": NO_FOLDER, "why": str(error)}
+    except ArchiveUnreadable as error:
+        return {"outcome": UNREADABLE, "why": str(error)}
+    except MemoryError:
+        return {"outcome": TOO_LARGE, "why": "it needs too much memory"}
+    return {"outcome": READING, "body": body}
+
+
+def _confine(megabytes: int) -> None:
+    """No files, no core, bounded memory: reading needs none of the others."""
+    size = megabytes * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _allow(seconds: int) -> None:
+    """Bound the processor time from now on; what was used before counts to the process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
+
+
+if __name__ == "__main__":
+    with suppress(BrokenPipeError, ConnectionResetError, json.JSONDecodeError):
+        main(int(sys.argv[1]))

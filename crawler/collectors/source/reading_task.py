@@ -1,0 +1,38 @@
+"""What a reader is asked, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from crawler.archives import Bounds
+from evidence.canonical import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingTask:
+    """One archive to be read: whose it is, where the server's folder is in it, and how many folders wrap it."""
+
+    origin: str
+    name: str
+    ref: str
+    subfolder: str = ""
+    strip: int = 1
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingResult:
+    """The bodies of the three kinds, as they are recorded. `dependencies` is None without a lockfile."""
+
+    source: Mapping[str, Json]
+    secrets: Mapping[str, Json]
+    dependencies: Mapping[str, Json] | None
+
+
+class ArchiveUnreadable(Exception):
+    """Nothing in the archive can be read; the message says why."""
+
+
+class FolderMissing(Exception):
+    """The archive has no such folder."""

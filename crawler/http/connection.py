@@ -1,0 +1,270 @@
+"""One HTTP/1.1 client connection on asyncio and httptools, with every byte counted and every wait bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httptools
+
+from crawler.http.failures import Malformed, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
+
+_HIGH_WATER: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Deadlines in seconds and caps in bytes of one request and its answer.
+
+    `wire_bytes` counts everything received, headers and chunk framing included; `head_bytes` counts what is not
+    body, so that endless headers, trailers, interim answers and chunk extensions end soon.
+    """
+
+    connect: float = 10.0
+    first_byte: float = 30.0
+    between_bytes: float = 15.0
+    total: float = 60.0
+    head_bytes: int = 64 * 1024
+    wire_bytes: int = 4 * 1024 * 1024
+    body_bytes: int = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Status and headers of an answer; names in lower case, values as Latin-1."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+
+    def get(self, name: str) -> str:
+        """The first value of a header, or the empty string."""
+        return next((value for key, value in self.headers if key == name), "")
+
+
+class Connection(asyncio.Protocol):
+    """Sends one request at a time. Never raises anything but WireFailure to its user."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._limits = limits
+        self._transport: Any = None
+        self._parser: Any = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._failure: WireFailure | None = None
+        self._closed = False
+        self._in_flight = False
+        self.answers = 0
+        self._reset(bodiless=False)
+
+    def _reset(self, *, bodiless: bool) -> None:
+        self._head: Head | None = None
+        self._pairs: list[tuple[str, str]] = []
+        self._chunks: deque[bytes] = deque()
+        self._buffered = 0
+        self._complete = self._keep_alive = False
+        self._interim = self._surplus = False
+        self._paused = False
+        self._bodiless = bodiless
+        self._wire = self._overhead = 0
+
+    # What its user calls.
+
+    @property
+    def reusable(self) -> bool:
+        """True when the last answer was read whole and the peer keeps the connection open."""
+        return self._keep_alive and not self._closed and not self._bodiless and not self._surplus
+
+    @property
+    def silent(self) -> bool:
+        """True while not one byte of the current answer has arrived."""
+        return self._wire == 0
+
+    def send(self, data: bytes, *, limits: Limits, deadline: float, bodiless: bool = False) -> None:
+        """Write a request; `deadline` is on the loop's clock, `bodiless` says that the answer has no body (HEAD)."""
+        self._limits = limits
+        self._reset(bodiless=bodiless)
+        self._in_flight = True
+        now = self._loop.time()
+        self._deadline, self._quiet = deadline, now + limits.first_byte
+        self._schedule()
+        self._transport.write(data)
+
+    async def head(self) -> Head:
+        """Wait for status and headers."""
+        while self._head is None:
+            await self._wait()
+        return self._head
+
+    async def chunk(self) -> bytes:
+        """The next bytes of the body, as received; empty at its end."""
+        while not self._chunks:
+            if self._complete:
+                return b""
+            self._resume()
+            await self._wait()
+        data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._chunks.clear()
+        self._buffered = 0
+        return data
+
+    def finish(self) -> None:
+        """Stop the clock after an answer was read whole."""
+        self._in_flight = False
+        self._unschedule()
+
+    def abort(self) -> None:
+        """Drop the connection at once; a TLS close would linger."""
+        self._closed = True
+        self._in_flight = False
+        self._unschedule()
+        if self._transport is not None:
+            self._transport.abort()
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = transport
+        self._parser = httptools.HttpResponseParser(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The end of the connection ends a body that has no other end; anything else was cut short."""
+        self._closed = True
+        if not self._in_flight or self._complete:
+            return
+        if self._head is not None and not self._interim and self._ends_with_connection():
+            self._complete = True
+            self._wake()
+        elif isinstance(exc, ssl.SSLError):
+            self._fail(TlsFailure(tls_detail(exc)))
+        else:
+            self._fail(Unreachable("the connection closed before the answer was complete", connected=True))
+
+    def data_received(self, data: bytes) -> None:
+        """Count, parse, and wake the waiting tasks."""
+        if not self._in_flight or self._complete:
+            self.abort()  # bytes that were not requested
+            return
+        self._wire += len(data)
+        self._overhead += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            if not self._complete:
+                self._fail(Malformed("the answer is not HTTP/1.1"))
+            self._surplus = True
+            self._wake()  # the answer may have become complete before what spoilt it
+            return
+        self._check_caps()
+        self._quiet = self._loop.time() + self._limits.between_bytes
+        if self._buffered > _HIGH_WATER and not self._complete:
+            self._paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    # What httptools calls.
+
+    def on_message_begin(self) -> None:
+        """A final answer follows an interim one; anything after the final one is surplus."""
+        self._surplus = self._complete
+        self._pairs = []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Collect a header; trailers come after the head and are dropped."""
+        if self._head is None:
+            self._pairs.append((name.decode("latin-1").lower(), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        """Publish the head, unless it is an interim one."""
+        if self._surplus:
+            return
+        status = self._parser.get_status_code()
+        self._interim = status < 200
+        if not self._interim:
+            self._head = Head(status, tuple(self._pairs))
+            self._complete = self._bodiless
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a piece of the body."""
+        self._overhead = 0
+        if not self._bodiless and not self._surplus:
+            self._chunks.append(body)
+            self._buffered += len(body)
+
+    def on_message_complete(self) -> None:
+        """The answer is whole. Only now does the parser know whether the connection stays open."""
+        if not self._interim and not self._surplus:
+            self._complete = True
+            self._keep_alive = bool(self._parser.should_keep_alive())
+
+    # Private.
+
+    def _check_caps(self) -> None:
+        limits = self._limits
+        if self._wire > limits.wire_bytes:
+            self._fail(TooLarge(f"more than {limits.wire_bytes} bytes"))
+        elif self._overhead > limits.head_bytes and not self._complete:
+            self._fail(TooLarge(f"more than {limits.head_bytes} bytes of headers or framing"))
+
+    def _ends_with_connection(self) -> bool:
+        names = {name for name, _ in self._head.headers} if self._head else set()
+        return not names & {"content-length", "transfer-encoding"}
+
+    def _fail(self, failure: WireFailure) -> None:
+        self._failure = self._failure or failure
+        self.abort()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def _wait(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._closed:
+            raise Unreachable("the connection closed before the answer was complete", connected=True)
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+        if self._failure is not None:
+            raise self._failure
+
+    def _resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._quiet = self._loop.time() + self._limits.between_bytes
+            self._transport.resume_reading()
+
+    def _schedule(self) -> None:
+        self._unschedule()
+        self._timer = self._loop.call_at(min(self._deadline, self._quiet), self._tick)
+
+    def _unschedule(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tick(self) -> None:
+        now = self._loop.time()
+        if self._paused:
+            self._quiet = now + self._limits.between_bytes
+        if now < min(self._deadline, self._quiet):
+            self._schedule()
+        elif self._head is None:
+            self._fail(TimedOut("no answer in time"))
+        else:
+            self._fail(TimedOut("the answer did not end in time"))
+
+
+def tls_detail(error: ssl.SSLError) -> str:
+    """A stable text for a TLS error."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"certificate: {error.verify_message}"
+    return (error.reason or "handshake failed").lower().replace("_", " ")

@@ -1,0 +1,78 @@
+"""A URL taken apart for the wire: origin, request target and Host header, with nothing that could inject."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote, urljoin, urlsplit
+
+from crawler.http.failures import InvalidTarget
+
+_PORTS: Final = {"http": 80, "https": 443}
+_SAFE: Final = "/%:@!$&'()*+,;=~-._?[]"
+_NAME: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(rb"[^\x00-\x08\x0a-\x1f\x7f]*")
+_HOST: Final = re.compile(r"[A-Za-z0-9._:-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Scheme, host and port: what a connection belongs to."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """The Host header: the port is left out when it is the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """An absolute http or https URL."""
+
+    origin: Origin
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.origin.scheme}://{self.origin.authority}{self.target}"
+
+    def join(self, reference: str) -> Url:
+        """Resolve a reference against this URL; InvalidTarget when that is not an http URL."""
+        try:
+            return parse_url(urljoin(str(self), reference))
+        except ValueError as error:
+            raise InvalidTarget("a reference is not a URL") from error
+
+
+@lru_cache(maxsize=1024)
+def parse_url(text: str) -> Url:
+    """Take an absolute URL apart; InvalidTarget for templates, credentials, other schemes and malformed hosts."""
+    if "{" in text or "}" in text:
+        raise InvalidTarget("the URL holds an unresolved {variable}")
+    try:
+        parts = urlsplit(text.strip())
+        port = parts.port
+        host = (parts.hostname or "").rstrip(".")
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    except ValueError as error:
+        raise InvalidTarget("the URL is malformed") from error
+    if parts.scheme not in _PORTS:
+        raise InvalidTarget("the URL is neither http nor https")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidTarget("the URL holds credentials")
+    if not _HOST.fullmatch(host) or port == 0:
+        raise InvalidTarget("the URL names no valid host")
+    target = quote(parts.path or "/", safe=_SAFE) + (f"?{quote(parts.query, safe=_SAFE)}" if parts.query else "")
+    return Url(Origin(parts.scheme, host, port or _PORTS[parts.scheme]), target)
+
+
+def check_header(name: bytes, value: bytes) -> None:
+    """Raise InvalidTarget for a header that would break the message's framing."""
+    if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+        raise InvalidTarget("a header holds characters that HTTP does not allow")

@@ -1,0 +1,208 @@
+"""JSON-RPC 2.0 messages. Results and errors are byte spans of what was received, never re-serialised."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawler.http.failures import Malformed, TooLarge
+from evidence.canonical import MAX_BYTES, MAX_DEPTH, Json, NotJson, check_bounds
+
+# A result is spliced into a listing body, which must stay within the reader's own depth.
+MAX_MESSAGE_DEPTH: Final = MAX_DEPTH - 16
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_KINDS: Final = ("result", "error")
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class RpcAnswer:
+    """A response. `span` are the bytes of its result or error, `value` is the same parsed."""
+
+    span: bytes
+    value: Json
+    is_error: bool
+    odd_id: bool = False
+
+    @property
+    def code(self) -> int | None:
+        """The error code; None for a result and for an error without integer code."""
+        code = self.value.get("code") if self.is_error and isinstance(self.value, Mapping) else None
+        return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+    @property
+    def message(self) -> str:
+        """The error message, or the empty string."""
+        message = self.value.get("message") if self.is_error and isinstance(self.value, Mapping) else None
+        return message if isinstance(message, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RpcMessage:
+    """One JSON-RPC message of any shape. `answer` is set for a response, `method` for a request or notification.
+
+    `before` and `after` are its bytes around the result; without one, `before` are all of them.
+    """
+
+    id: Json
+    method: str | None
+    answer: RpcAnswer | None
+    before: bytes = b""
+    after: bytes = b""
+
+
+def encode_request(number: int, method: str, params: Mapping[str, Json] | None = None) -> bytes:
+    """A request; `params` is always an object, since some servers refuse a request without."""
+    return _encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}})
+
+
+def encode_notification(method: str) -> bytes:
+    """A notification without parameters."""
+    return _encode({"jsonrpc": "2.0", "method": method})
+
+
+def encode_response(number: Json, *, result: Json = None, error: Json = None) -> bytes:
+    """Our answer to a request of the server."""
+    return _encode({"jsonrpc": "2.0", "id": number} | ({"error": error} if error else {"result": result or {}}))
+
+
+def read_messages(data: bytes) -> list[RpcMessage]:
+    """The messages of a JSON text, which may be a batch.
+
+    Raises TooLarge for a text beyond the caps and Malformed for one that is not JSON. Invalid UTF-8 is replaced, as
+    browsers and JavaScript do, since one bad byte in a description must not lose a list.
+    """
+    text = decode_text(data)
+    try:
+        check_bounds(data, max_depth=MAX_MESSAGE_DEPTH, max_bytes=MAX_BYTES)
+    except NotJson as error:
+        raise TooLarge("the JSON is larger or more deeply nested than the probe reads") from error
+    try:
+        return list(_read_top(text))
+    except (ValueError, RecursionError) as error:
+        raise Malformed("the body is not JSON") from error
+
+
+def decode_text(data: bytes) -> str:
+    """UTF-8 without byte order mark; bytes that are not UTF-8 become U+FFFD."""
+    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+
+
+def is_batch(data: bytes) -> bool:
+    """True for a JSON text that is an array."""
+    return data.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n").startswith(b"[")
+
+
+def pick_answer(messages: Iterable[RpcMessage], number: int, *, spent: int = 0) -> RpcAnswer | None:
+    """The answer to request `number`, also under another spelling of its id.
+
+    Only one request is ever open, so a response under an unknown id must be meant for it. Ids up to `spent` belong
+    to earlier requests whose answers may come late.
+    """
+    late = {str(earlier) for earlier in range(1, spent + 1)}
+    for message in messages:
+        if message.answer is None:
+            continue
+        if message.id == number and not isinstance(message.id, bool):
+            return message.answer
+        if str(message.id) not in late or message.id == str(number):
+            answer = message.answer
+            return RpcAnswer(answer.span, answer.value, answer.is_error, odd_id=True)
+    return None
+
+
+def _encode(message: Mapping[str, Json]) -> bytes:
+    return _ENCODER.encode(message).encode()
+
+
+def _reject(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_scan: Final = json.JSONDecoder(parse_constant=_reject).raw_decode
+
+
+def _read_top(text: str) -> Iterable[RpcMessage]:
+    at = _skip(text, 0)
+    if text[at : at + 1] != "[":
+        message, end = _read_message(text, at)
+        _expect_end(text, end)
+        return [message]
+    found: list[RpcMessage] = []
+    at = _skip(text, at + 1)
+    while text[at : at + 1] != "]":
+        message, at = _read_message(text, at)
+        found.append(message)
+        at = _skip(text, at)
+        if text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+        elif text[at : at + 1] != "]":
+            raise ValueError("expected , or ]")
+    _expect_end(text, at + 1)
+    return found
+
+
+def _read_message(text: str, at: int) -> tuple[RpcMessage, int]:
+    if text[at : at + 1] != "{":
+        _, end = _scan(text, at)
+        return RpcMessage(None, None, None, text[at:end].encode("utf-8")), end
+    members, end = _read_members(text, at)
+    method = members.get("method", (None, 0, 0))[0]
+    answer = None
+    if "method" not in members:
+        answer = next((_answer(text, members, kind) for kind in _kinds(members)), None)
+    number = members.get("id", (None, 0, 0))[0]
+    _, cut, resume = members["result"] if answer and not answer.is_error else (None, end, end)
+    around = text[at:cut].encode("utf-8"), text[resume:end].encode("utf-8")
+    return RpcMessage(number, method if isinstance(method, str) else None, answer, *around), end
+
+
+def _kinds(members: Mapping[str, tuple[Any, int, int]]) -> Iterable[str]:
+    present = [kind for kind in _KINDS if kind in members]
+    if len(present) == 2 and members["result"][0] is None:
+        return ["error"]
+    return present
+
+
+def _answer(text: str, members: Mapping[str, tuple[Any, int, int]], kind: str) -> RpcAnswer:
+    value, start, end = members[kind]
+    return RpcAnswer(text[start:end].encode("utf-8"), value, kind == "error")
+
+
+def _read_members(text: str, at: int) -> tuple[dict[str, tuple[Any, int, int]], int]:
+    """Members of the object at `at` as (value, start, end), and the object's end. The last of duplicates wins."""
+    members: dict[str, tuple[Any, int, int]] = {}
+    at = _skip(text, at + 1)
+    if text[at : at + 1] == "}":
+        return members, at + 1
+    while True:
+        if text[at : at + 1] != '"':
+            raise ValueError("expected a member name")
+        name, at = _scan(text, at)
+        at = _skip(text, at)
+        if text[at : at + 1] != ":":
+            raise ValueError("expected :")
+        start = _skip(text, at + 1)
+        value, end = _scan(text, start)
+        members[name] = (value, start, end)
+        at = _skip(text, end)
+        if text[at : at + 1] == "}":
+            return members, at + 1
+        if text[at : at + 1] != ",":
+            raise ValueError("expected , or }")
+        at = _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _expect_end(text: str, at: int) -> None:
+    if _skip(text, at) != len(text):
+        raise ValueError("more after the JSON text")

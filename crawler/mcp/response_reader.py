@@ -1,0 +1,185 @@
+"""What comes back for one HTTP request, read piece by piece and kept also when reading it fails half-way."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from crawler.http.engine import Response
+from crawler.http.failures import Malformed, TimedOut, TooLarge, WireFailure
+from crawler.http.redaction import Redaction
+from crawler.mcp import jsonrpc
+from crawler.mcp.event_stream import Event, EventReader
+from crawler.mcp.transcript import AnswerForm, Piece, append_pieces, message_piece
+from crawler.secret_masking import mask_secrets
+
+MAX_EVENTS: Final = 2_000  # of one stream; each costs a parse
+STREAM_TAIL: Final = 0.25  # seconds for a stream to end after its answer, so that the connection can be reused
+STREAM_WATCH_SECONDS: Final = 3.0  # seconds after which a stream that goes on after its answer is said not to end
+BOGUS_BEARER: Final = "hallmark-probe-bogus-token"
+"""A token that no server issued."""
+
+_STREAM_MARKS: Final = (b"event:", b"data:", b"id:", b":")
+_TELLING: Final = frozenset({"accept", "content-type", "origin"})
+_MASKED_FROM: Final = 2048  # bytes: what a mask may need to see
+_QUOTED: Final = 200  # characters
+_NUMBER: Final = re.compile(r"[0-9]+")
+
+
+class ReceivedResponse:
+    """What came of one request, kept also when reading it fails half-way."""
+
+    def __init__(
+        self, *, strict: bool, redaction: Redaction | None = None, tail: float = STREAM_TAIL, hear: float | None = None
+    ) -> None:
+        self._strict = strict
+        self._tail = tail
+        self._hear = hear
+        self._redaction = redaction or Redaction()
+        self._cleaner = self._redaction.stream()
+        self._parts: list[bytes] = []
+        self._events = 0
+        self.status: int | None = None
+        self.headers: tuple[tuple[str, str], ...] = ()
+        self.form = AnswerForm.NONE
+        self.batch = False
+        self.ended: bool | None = None
+        self.answered: float | None = None
+        self.pieces: list[Piece] = []
+
+    @property
+    def body(self) -> bytes:
+        """Everything that was read."""
+        return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+
+    async def read(self, response: Response, number: int) -> jsonrpc.RpcAnswer | None:
+        """Read until the answer to request `number` is complete; None when the body holds none."""
+        self.status, self.headers = response.head.status, self._redaction.clean_headers(response.head.headers)
+        if response.head.get("content-type").lower().startswith("text/event-stream"):
+            self.form = AnswerForm.STREAM
+            if self._hear is not None:
+                await self._hear_first(response, self._hear)
+                return None
+            return await self._read_stream(response, number)
+        while part := await response.read():
+            self._parts.append(self._cleaner.feed(part))
+        if rest := self._cleaner.finish():
+            self._parts.append(rest)
+        body = self.body
+        if not body.strip():
+            return None
+        return self._read_body(body, number, strict=self._strict and self.status == 200 and bool(number))
+
+    def _read_body(self, body: bytes, number: int, *, strict: bool) -> jsonrpc.RpcAnswer | None:
+        """The answer in a whole body, whatever its content type says.
+
+        `strict`: a body that is neither JSON nor an event stream is a failure (a 200 must carry an answer); else it is
+        an error page that the status explains.
+        """
+        if body.lstrip()[:6].startswith(_STREAM_MARKS):
+            self.form = AnswerForm.STREAM
+            return self._take([*(reader := EventReader()).feed(body), *reader.finish()], number)
+        try:
+            messages = jsonrpc.read_messages(body)
+        except (Malformed, TooLarge):
+            self.form = AnswerForm.OTHER
+            self.pieces.append(Piece(text=quote_masked(body)))
+            if strict:
+                raise
+            return None
+        self.form, self.batch = AnswerForm.JSON, jsonrpc.is_batch(body)
+        append_pieces(self.pieces, [message_piece(message) for message in messages])
+        return jsonrpc.pick_answer(messages, number) if number else None
+
+    async def _read_stream(self, response: Response, number: int) -> jsonrpc.RpcAnswer | None:
+        reader = EventReader()
+        while part := await response.read():
+            self._parts.append(clean := self._cleaner.feed(part))
+            if answer := self._take(reader.feed(clean), number):
+                await self._watch_end(response, reader)
+                return answer
+        self._parts.append(rest := self._cleaner.finish())
+        self.ended = True
+        return self._take([*reader.feed(rest), *reader.finish()], number)
+
+    def _take(self, events: Sequence[Event], number: int) -> jsonrpc.RpcAnswer | None:
+        """Keep events as pieces; the first answer to `number` among them. One that is not JSON is passed over."""
+        found: jsonrpc.RpcAnswer | None = None
+        for event in events:
+            self._events += 1
+            if self._events > MAX_EVENTS and found is None:
+                raise TooLarge(f"more than {MAX_EVENTS} events before the answer")
+            messages = read_event_messages(event)
+            append_pieces(self.pieces, event_pieces(event, messages))
+            found = found or (jsonrpc.pick_answer(messages, number) if number else None)
+        return found
+
+    async def _hear_first(self, response: Response, seconds: float) -> None:
+        """Read until the first message of a stream on which no answer is awaited."""
+        reader = EventReader()
+        try:
+            async with asyncio.timeout(seconds):
+                while not self.pieces and seconds and (part := await response.read()):
+                    self._parts.append(clean := self._cleaner.feed(part))
+                    self._take(reader.feed(clean), 0)
+        except (TimeoutError, TimedOut):
+            return
+
+    async def _watch_end(self, response: Response, reader: EventReader) -> None:
+        """Let the stream end so that the connection can be kept; a stream that goes on is dropped."""
+        loop = asyncio.get_running_loop()
+        self.answered = loop.time()
+        try:
+            async with asyncio.timeout(self._tail):
+                while part := await response.read():
+                    if self._tail >= STREAM_WATCH_SECONDS and self._events <= MAX_EVENTS:
+                        self._take(reader.feed(self._cleaner.feed(part)), 0)
+            self.ended = True
+        except (TimeoutError, TimedOut):
+            self.ended = False if self._tail >= STREAM_WATCH_SECONDS else None
+        except WireFailure:
+            return
+
+
+def read_event_messages(event: Event) -> list[jsonrpc.RpcMessage]:
+    """The messages in one event; none in an event that is not JSON."""
+    try:
+        return jsonrpc.read_messages(event.data)
+    except Malformed:
+        return []
+
+
+def event_pieces(event: Event, messages: Sequence[jsonrpc.RpcMessage]) -> list[Piece]:
+    """One event as pieces; an event without a message is a text."""
+    found = [message_piece(message, event=event.name, has_id=event.has_id) for message in messages]
+    return found or [Piece(text=quote_masked(event.data), event=event.name, has_id=event.has_id)]
+
+
+def quote_masked(data: bytes) -> str:
+    """The beginning of a text that is no message, masked, with every number as 0 since most are times or ids."""
+    return _NUMBER.sub("0", mask_secrets(jsonrpc.decode_text(data[:_MASKED_FROM]))[:_QUOTED])
+
+
+def select_recorded_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Those of our headers that a rule can ask for; of an authorization only whether it is ours to invent."""
+    found: list[tuple[str, str]] = []
+    for name, value in headers:
+        lower = name.lower()
+        if lower == "authorization":
+            found.append((name, "bogus bearer" if value == f"Bearer {BOGUS_BEARER}" else "configured"))
+        elif lower.startswith("mcp-") or lower in _TELLING:
+            found.append((name, value))
+    return tuple(found)
+
+
+def is_utf8(body: bytes) -> bool:
+    """True for bytes that are strict UTF-8."""
+    if body.isascii():
+        return True
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

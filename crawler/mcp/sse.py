@@ -1,0 +1,188 @@
+"""MCP over HTTP+SSE (2024-11-05): one event stream for all answers, requests POSTed to the URL that it names first."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections import deque
+from collections.abc import Mapping
+from typing import Final
+
+from crawler.http.engine import Request, Response
+from crawler.http.failures import InvalidTarget, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
+from crawler.mcp import jsonrpc
+from crawler.mcp.channel import Era
+from crawler.mcp.event_stream import Event, EventReader
+from crawler.mcp.response_reader import MAX_EVENTS, event_pieces, is_utf8, read_event_messages, select_recorded_headers
+from crawler.mcp.streamable_http import CONTENT, JsonRpcPost
+from crawler.mcp.transcript import AnswerForm, Exchange, Piece, Reply, append_pieces, select_kept_headers
+from evidence.canonical import Json
+from evidence.model import TargetType
+
+_ACCEPT: Final = (("accept", "text/event-stream"), ("cache-control", "no-cache"))
+
+
+class SseChannel:
+    """The channel of an HTTP+SSE server; `open` must have returned a reply with session before anything is asked."""
+
+    def __init__(self, post: JsonRpcPost) -> None:
+        self._post = post
+        self._number = 0
+        self._stream: Response | None = None
+        self._reader = EventReader()
+        self._waiting: deque[Event] = deque()
+        self._seen = 0
+        self._received: list[bytes] = []
+        self._pieces: list[Piece] = []
+        self._cleaner = post.redaction.stream()
+        self._endpoint = "none"
+        self.session: str | None = None
+        self.assigned: str | None = None
+
+    @property
+    def transport(self) -> str:
+        """Always `sse`."""
+        return TargetType.SSE.value
+
+    def negotiated(self, version: str | None) -> None:
+        """Nothing to keep: this transport names no version after initialize."""
+
+    async def open(self) -> Reply:
+        """GET the stream and wait for its endpoint event; `is_open` says whether both came."""
+        began = self._post.now()
+        failure: WireFailure | None = None
+        limits = self._post.visit.engine.limits
+        try:
+            # Silence is normal on this stream, so only the totals bound it.
+            patient = dataclasses.replace(limits, between_bytes=limits.total)
+            request = Request("GET", self._post.url, (*self._post.sent_headers(), *_ACCEPT), b"", patient)
+            async with self._post.turn():
+                self._stream = await self._post.visit.open(request)
+            await self._read_endpoint(limits.first_byte)
+        except WireFailure as error:
+            failure = error
+        return Reply(self._record("GET", b"", began, failure, self._opening(began)))
+
+    @property
+    def is_open(self) -> bool:
+        """True once the stream named an endpoint on its own origin."""
+        return self._number > 0
+
+    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
+        """POST a request and wait for its answer on the stream; this transport is legacy only."""
+        self._number += 1
+        return await self.put(method, jsonrpc.encode_request(self._number, method, params), seconds=seconds)
+
+    async def put(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
+        """POST a request as it is and wait for its answer, which may come as the POST's own."""
+        number, began = self._number, self._post.now()
+        accepted = await self._post.send("POST", label, body, CONTENT, number=number, strict=False)
+        if accepted.failure or accepted.answer or (accepted.status or 0) >= 300:
+            return accepted
+        failure: WireFailure | None = None
+        answer: jsonrpc.RpcAnswer | None = None
+        try:
+            answer = await self._await_answer(number, seconds or self._post.visit.engine.limits.first_byte)
+        except WireFailure as error:
+            failure = error
+        return Reply(self._record(label, body, began, failure, accepted.exchange), answer)
+
+    def number(self) -> int:
+        """The id of the next request, for one that is put together elsewhere."""
+        self._number += 1
+        return self._number
+
+    async def tell(self, method: str) -> None:
+        """POST a notification."""
+        await self._post.send("POST", method, jsonrpc.encode_notification(method), CONTENT)
+
+    async def close(self) -> None:
+        """Drop the stream, which ends the session."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    async def _read_endpoint(self, seconds: float) -> None:
+        if self._stream is None or self._stream.head.status != 200:
+            return
+        if not self._stream.head.get("content-type").lower().startswith("text/event-stream"):
+            raise Malformed("GET is not answered with an event stream")
+        event = await self._next_event(seconds)
+        while event.name != "endpoint":
+            append_pieces(self._pieces, event_pieces(event, read_event_messages(event)))
+            event = await self._next_event(seconds)
+        self._pieces.append(Piece(text="", event=event.name, has_id=event.has_id))
+        try:
+            endpoint = self._post.url.join(event.data.decode("utf-8", "replace").strip())
+        except InvalidTarget as error:
+            raise Malformed("the stream names no valid endpoint") from error
+        self._endpoint = "same-origin" if endpoint.origin == self._post.url.origin else "other-origin"
+        if endpoint.origin != self._post.url.origin:
+            raise Malformed("the stream names an endpoint on another origin")
+        self._post.url = endpoint
+        self._number = 1  # ids from 2 on, so that a confused echo of 1 is noticed
+
+    async def _await_answer(self, number: int, seconds: float) -> jsonrpc.RpcAnswer:
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    event = await self._next_event(seconds)
+                    messages = read_event_messages(event)
+                    append_pieces(self._pieces, event_pieces(event, messages))
+                    if answer := jsonrpc.pick_answer(messages, number, spent=number - 1):
+                        return answer
+        except TimeoutError as error:
+            raise TimedOut("no answer on the stream in time") from error
+
+    async def _next_event(self, seconds: float) -> Event:
+        while not self._waiting:
+            if self._stream is None:
+                raise Unreachable("the stream is closed", connected=True)
+            try:
+                async with asyncio.timeout(seconds):
+                    part = await self._stream.read()
+            except TimeoutError as error:
+                raise TimedOut("no event in time") from error
+            if not part:
+                raise Unreachable("the stream ended before the answer", connected=True)
+            self._received.append(clean := self._cleaner.feed(part))
+            self._waiting.extend(self._reader.feed(clean))
+        self._seen += 1
+        if self._seen > MAX_EVENTS:
+            raise TooLarge(f"more than {MAX_EVENTS} events")
+        return self._waiting.popleft()
+
+    def _opening(self, began: float) -> Exchange:
+        """The GET and its head; where the endpoint lies is told by a header of ours."""
+        head = self._stream.head if self._stream else None
+        headers = select_kept_headers(self._post.redaction.clean_headers(head.headers)) if head else ()
+        return Exchange(
+            transport=self.transport,
+            method="GET",
+            request=b"",
+            began=began,
+            seconds=0,
+            verb="GET",
+            sent=select_recorded_headers(_ACCEPT),
+            status=head.status if head else None,
+            headers=(*headers, ("x-endpoint", self._endpoint)),
+        )
+
+    def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None, asked: Exchange) -> Exchange:
+        """What came on the stream, as the answer to the request `asked`."""
+        received = b"".join(self._received)
+        exchange = dataclasses.replace(
+            asked,
+            method=method,
+            request=body,
+            began=began,
+            seconds=self._post.now() - began,
+            body=received,
+            form=AnswerForm.STREAM if self._pieces else asked.form,
+            utf8=is_utf8(received),
+            received=tuple(self._pieces),
+            failure=failure,
+        )
+        self._received, self._pieces = [], []
+        self._post.transcript.add(exchange)
+        return exchange

@@ -1,0 +1,244 @@
+"""MCP over the standard streams of a launched process: one JSON text per line, read through a capped buffer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from crawler.http.failures import BudgetSpent, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
+from crawler.launcher import LaunchedServer, ProcessExit
+from crawler.mcp import jsonrpc
+from crawler.mcp.channel import Era, modern_params
+from crawler.mcp.response_reader import is_utf8, quote_masked
+from crawler.mcp.transcript import AnswerForm, Exchange, Piece, Reply, Transcript, append_pieces, message_piece
+from evidence.canonical import Json
+
+LINE_BYTES: Final = 4 * 1024 * 1024
+TOTAL_BYTES: Final = 16 * 1024 * 1024
+_LINES: Final = 20_000
+_READ: Final = 64 * 1024
+_STOPPING: Final[set[asyncio.Future[ProcessExit]]] = set()  # a loop keeps no hold of its tasks
+_UNSUPPORTED: Final[Mapping[str, Json]] = {"code": -32601, "message": "This client has no capabilities"}
+
+
+class LineReader:
+    """Splits bytes into lines; a line without end costs linear time and stops at the cap."""
+
+    def __init__(self, line_bytes: int = LINE_BYTES) -> None:
+        self._cap = line_bytes
+        self._partial: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that a chunk completes, without their end; TooLarge past the cap."""
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join([*self._partial, lines[0]])
+            self._partial, self._size = [], 0
+        self._partial.append(rest)
+        self._size += len(rest)
+        if self._size > self._cap or any(len(line) > self._cap for line in lines):
+            raise TooLarge(f"a line of more than {self._cap} bytes")
+        return lines
+
+    def finish(self) -> bytes:
+        """What came after the last line end."""
+        return b"".join(self._partial)
+
+
+class StdioChannel:
+    """The channel of a launched process."""
+
+    def __init__(
+        self,
+        launched: LaunchedServer,
+        transcript: Transcript,
+        client_version: str,
+        *,
+        seconds: float,
+        total: float,
+        line_bytes: int = LINE_BYTES,
+    ) -> None:
+        self._launched = launched
+        self._transcript = transcript
+        self._client_version = client_version
+        self._seconds = seconds
+        self._lines = LineReader(line_bytes)
+        self._waiting: deque[bytes] = deque()
+        self._received: list[bytes] = []
+        self._pieces: list[Piece] = []
+        self._batch = False
+        self._number = self._count = self._total = 0
+        self._loop = asyncio.get_running_loop()
+        self._born = self._loop.time()
+        self._end = self._born + total
+        self.noise: list[bytes] = []
+        self.exit: ProcessExit | None = None
+        self.ended = False
+        self.session: str | None = None
+        self.assigned: str | None = None
+
+    @property
+    def transport(self) -> str:
+        """Always `stdio`."""
+        return "stdio"
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain of the total."""
+        return self._end - self._loop.time()
+
+    def negotiated(self, version: str | None) -> None:
+        """Nothing to keep: stdio names no version after initialize."""
+
+    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
+        """Write a request and read lines until its answer."""
+        self._number += 1
+        sent = modern_params(params, self._client_version) if era is Era.MODERN else params
+        return await self.put(method, jsonrpc.encode_request(self._number, method, sent), seconds=seconds)
+
+    def number(self) -> int:
+        """The id of the next request, for one that is put together elsewhere."""
+        self._number += 1
+        return self._number
+
+    async def put(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
+        """Write a line as it is and read lines until its answer."""
+        began = self._loop.time()
+        answer: jsonrpc.RpcAnswer | None = None
+        failure: WireFailure | None = None
+        try:
+            async with asyncio.timeout_at(min(began + (seconds or self._seconds), self._end)):
+                answer = await self._converse(body)
+        except TimeoutError:
+            failure = TimedOut("no answer in time")
+        except WireFailure as error:
+            failure = error
+        return Reply(self._record(label, body, began, failure), answer)
+
+    async def tell(self, method: str) -> None:
+        """Write a notification."""
+        began = self._loop.time()
+        body = jsonrpc.encode_notification(method)
+        failure: WireFailure | None = None
+        try:
+            async with asyncio.timeout_at(min(began + self._seconds, self._end)):
+                await self._write(body)
+        except TimeoutError:
+            failure = TimedOut("the server does not read its input")
+        except WireFailure as error:
+            failure = error
+        self._record(method, body, began, failure)
+
+    async def leave(self, seconds: float) -> None:
+        """Close its input and watch whether it exits within `seconds`, which is not told when fewer were left."""
+        began = self._loop.time()
+        failure: WireFailure | None = None
+        ended = False
+        try:
+            async with asyncio.timeout_at(min(began + seconds, self._end)):
+                await self._launched.close_stdin()
+                while True:
+                    self._keep(line := await self._next_line(), _messages(line))
+        except TimeoutError:
+            failure = BudgetSpent("the time for one process was over") if began + seconds > self._end else None
+        except Unreachable:
+            ended = True  # its output has ended
+        except (BrokenPipeError, ConnectionError):
+            ended = True
+        except WireFailure as error:
+            failure = error
+        self._record("close", b"", began, failure, ended=None if failure else ended)
+
+    async def close(self) -> None:
+        """Stop the process and keep how it ended. It is stopped completely also when the caller was cancelled."""
+        stopping = asyncio.ensure_future(self._launched.stop())
+        _STOPPING.add(stopping)
+        stopping.add_done_callback(_STOPPING.discard)
+        self.exit = await asyncio.shield(stopping)
+
+    async def _converse(self, body: bytes) -> jsonrpc.RpcAnswer:
+        await self._write(body)
+        while True:
+            line = await self._next_line()
+            messages = _messages(line)
+            if not messages:
+                self.noise.append(line[:200])
+            self._keep(line, messages)
+            if answer := jsonrpc.pick_answer(messages, self._number, spent=self._number - 1):
+                return answer
+            for message in messages:
+                await self._serve(message)
+
+    def _keep(self, line: bytes, messages: Sequence[jsonrpc.RpcMessage]) -> None:
+        """Keep a line as pieces; one that is no JSON-RPC object is a text."""
+        if messages and all(message.method is not None or message.answer for message in messages):
+            self._batch |= jsonrpc.is_batch(line)
+            append_pieces(self._pieces, [message_piece(message) for message in messages])
+        else:
+            append_pieces(self._pieces, [Piece(text=quote_masked(line))])
+
+    async def _serve(self, message: jsonrpc.RpcMessage) -> None:
+        """Answer a request of the server, which may wait for it: ping is served, anything else is refused."""
+        if message.method is None or message.id is None:
+            return
+        if message.method == "ping":
+            await self._write(jsonrpc.encode_response(message.id))
+        else:
+            await self._write(jsonrpc.encode_response(message.id, error=_UNSUPPORTED))
+
+    async def _write(self, body: bytes) -> None:
+        try:
+            await self._launched.write(body + b"\n")
+        except (BrokenPipeError, ConnectionError) as error:
+            self.ended = True
+            raise Unreachable("the process ended before answering", connected=True) from error
+
+    async def _next_line(self) -> bytes:
+        while not self._waiting:
+            data = await self._launched.read(_READ)
+            if not data:
+                self.ended = True
+                raise Unreachable("the process ended before answering", connected=True)
+            self._received.append(data)
+            self._total += len(data)
+            if self._total > TOTAL_BYTES:
+                raise TooLarge(f"more than {TOTAL_BYTES} bytes of output")
+            self._waiting.extend(line for line in self._lines.feed(data) if line.strip())
+        self._count += 1
+        if self._count > _LINES:
+            raise TooLarge(f"more than {_LINES} lines of output")
+        return self._waiting.popleft()
+
+    def _record(
+        self, method: str, body: bytes, began: float, failure: WireFailure | None, *, ended: bool | None = None
+    ) -> Exchange:
+        now = self._loop.time()
+        received = b"".join(self._received)
+        exchange = Exchange(
+            transport=self.transport,
+            method=method,
+            request=body,
+            began=began - self._born,
+            seconds=now - began,
+            body=received,
+            form=AnswerForm.LINES if self._pieces else AnswerForm.NONE,
+            utf8=is_utf8(received),
+            batch=self._batch,
+            ended=ended,
+            received=tuple(self._pieces),
+            failure=failure,
+        )
+        self._received, self._pieces, self._batch = [], [], False
+        self._transcript.add(exchange)
+        return exchange
+
+
+def _messages(line: bytes) -> list[jsonrpc.RpcMessage]:
+    """The messages of a line; none of one that is not JSON."""
+    try:
+        return jsonrpc.read_messages(line)
+    except Malformed:
+        return []

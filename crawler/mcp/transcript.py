@@ -1,0 +1,275 @@
+"""What was said on the wire during one probe, in order: the raw material of the kind `exchanges`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from crawler.http.failures import WireFailure
+from crawler.mcp.jsonrpc import RpcAnswer, RpcMessage
+from evidence.canonical import Json, sha256
+
+# Bytes of messages that outlive their reply. Hundreds of probes run at once; what a listing needs is in its own body.
+MAX_PROBE_BYTES: Final = 1024 * 1024  # of one probe
+MAX_EXCHANGE_BYTES: Final = 64 * 1024  # of one exchange
+MAX_PIECES: Final = 64  # of one exchange
+TOO_MANY_REQUESTS: Final = 429
+"""The status by which a server asks for fewer requests."""
+
+_SMALL: Final = 4 * 1024
+_HEADER_CAP: Final = 2048
+_KEPT: Final = frozenset(
+    {"allow", "cache-control", "cf-mitigated", "content-encoding", "content-type", "date", "location"}
+    | {"mcp-protocol-version", "mcp-session-id", "retry-after", "server", "via", "www-authenticate"}
+    | {"x-accel-buffering", "x-powered-by"}
+)
+
+
+class AnswerForm(StrEnum):
+    """What an answer was made of."""
+
+    JSON = "json"
+    STREAM = "stream"
+    LINES = "lines"
+    OTHER = "other"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One thing that was received: a message as the bytes around its result and the result, or a text that is none.
+
+    `result` is None for a message without one and for one too large to keep, of which `size` and `digest` (SHA-256)
+    remain. `event` and `has_id` are those of the event that brought it. `is_answer`: it is a response.
+    """
+
+    before: bytes = b""
+    result: bytes | None = None
+    after: bytes = b""
+    size: int = 0
+    digest: str = ""
+    text: str | None = None
+    event: str = ""
+    has_id: bool = False
+    is_answer: bool = False
+
+    @property
+    def kept(self) -> int:
+        """Bytes that it keeps in memory."""
+        return len(self.before) + len(self.after) + len(self.result or b"") + len(self.text or "")
+
+
+def message_piece(message: RpcMessage, *, event: str = "", has_id: bool = False) -> Piece:
+    """A message as a piece."""
+    result = message.answer.span if message.answer and not message.answer.is_error else None
+    size = len(result) if result is not None else 0
+    return Piece(
+        before=message.before,
+        result=result,
+        after=message.after,
+        size=size,
+        event=event,
+        has_id=has_id,
+        is_answer=message.answer is not None,
+    )
+
+
+def append_pieces(pieces: list[Piece], more: Iterable[Piece]) -> None:
+    """Append pieces up to the cap; beyond it only the first answer, which must not be hidden by what came before it."""
+    for piece in more:
+        if len(pieces) < MAX_PIECES:
+            pieces.append(piece)
+        elif piece.is_answer and not any(one.is_answer for one in pieces):
+            pieces[-1] = piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request and what came back. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
+
+    `began` and `seconds` are on the probe's own clock. `body` is as received after content decoding; for an event
+    stream and for stdio it is everything read until the answer. Only a reply in hand has it: a transcript keeps what
+    was `received`, and of a large body its `size`. `ended`: whether a stream or process ended in time, None when that
+    was not watched.
+    """
+
+    transport: str
+    method: str
+    request: bytes
+    began: float
+    seconds: float
+    verb: str = ""
+    sent: tuple[tuple[str, str], ...] = ()
+    status: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    dropped: int = 0
+    form: AnswerForm = AnswerForm.NONE
+    utf8: bool = True
+    batch: bool = False
+    ended: bool | None = None
+    received: tuple[Piece, ...] = ()
+    failure: WireFailure | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body, whether kept or not."""
+        return len(self.body) + self.dropped
+
+    def header(self, name: str) -> str:
+        """The first value of a kept header, or the empty string."""
+        return next((value for key, value in self.headers if key == name), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How one question ended: the exchange, and the JSON-RPC answer when there was one."""
+
+    exchange: Exchange
+    answer: RpcAnswer | None = None
+
+    @property
+    def failure(self) -> WireFailure | None:
+        """Why there is no answer, when the wire and not the server decided so."""
+        return self.exchange.failure
+
+    @property
+    def status(self) -> int | None:
+        """HTTP status of the answer."""
+        return self.exchange.status
+
+    @property
+    def result(self) -> RpcAnswer | None:
+        """The answer when it is a result."""
+        return self.answer if self.answer and not self.answer.is_error else None
+
+
+@dataclass(slots=True)
+class SessionLink:
+    """One connection as far as it got: a session of its own over HTTP, a process of its own over stdio."""
+
+    transport: str
+    era: str
+    offered: str | None = None
+    opened: bool = False
+    negotiated: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedExchange:
+    """An exchange under the name of the question that it answers."""
+
+    step: str
+    page: int
+    link: int
+    exchange: Exchange
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The exchanges of one probe, with a bound on the bytes kept. `rows` are those that answer a named question."""
+
+    exchanges: list[Exchange] = field(default_factory=list)
+    links: list[SessionLink] = field(default_factory=list)
+    rows: list[NamedExchange] = field(default_factory=list)
+    retained: int = 0
+
+    @property
+    def is_rate_limited(self) -> bool:
+        """True when the server asked for fewer requests: of a named question, or as the last word of all."""
+        told = (*(row.exchange for row in self.rows), *self.exchanges[-1:])
+        return any(exchange.status == TOO_MANY_REQUESTS for exchange in told)
+
+    def add(self, exchange: Exchange) -> None:
+        """Append an exchange, without a large body and with as much of its pieces as the bounds leave room for."""
+        if exchange.failure is not None:
+            exchange.failure.bare()
+        room = min(MAX_EXCHANGE_BYTES, MAX_PROBE_BYTES - self.retained)
+        pieces = exchange.received[:MAX_PIECES]
+        needed = sum(piece.kept for piece in pieces)
+        if needed > room:
+            pieces = tuple(_fit_all(pieces, room))
+            needed = sum(piece.kept for piece in pieces)
+        self.retained += needed
+        if pieces is not exchange.received or len(exchange.body) > _SMALL:  # replacing costs more than a small body
+            exchange = replace(exchange, body=b"", dropped=exchange.size, received=pieces)
+        self.exchanges.append(exchange)
+
+    def connect(self, link: SessionLink) -> int:
+        """Number a new connection."""
+        self.links.append(link)
+        return len(self.links) - 1
+
+    def name(self, since: int, step: str, page: int, link: int, *, shared: bool = False) -> None:
+        """Give what was recorded from `since` on its name. Redirects that were followed get rows of their own.
+
+        `shared`: the results are kept elsewhere anyway, and take no room here.
+
+        Asked again on the same connection, a question has the later answer only: what passed is no evidence.
+        """
+        *hops, last = self.exchanges[since:]
+        for hop in hops:
+            if hop.status is not None and 300 <= hop.status < 400:
+                self.rows.append(NamedExchange(REDIRECTED, 0, link, hop))
+        row = NamedExchange(step, page, link, last)
+        if shared:
+            self.retained -= sum(len(piece.result or b"") for piece in last.received)
+        for position, known in enumerate(self.rows):
+            if (known.step, known.page, known.link) == (step, page, link):
+                self.rows[position] = row
+                return
+        self.rows.append(row)
+
+    def forget(self, since: int) -> None:
+        """Drop what was received from `since` on, to make room for what is evidence."""
+        for at, exchange in enumerate(self.exchanges[since:], since):
+            self.retained -= sum(piece.kept for piece in exchange.received)
+            self.exchanges[at] = replace(exchange, body=b"", dropped=exchange.size, received=())
+
+    def summary(self) -> list[Mapping[str, Json]]:
+        """One small object per exchange for a record's observation."""
+        return [_summary(exchange) for exchange in self.exchanges]
+
+
+REDIRECTED: Final = "redirected"
+"""Step of an exchange that was answered with a redirect which we followed."""
+
+
+def select_kept_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The headers that matter to a rule or to a person, each within a cap."""
+    return tuple((name, value[:_HEADER_CAP]) for name, value in headers if name in _KEPT)
+
+
+def _fit_all(pieces: Iterable[Piece], room: int) -> Iterator[Piece]:
+    for piece in pieces:
+        fitting = _fit(piece, room)
+        room -= fitting.kept
+        yield fitting
+
+
+def _fit(piece: Piece, room: int) -> Piece:
+    """The piece with its result left out when that does not fit, and with nothing at all when the rest does not."""
+    if piece.kept <= room:
+        return piece
+    if piece.result is not None:
+        piece = replace(piece, result=None, digest=sha256(piece.result))
+    if piece.kept <= room:
+        return piece
+    return Piece(size=piece.kept, event=piece.event, has_id=piece.has_id, is_answer=piece.is_answer)
+
+
+def _summary(exchange: Exchange) -> Mapping[str, Json]:
+    summary: dict[str, Json] = {
+        "transport": exchange.transport,
+        "method": exchange.method,
+        "ms": round(exchange.seconds * 1000, 1),
+        "bytes": exchange.size,
+    }
+    if exchange.status is not None:
+        summary["status"] = exchange.status
+    if exchange.failure is not None:
+        summary["failure"] = f"{exchange.failure.reason}: {exchange.failure.detail}"
+    return summary

@@ -1,0 +1,167 @@
+"""Looks for the proof of control of a server: in a file, in a DNS record, or in a repository.
+
+Every request is one small GET by the guarded wire, without redirects: whoever may be led elsewhere proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+import aiodns
+
+from crawler.http.connection import Limits
+from crawler.http.engine import HttpEngine, Request
+from crawler.http.failures import WireFailure
+from crawler.http.url import parse_url
+from evidence.model import Absent, Reason
+from evidence.store.community.claim_values import ProofMethod
+
+LIMITS: Final = Limits(connect=5, first_byte=10, between_bytes=5, total=15, wire_bytes=65_536, body_bytes=65_536)
+PROOF_FILE: Final = ".well-known/hallmark.txt"
+
+_NO_RECORD: Final = frozenset({aiodns.error.ARES_ENODATA, aiodns.error.ARES_ENOTFOUND})
+_PASSING: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ProofFound:
+    """The challenge stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofMissing:
+    """The proof is missing; `note` tells the claimant what was found instead."""
+
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProofNotChecked:
+    """We could not look, which proves nothing either way."""
+
+    note: str
+
+
+Sight: TypeAlias = ProofFound | ProofMissing | ProofNotChecked
+
+
+@dataclass(frozen=True, slots=True)
+class ProofPlace:
+    """The lines that stand at a place; `where` names it, `unread` says what of it could not be looked at."""
+
+    lines: frozenset[str]
+    where: str
+    unread: str = ""
+
+    def sight(self, challenge: str) -> Sight:
+        """A line of its own, so that a page which repeats what it is asked for proves nothing by accident."""
+        if challenge in self.lines:
+            return ProofFound()
+        if self.unread:
+            return ProofNotChecked(self.unread)
+        return ProofMissing(f"{self.where} does not hold the challenge on a line of its own")
+
+
+View: TypeAlias = ProofPlace | ProofMissing | ProofNotChecked
+"""The content of a place, for all claims: many claims of one place cost one request."""
+
+
+class TxtRecords(Protocol):
+    """Reads TXT records."""
+
+    async def texts(self, name: str) -> Sequence[str] | None:
+        """The records of a name, each in one piece, none when there are none; None when no resolver answered."""
+        ...
+
+
+class RepositoryFiles(Protocol):
+    """Reads single files of repositories. `crawler.collectors.repository.GitHub` does."""
+
+    async def file(self, name: str, path: str) -> bytes | Absent:
+        """A file of `OWNER/REPO` on its default branch; an empty path is its README."""
+        ...
+
+
+class DnsRecords:
+    """c-ares, with the system's servers unless others are named."""
+
+    def __init__(self, servers: Sequence[str] | None = None, port: int | None = None) -> None:
+        self._servers = servers
+        self._more: dict[str, Any] = {} if port is None else {"udp_port": port, "tcp_port": port}
+
+    async def texts(self, name: str) -> Sequence[str] | None:
+        """The TXT records of exactly this name."""
+        resolver = aiodns.DNSResolver(self._servers, timeout=5, tries=2, **self._more)
+        try:
+            found = await resolver.query_dns(name, "TXT")
+        except aiodns.error.DNSError as error:
+            return () if error.args[0] in _NO_RECORD else None
+        finally:
+            await resolver.close()
+        return [_text(record.data.data) for record in found.answer if hasattr(record.data, "data")]
+
+
+class ProofFinder:
+    """Where proofs are looked for. Bound to one event loop; nothing is kept between looks."""
+
+    def __init__(self, engine: HttpEngine, files: RepositoryFiles, records: TxtRecords | None = None) -> None:
+        self._engine = engine
+        self._files = files
+        self._records = records or DnsRecords()
+
+    async def look(self, way: ProofMethod, place: str, challenge: str) -> Sight:
+        """Whether the challenge stands at a place on a line of its own."""
+        view = await self.read(way, place)
+        return view.sight(challenge) if isinstance(view, ProofPlace) else view
+
+    async def read(self, way: ProofMethod, place: str) -> View:
+        """What stands at a place."""
+        match way:
+            case ProofMethod.WELL_KNOWN:
+                return await self._well_known(place)
+            case ProofMethod.DNS:
+                return await self._dns(place)
+            case ProofMethod.REPOSITORY:
+                return await self._repository(place)
+            case ProofMethod.SERVER:
+                raise ValueError("what a server says of itself is in its evidence")
+
+    async def _well_known(self, url: str) -> View:
+        try:
+            async with self._engine.visit(seconds=LIMITS.total) as visit:
+                answer = await visit.fetch(Request("GET", parse_url(url), (("accept", "text/plain"),), limits=LIMITS))
+        except WireFailure as failure:
+            return ProofNotChecked(f"{url} was not read: {failure.detail}")
+        if answer.status == 429 or answer.status >= _PASSING:
+            return ProofNotChecked(f"{url} answered HTTP {answer.status}")
+        if answer.status != 200:
+            return ProofMissing(f"{url} answered HTTP {answer.status}, expected 200; redirects are not followed")
+        return ProofPlace(_lines(answer.body), url)
+
+    async def _dns(self, name: str) -> View:
+        texts = await self._records.texts(name)
+        if texts is None:
+            return ProofNotChecked(f"the TXT records of {name} could not be asked for")
+        return ProofPlace(frozenset(texts), f"{name}, which has {len(texts)} TXT records,")
+
+    async def _repository(self, name: str) -> View:
+        """The file, and the README, which may hold the line among others; what one of them lacks the other may have."""
+        lines: set[str] = set()
+        unread = ""
+        for path in (PROOF_FILE, ""):
+            content = await self._files.file(name, path)
+            if isinstance(content, bytes):
+                lines |= _lines(content)
+            elif content.reason is not Reason.NO_REPOSITORY:
+                unread = f"{path or 'the README'} of {name} was not read: {content.detail}"
+        return ProofPlace(frozenset(lines), f"{PROOF_FILE} or the README of {name}", unread)
+
+
+def _lines(body: bytes) -> frozenset[str]:
+    return frozenset(line.strip().strip("`") for line in body.decode("utf-8", "replace").splitlines())
+
+
+def _text(data: bytes | str) -> str:
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else data

@@ -1,0 +1,126 @@
+"""From a declared target to one that can be started: placeholders in the places of what only a user could give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from crawler.placeholders.missing_inputs import find_named_inputs
+from crawler.placeholders.values import PlaceholderKind, make_placeholder
+from evidence.canonical import Json
+from evidence.model import Target
+from evidence.package_inputs import InputPlace, PackageInput
+
+MAX_PLACEHOLDERS: Final = 60
+"""Placeholders of one target."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenInput:
+    """What was given: an input's name, and the kind of its placeholder. `declared` False: only a message named it."""
+
+    place: InputPlace
+    name: str
+    kind: PlaceholderKind
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A target of which `environment` and `arguments` are all that its process gets, and what of it we made up."""
+
+    target: Target
+    given: tuple[GivenInput, ...]
+
+    @property
+    def facts(self) -> Mapping[str, Json]:
+        """Names and kinds of the placeholders for a record, never values; empty when there are none."""
+        if not self.given:
+            return {}
+        rows = [(each.place, each.name[:_LONGEST_NAME], each.kind.value) for each in self.given]
+        return {
+            "placeholders": {
+                "environment": {name: kind for place, name, kind in rows if place is InputPlace.ENVIRONMENT},
+                "arguments": [
+                    {"name": name, "kind": kind} for place, name, kind in rows if place != InputPlace.ENVIRONMENT
+                ],
+                "undeclared": [each.name[:_LONGEST_NAME] for each in self.given if not each.declared],
+            }
+        }
+
+
+_LONGEST_NAME: Final = 80
+
+
+def configure_target(target: Target, named: Sequence[PackageInput] = ()) -> Configured:
+    """The target with placeholders for the inputs that it declares as required, and for those that a message named.
+
+    A named input that is declared too is given as it is declared; what has a declared value keeps it. The same target
+    and names always give the same.
+    """
+    asked = list(_chosen(target, named))[:MAX_PLACEHOLDERS]
+    values = [make_placeholder(each, target.identifier) for each in asked]
+    given = tuple(
+        GivenInput(each.place, each.name, kind, declared=each in target.inputs)
+        for each, (kind, _) in zip(asked, values, strict=True)
+    )
+    texts = [(each, value) for each, (_, value) in zip(asked, values, strict=True)]
+    return Configured(
+        replace(target, environment=_environment(target, texts), arguments=_arguments(target, texts), inputs=()), given
+    )
+
+
+def find_still_missing_inputs(target: Target, given: Sequence[GivenInput], said: str) -> Sequence[PackageInput]:
+    """What a server that was started with `given` says that it misses; where it names nothing, all else it declares."""
+    keys = {(each.place, each.name) for each in given}
+    known = {*dict(target.environment), *target.arguments}
+    new = [each for each in find_named_inputs(said) if (each.place, each.name) not in keys and each.name not in known]
+    return new or [each for each in target.inputs if (each.place, each.name) not in keys]
+
+
+def _chosen(target: Target, named: Iterable[PackageInput]) -> Iterable[PackageInput]:
+    known = {(InputPlace.ENVIRONMENT, name) for name, _ in target.environment}
+    known |= {(InputPlace.OPTION, word) for word in target.arguments}
+    wanted = [each for each in named if (each.place, each.name) not in known]
+    keys = {_key(each) for each in wanted}
+    declared = [each for each in target.inputs if each.required or _key(each) in keys]
+    yield from declared
+    seen = {_key(each) for each in declared}
+    yield from (each for each in wanted if _key(each) not in seen)
+
+
+def _key(asked: PackageInput) -> tuple[InputPlace, str]:
+    return asked.place, asked.name.lower().replace("_", "-") if asked.place is InputPlace.WORD else asked.name
+
+
+def _environment(target: Target, texts: Iterable[tuple[PackageInput, str]]) -> tuple[tuple[str, str], ...]:
+    made = {each.name: value for each, value in texts if each.place is InputPlace.ENVIRONMENT}
+    return tuple(sorted({**made, **dict(target.environment)}.items()))
+
+
+def _arguments(target: Target, texts: Sequence[tuple[PackageInput, str]]) -> tuple[str, ...]:
+    """The known words with declared inputs where they were declared and named ones at the end, options first."""
+    words: list[str] = []
+    declared = [(each, value) for each, value in texts if each in target.inputs]
+    for position in range(len(target.arguments) + 1):
+        for each, value in declared:
+            if each.at == position:
+                words += _words(each, value)
+        words += target.arguments[position : position + 1]
+    named = [(each, value) for each, value in texts if each not in target.inputs]
+    for place in (InputPlace.OPTION, InputPlace.WORD):
+        for each, value in named:
+            if each.place is place:
+                words += _words(each, value)
+    return tuple(words)
+
+
+def _words(asked: PackageInput, value: str) -> Sequence[str]:
+    match asked.place:
+        case InputPlace.OPTION:
+            return (asked.name, value)
+        case InputPlace.WORD:
+            return (value,)
+        case InputPlace.ENVIRONMENT:
+            return ()

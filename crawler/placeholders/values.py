@@ -1,0 +1,101 @@
+"""Values that fit and mean nothing: the same for the same input on every machine and every night."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from crawler.placeholders.input_kinds import PlaceholderKind, choose_kind, normalise_input_name
+from crawler.placeholders.secret_formats import ZERO_UUID, make_secret_placeholder
+from evidence.package_inputs import PackageInput
+
+__all__ = ["PlaceholderKind", "make_placeholder"]
+
+TEXT: Final = "example"
+HOST: Final = "example.invalid"  # RFC 2606: a name that never resolves
+FOLDER: Final = "/tmp/work"  # noqa: S108  inside a box: memory that is thrown away
+
+_PLAIN: Final[Mapping[PlaceholderKind, str]] = {
+    PlaceholderKind.URL: f"https://{HOST}",
+    PlaceholderKind.HOST: HOST,
+    PlaceholderKind.PORT: "8080",
+    PlaceholderKind.FOLDER: FOLDER,
+    PlaceholderKind.NUMBER: "1",
+    PlaceholderKind.BOOLEAN: "false",
+    PlaceholderKind.DATE: "2024-01-01",
+    PlaceholderKind.EMAIL: "user@example.com",
+    PlaceholderKind.UUID: ZERO_UUID,
+    PlaceholderKind.REGION: "us-east-1",
+}
+_DATABASES: Final = (
+    ("MONGO", f"mongodb://{HOST}:27017/{TEXT}"),
+    ("REDIS", f"redis://{HOST}:6379/0"),
+    ("MYSQL|MARIADB", f"mysql://{TEXT}@{HOST}:3306/{TEXT}"),
+    ("MSSQL|SQLSERVER|SQL_SERVER", f"Server={HOST},1433;Database={TEXT};User Id={TEXT}"),
+    ("SQLITE", f"{FOLDER}/{TEXT}.db"),
+    ("NEO4J|BOLT|MEMGRAPH", f"neo4j://{HOST}:7687"),
+    ("AMQP|RABBIT", f"amqp://{HOST}:5672"),
+    ("COUCHBASE|CB_", f"couchbase://{HOST}"),
+    ("CLICKHOUSE", f"http://{HOST}:8123"),
+)
+_POSTGRES: Final = f"postgresql://{TEXT}@{HOST}:5432/{TEXT}"
+_ENDINGS: Final = (
+    (r"JSON|CREDENTIAL|SERVICE_ACCOUNT|OAUTH", "json"),
+    (r"YA?ML|CONFIG", "yaml"),
+    (r"DB|DATABASE|SQLITE", "db"),
+    (r"PEM|CERT|KEY", "pem"),
+    (r"CSV", "csv"),
+    (r"LOG", "log"),
+)
+# Texts that are no example of anything, by the name of what wants them.
+_WORDS: Final = (
+    (r"TRANSPORT", "stdio"),
+    (r"LOG_?LEVEL|LOGLEVEL", "info"),
+    (r"(?:^|_)LANG(?:UAGE)?$|LOCALE", "en"),
+    (r"TIME_?ZONE|(?:^|_)TZ$", "UTC"),
+    (r"COUNTRY", "US"),
+    (r"CURRENCY", "USD"),
+    (r"VERSION", "1.0.0"),
+    (r"NETWORK|CHAIN$", "mainnet"),
+)
+
+
+def make_placeholder(asked: PackageInput, package: str = "") -> tuple[PlaceholderKind, str]:
+    """The kind of value that an input of a package gets, and the value. `package` helps to tell what is meant."""
+    kind = choose_kind(asked)
+    return kind, _value(kind, asked, package)
+
+
+def _value(kind: PlaceholderKind, asked: PackageInput, package: str) -> str:
+    name, source = normalise_input_name(asked.name), normalise_input_name(package)
+    made: Mapping[PlaceholderKind, Callable[[], str]] = {
+        PlaceholderKind.CHOICE: lambda: asked.choices[0],
+        PlaceholderKind.FORM: lambda: _filled(asked, package),
+        PlaceholderKind.SECRET: lambda: make_secret_placeholder(name, source, asked.hint),
+        PlaceholderKind.DATABASE: lambda: _database(f"{name} {asked.hint.upper()}", source),
+        PlaceholderKind.FILE: lambda: f"{FOLDER}/{TEXT}.{_first(_ENDINGS, name) or 'txt'}",
+        PlaceholderKind.TEXT: lambda: _text(name, source),
+    }
+    return made[kind]() if kind in made else _PLAIN[kind]
+
+
+def _filled(asked: PackageInput, package: str) -> str:
+    """The form with each variable's own placeholder in its place."""
+    whole = asked.form
+    for variable in asked.variables:
+        whole = whole.replace(f"{{{variable.name}}}", make_placeholder(variable, package)[1])
+    return whole
+
+
+def _database(told: str, package: str) -> str:
+    return _first(_DATABASES, told) or _first(_DATABASES, package) or _POSTGRES
+
+
+def _text(name: str, package: str) -> str:
+    known = make_secret_placeholder(name, package, "") if re.search(r"SLACK_(?:TEAM_ID|CHANNEL)", name) else ""
+    return known or _first(_WORDS, name) or TEXT
+
+
+def _first(table: tuple[tuple[str, str], ...], told: str) -> str:
+    return next((value for pattern, value in table if re.search(pattern, told)), "")

@@ -1,0 +1,49 @@
+"""Runs untrusted packages: installed without scripts, started in bubblewrap without a network."""
+
+from crawler.sandbox.availability import Availability, check_bubblewrap
+from crawler.sandbox.engines.pulled_images import RemovedImages, count_pulled_images
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.failure_messages import describe_start_failure
+from crawler.sandbox.image_engine import evict_images
+from crawler.sandbox.install.package_inventory import InstalledPackage, InstalledTree
+from crawler.sandbox.kernel.limits import Limits
+from crawler.sandbox.layers.eviction import EvictedLayers, EvictionPolicy, evict_layers
+from crawler.sandbox.runtime_selection import (
+    check_runtime,
+    check_runtimes,
+    choose_image_engine,
+    choose_runtime,
+    describe_containment,
+)
+from crawler.sandbox.sandbox_launcher import Sandbox, open_sandbox
+from crawler.sandbox.toolchain.pythons import find_interpreters as pythons
+from crawler.sandbox.toolchain.rootfs import PARTS, Rootfs, build_rootfs
+from crawler.sandbox.unsandboxed import UnsandboxedLauncher
+
+__all__ = [
+    "PARTS",
+    "Availability",
+    "EvictedLayers",
+    "EvictionPolicy",
+    "InstalledPackage",
+    "InstalledTree",
+    "Limits",
+    "RemovedImages",
+    "Rootfs",
+    "Sandbox",
+    "SandboxError",
+    "UnsandboxedLauncher",
+    "build_rootfs",
+    "check_bubblewrap",
+    "check_runtime",
+    "check_runtimes",
+    "choose_image_engine",
+    "choose_runtime",
+    "count_pulled_images",
+    "describe_containment",
+    "describe_start_failure",
+    "evict_images",
+    "evict_layers",
+    "open_sandbox",
+    "pythons",
+]

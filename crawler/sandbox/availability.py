@@ -1,0 +1,105 @@
+"""Can bubblewrap contain servers here? Asked before anything starts, and by `hallmark doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.sandbox.kernel import syscalls
+from crawler.sandbox.kernel.user_ids import INSTALLER_UID
+
+PATHS = "/usr/bin:/bin:/usr/local/bin"
+MIN_BUBBLEWRAP_VERSION = (0, 8)
+TRIAL = (
+    "--unshare-user",
+    "--unshare-net",
+    "--unshare-pid",
+    "--as-pid-1",  # else bubblewrap would not wait for its first process, and leave a zombie
+    "--ro-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+    "--",
+    "/bin/true",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a runtime can be had; if not, why, and what the user can do about it. `detail` says what was found."""
+
+    ok: bool
+    why: str = ""
+    fix: str = ""
+    detail: str = ""
+
+
+def check_bubblewrap() -> Availability:
+    """Try what bubblewrap needs: Linux, a known machine, bubblewrap, ldd, and user namespaces."""
+    if sys.platform != "linux":
+        return Availability(False, "the sandbox needs Linux", "run the crawl on Linux or in a Linux virtual machine")
+    if platform.machine() not in syscalls.AUDIT_ARCH:
+        return Availability(False, f"no seccomp filter for {platform.machine()}", "use x86_64 or aarch64")
+    binary = shutil.which("bwrap", path=PATHS)
+    if binary is None:
+        return Availability(False, "bubblewrap is not installed", "install it: apt-get install bubblewrap")
+    if shutil.which("ldd") is None:  # finds the libraries that the box needs
+        return Availability(False, "ldd is missing", "install the C library's tools (libc-bin or glibc-common)")
+    return _old(binary) or _namespaces(binary) or Availability(True, detail="namespaces of this kernel")
+
+
+def _old(binary: str) -> Availability | None:
+    said = subprocess.run([binary, "--version"], env={}, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    match = re.search(r"(\d+)\.(\d+)", said)
+    if match and (int(match[1]), int(match[2])) >= MIN_BUBBLEWRAP_VERSION:
+        return None
+    return Availability(False, f"bubblewrap is too old ({said.strip()})", "install bubblewrap 0.8 or newer")
+
+
+def _namespaces(binary: str) -> Availability | None:
+    # As the user that servers get: root may make namespaces where others may not.
+    uid = INSTALLER_UID if os.geteuid() == 0 else None
+    try:
+        trial = subprocess.run(  # noqa: S603
+            [binary, *TRIAL],
+            env={},
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=20,
+            user=uid,
+            group=uid,
+            extra_groups=None if uid is None else [],
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Availability(False, f"bubblewrap cannot be tried ({type(error).__name__})", "run `bwrap --version`")
+    if trial.returncode == 0:
+        return None
+    for name, refused in (
+        ("kernel.unprivileged_userns_clone", "0"),
+        ("user.max_user_namespaces", "0"),
+        ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+    ):
+        if _sysctl(name) == refused:
+            wanted = "0" if refused == "1" else "1" if name.endswith("clone") else "15000"
+            return Availability(
+                False, f"user namespaces are disabled ({name} = {refused})", f"sysctl -w {name}={wanted}"
+            )
+    said = trial.stderr.strip().splitlines()[-1:] or ["no message"]
+    fix = "allow user namespaces; in a container that takes a seccomp profile which permits unshare and mount"
+    return Availability(False, f"bubblewrap cannot make namespaces here ({said[0][:160]})", fix)
+
+
+def _sysctl(name: str) -> str | None:
+    try:
+        return (Path("/proc/sys") / name.replace(".", "/")).read_text("ascii").strip()
+    except OSError:
+        return None

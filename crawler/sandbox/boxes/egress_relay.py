@@ -1,0 +1,238 @@
+"""A box's only door, for installing and for what a person allows: a proxy that lets named endpoints through.
+
+It is on the host and listens inside the sandbox's network namespace. https is judged by CONNECT and again by the TLS
+server name, and stays encrypted end to end; plain http (loopback mirrors) is judged by the absolute request line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from crawler.http.address_guard import classify_address
+from crawler.sandbox.toolchain.package_indexes import Endpoint, parse_endpoint
+
+PORT = 3128
+HEAD_CAP = 16384
+REQUEST_SECONDS = 15.0
+CHUNK = 262144
+DOWNLOAD_CAP = 1 << 30
+TLS_HANDSHAKE = 22
+
+
+class RefusedError(Exception):
+    """The sandbox asked for something that is not on the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedEndpoints:
+    """What a box may reach: endpoints that the user configured, and others that must have public addresses.
+
+    For an install those are the user's own indexes, and the file hosts that their answers named.
+    """
+
+    configured: frozenset[Endpoint]
+    learned: frozenset[Endpoint] = frozenset()
+
+    def admits(self, wanted: Endpoint) -> bool:
+        """True for an endpoint on the list."""
+        return wanted in self.configured or wanted in self.learned
+
+
+NO_ENDPOINTS = AllowedEndpoints(frozenset())
+"""Nothing may be reached."""
+
+
+@dataclass(slots=True)
+class EgressRelay:
+    """Relays connections of one install.
+
+    `refused` lists what was asked for in vain, `failed` counts hosts that could not be reached, `received` bytes.
+    """
+
+    doors: AllowedEndpoints
+    cap: int = DOWNLOAD_CAP
+    refused: list[str] = field(default_factory=list)
+    failed: int = 0
+    received: int = 0
+    _addresses: dict[Endpoint, asyncio.Future[list[str]]] = field(default_factory=dict)
+    _handling: set[asyncio.Task[None]] = field(default_factory=set)
+    _server: asyncio.Server | None = None
+
+    async def serve(self, listener: socket.socket) -> asyncio.Server:
+        """Start to answer on a listening socket."""
+        listener.setblocking(False)
+        self._server = await asyncio.start_server(self._handle, sock=listener, limit=HEAD_CAP)
+        return self._server
+
+    async def close(self) -> None:
+        """Stop to listen, and end what hangs: a host that says nothing more would keep its connection for ever."""
+        if self._server is not None:
+            self._server.close()
+        pending = list(self._handling)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._handling.add(task)
+        task.add_done_callback(self._handling.discard)
+        try:
+            await self._relay(reader, writer)
+        except RefusedError as error:
+            self.refused.append(str(error))
+            with contextlib.suppress(OSError):
+                writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        except (OSError, EOFError, TimeoutError, ValueError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass  # cancelled by `close`: streams of Python 3.11 log a connection's task that ends so as an error
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with asyncio.timeout(REQUEST_SECONDS):
+            head = await reader.readuntil(b"\r\n\r\n")
+            method, _, rest = head.decode("latin-1").partition(" ")
+            address, _, _ = rest.partition(" ")
+            if method == "CONNECT":
+                wanted = parse_endpoint(f"https://{address}")
+                self._judge(wanted, address)
+                writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+                first = await _client_hello(reader, wanted)
+            else:
+                wanted = parse_endpoint(address)
+                self._judge(wanted if wanted and wanted.scheme == "http" else None, address)
+                first = _origin_form(head)
+            assert wanted is not None
+            upstream = await self._connect(wanted)
+        await self._splice((reader, writer), upstream, first)
+
+    def _judge(self, wanted: Endpoint | None, address: str) -> None:
+        if wanted is None or not self.doors.admits(wanted):
+            raise RefusedError(address[:200])
+
+    async def _connect(self, wanted: Endpoint) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        failure: OSError | None = None
+        try:
+            addresses = await self._resolve(wanted)
+            if wanted not in self.doors.configured:
+                await self._vet(wanted, addresses)
+            for address in addresses:
+                try:
+                    return await asyncio.open_connection(address, wanted.port)
+                except OSError as error:
+                    failure = error
+            raise failure or OSError("no address")
+        except (OSError, asyncio.CancelledError):  # CancelledError: out of patience
+            self.failed += 1
+            raise
+
+    async def _resolve(self, wanted: Endpoint) -> list[str]:
+        # One lookup per host and install: a burst of them was seen to lose answers and stall for five seconds.
+        if wanted not in self._addresses:
+            self._addresses[wanted] = asyncio.ensure_future(_lookup(wanted))
+        return await asyncio.shield(self._addresses[wanted])
+
+    async def _vet(self, wanted: Endpoint, addresses: list[str]) -> None:
+        """A file host that an index named must be public, unless the index itself lives in a private network."""
+        if all(classify_address(a) == "public" for a in addresses):
+            return
+        for own in self.doors.configured:
+            if not all(classify_address(a) == "public" for a in await self._resolve(own)):
+                return
+        raise RefusedError(f"{wanted.host} has a private address")
+
+    async def _splice(
+        self,
+        inner: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        outer: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        first: bytes,
+    ) -> None:
+        try:
+            outer[1].write(first)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_pump(inner[0], outer[1]))
+                group.create_task(self._download(outer[0], inner[1]))
+        except* OSError:
+            pass
+        finally:
+            outer[1].close()
+
+    async def _download(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(CHUNK):
+            self.received += len(data)
+            if self.received > self.cap:
+                raise ConnectionAbortedError("download limit")
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(CHUNK):
+        writer.write(data)
+        await writer.drain()
+    if writer.can_write_eof():
+        writer.write_eof()
+
+
+async def _lookup(wanted: Endpoint) -> list[str]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+async def _client_hello(reader: asyncio.StreamReader, wanted: Endpoint | None) -> bytes:
+    head = await reader.readexactly(5)
+    if head[0] != TLS_HANDSHAKE:
+        raise RefusedError("not TLS")
+    hello = head + await reader.readexactly(int.from_bytes(head[3:5], "big"))
+    name = parse_server_name(hello)
+    if wanted is None or (name is None and not _is_address(wanted.host)) or (name is not None and name != wanted.host):
+        raise RefusedError(f"TLS server name {name}")
+    return hello
+
+
+def parse_server_name(hello: bytes) -> str | None:
+    """The server name of a TLS ClientHello record (RFC 6066), None when it has none; raises ValueError if malformed."""
+    try:
+        at = 5 + 4 + 2 + 32
+        at += 1 + hello[at]
+        at += 2 + int.from_bytes(hello[at : at + 2], "big")
+        at += 1 + hello[at]
+        end = at + 2 + int.from_bytes(hello[at : at + 2], "big")
+        at += 2
+        while at + 4 <= min(end, len(hello)):
+            kind, length = int.from_bytes(hello[at : at + 2], "big"), int.from_bytes(hello[at + 2 : at + 4], "big")
+            if kind == 0:
+                size = int.from_bytes(hello[at + 7 : at + 9], "big")
+                return hello[at + 9 : at + 9 + size].decode("ascii").lower()
+            at += 4 + length
+    except IndexError as error:
+        raise ValueError("malformed ClientHello") from error
+    return None
+
+
+def _origin_form(head: bytes) -> bytes:
+    """The request with a path instead of an absolute address, one request per connection."""
+    line, _, rest = head.decode("latin-1").partition("\r\n")
+    method, address, version = line.split(" ", 2)
+    parts = urlsplit(address)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    kept = [h for h in rest.split("\r\n") if h and not h.lower().startswith(("connection:", "proxy-"))]
+    return "\r\n".join([f"{method} {path} {version}", *kept, "Connection: close", "", ""]).encode("latin-1")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

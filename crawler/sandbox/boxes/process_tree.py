@@ -1,0 +1,311 @@
+"""A started process tree: bounded streams, watched memory, and an end that no process survives."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from crawler.launcher import ProcessExit
+from crawler.sandbox.kernel.limits import MIB, Limits
+from crawler.sandbox.kernel.resource_usage import find_exceeded_limit
+from evidence.canonical import Json
+from evidence.kinds.behaviour import Behaviour
+from evidence.model import Absent, Reason
+
+STDERR_TAIL = 8192
+CHUNK = 65536
+POLL = 0.05
+GRACE = 1.0
+_HELD = re.compile(rb"^(?:RssAnon|VmPTE):\s*(\d+) kB$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class InitProcess:
+    """The first process of a box's pid namespace: the host's pid of it, and a descriptor that is ready when it is dead.
+
+    The kernel kills every other process of the namespace before it lets this one die.
+    """
+
+    pid: int
+    handle: int
+
+
+class ContainedProcess:
+    """A running process tree; `init` is None for one that is not contained."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        init: InitProcess | None,
+        limits: Limits,
+        facts: Mapping[str, Json],
+        *,
+        runtime: str,
+    ) -> None:
+        self._process = process
+        self._init = init
+        self._limits = limits
+        self._facts = facts
+        self._runtime = runtime
+        self._gone = False
+        self._then: list[Callable[[], Awaitable[None]]] = []
+        self._tell: Callable[[], Behaviour | Absent] | None = None
+        self._starved: Callable[[], bool] | None = None
+        self._behaviour: Behaviour | Absent = Absent(Reason.SANDBOX_RESTRICTED, f"nothing is observed in {runtime}")
+        self._seen = 0
+        self._ended = False
+        self._stopped_for: str | None = None
+        self._tail = bytearray()
+        self._end: asyncio.Task[ProcessExit] | None = None
+        loop = asyncio.get_running_loop()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+        self._deadline = loop.call_later(limits.seconds, self.kill, f"time limit of {limits.seconds:g} seconds")
+        self._tasks = [loop.create_task(self._drain_errors())]
+        if init is not None:
+            self._tasks.append(loop.create_task(self._watch(init.pid)))
+
+    @property
+    def runtime(self) -> str:
+        """What contains it; `none` for a bare command."""
+        return self._runtime
+
+    @property
+    def facts(self) -> Mapping[str, Json]:
+        """Stable facts about what was started."""
+        return self._facts
+
+    @property
+    def behaviour(self) -> Behaviour | Absent:
+        """What it tried to reach beyond its box, once it is stopped."""
+        return self._behaviour
+
+    @property
+    def stop_reason(self) -> str | None:
+        """The limit for which it was killed, if it was."""
+        return self._stopped_for
+
+    def observed_by(self, tell: Callable[[], Behaviour | Absent]) -> None:
+        """Who tells its behaviour, asked once when nothing of it is left."""
+        self._tell = tell
+
+    def set_memory_check(self, starved: Callable[[], bool]) -> None:
+        """Who knows whether the kernel killed one of its processes for want of memory."""
+        self._starved = starved
+
+    def after_stop(self, then: Callable[[], Awaitable[None]]) -> None:
+        """What to do once nothing of it is left, such as giving its user id back; in the order told."""
+        self._then.append(then)
+
+    async def read(self, limit: int) -> bytes:
+        """At most `limit` bytes of its stdout, empty at the end or once a limit was exceeded."""
+        stream = self._process.stdout
+        if stream is None or stream.closed or self._ended:
+            return b""
+        data = await read_available(stream.fileno(), min(limit, 1 << 20))
+        self._seen += len(data)
+        if self._seen > self._limits.output:
+            self.kill(f"output limit of {self._limits.output // MIB} MiB")
+            data = b""
+        self._ended = not data
+        return data
+
+    async def write(self, data: bytes) -> None:
+        """Write to its stdin; raises BrokenPipeError when it is gone."""
+        stream = self._process.stdin
+        if stream is None or stream.closed:
+            raise BrokenPipeError("the server's stdin is closed")
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(stream.fileno(), view) :]
+            except BlockingIOError:
+                await _ready(stream.fileno(), writing=True)
+            except BrokenPipeError:
+                self._gone = True
+                raise
+
+    async def close_stdin(self) -> None:
+        """Close its stdin, which asks a well-behaved server to exit."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def wait(self) -> int:
+        """Its exit code once it has ended by itself (negative: signal)."""
+        await _exited(self._process)
+        code = self._process.wait()
+        return 128 - code if code > 128 else code
+
+    def kill(self, why: str | None = None) -> None:
+        """Kill the whole tree now. `why` names the limit, when one was exceeded."""
+        if self._process.poll() is None:
+            self._stopped_for = self._stopped_for or why
+            _kill(self._process, self._init)
+
+    async def stop(self) -> ProcessExit:
+        """Kill it and every descendant; safe to call twice."""
+        if self._end is None:
+            self._end = asyncio.get_running_loop().create_task(self._stop())
+        return await asyncio.shield(self._end)  # who waits may be cancelled; the end goes on
+
+    async def _stop(self) -> ProcessExit:
+        self._deadline.cancel()
+        if (self._ended or self._gone) and self._stopped_for is None:  # it is ending: let it say its exit code
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_exited(self._process), GRACE)
+        alive = self._process.poll() is None
+        _kill(self._process, self._init)
+        if not alive and self._stopped_for is None and await self._has_starved():
+            self._stopped_for = f"memory limit of {self._limits.memory // MIB} MiB"
+        code = None if alive or self._stopped_for else await self.wait()
+        await self._all_dead()
+        if self._tell is not None:
+            self._behaviour = self._tell()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._tasks[0]), GRACE)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        while self._then:
+            await self._then.pop(0)()
+        return ProcessExit(code, self._last_words())
+
+    async def _has_starved(self) -> bool:
+        return self._starved is not None and self._starved()
+
+    async def _all_dead(self) -> None:
+        if self._init is not None:
+            await _ready(self._init.handle)
+            try:  # it reports the end of its only child, and ends itself
+                await asyncio.wait_for(_exited(self._process), GRACE)
+            except TimeoutError:
+                self._process.kill()
+        await _exited(self._process)
+        self._process.wait()
+        if self._init is not None:
+            with contextlib.suppress(ChildProcessError):  # left to us where we are process 1, or a reaper
+                os.waitid(os.P_PIDFD, self._init.handle, os.WEXITED | os.WNOHANG)  # noqa: ASYNC222 (it does not wait)
+            os.close(self._init.handle)
+
+    def _last_words(self) -> str:
+        tail = bytes(self._tail)
+        whole = tail[tail.find(b"\n") + 1 :] if len(tail) == STDERR_TAIL else tail  # half a line may hold half a secret
+        said = whole.decode("utf-8", "replace")
+        return f"{said.rstrip()}\nsandbox: stopped at the {self._stopped_for}".lstrip() if self._stopped_for else said
+
+    async def _drain_errors(self) -> None:
+        stream, total = self._process.stderr, 0
+        while stream is not None and (data := await read_available(stream.fileno(), CHUNK)):
+            total += len(data)
+            self._tail += data
+            del self._tail[:-STDERR_TAIL]
+            if total > self._limits.errors:
+                self.kill(f"stderr limit of {self._limits.errors // MIB} MiB")
+
+    async def _watch(self, init: int) -> None:
+        """Memory of the whole tree, of which resource limits see one process each, and what they do not see."""
+        while self._process.poll() is None:
+            pids = list_descendants(init)
+            if sum(map(measure_private_memory, pids)) > self._limits.memory:
+                self.kill(f"memory limit of {self._limits.memory // MIB} MiB")
+            if too_much := find_exceeded_limit(init, self._limits):
+                self.kill(too_much)
+            await asyncio.sleep(POLL)
+
+
+def list_descendants(init: int) -> list[int]:
+    """The pids of `init` and all its descendants; in a pid namespace no process can leave that tree."""
+    found, queue = [], [init]
+    while queue:
+        pid = queue.pop()
+        found.append(pid)
+        try:
+            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                queue += map(int, _said(f"/proc/{pid}/task/{thread}/children").split())
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def measure_private_memory(pid: int) -> int:
+    """Bytes of a process that no file backs, the tables of its pages included; 0 when it is gone.
+
+    Pages that are read and never written are not resident, but the tables that name them are memory all the same.
+    """
+    try:
+        # By lines: a process may call itself `RssAnon: 0`, but its name has no end of line.
+        return sum(int(found) << 10 for found in _HELD.findall(_said(f"/proc/{pid}/status")))
+    except OSError:
+        return 0
+
+
+def _said(path: str) -> bytes:
+    """What a file of the kernel's says; read twenty times a second for every thread, so without much ado."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(handle, CHUNK)
+    finally:
+        os.close(handle)
+
+
+def _kill(process: subprocess.Popen[bytes], init: InitProcess | None) -> None:
+    # Not who waits for the first process: killed before it has buried its child, it would leave a zombie to pid 1, and
+    # where that one buries nobody, zombies use up the processes that a box's user id may have.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if init is not None:
+            signal.pidfd_send_signal(init.handle, signal.SIGKILL)
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _exited(process: subprocess.Popen[bytes]) -> None:
+    if not hasattr(os, "pidfd_open"):  # macOS, where commands run without a sandbox
+        while process.poll() is None:  # noqa: ASYNC110 (there is no event to wait for)
+            await asyncio.sleep(POLL)
+    if process.poll() is not None:
+        return
+    try:
+        handle = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    try:
+        await _ready(handle)
+    finally:
+        os.close(handle)
+
+
+async def read_available(handle: int, limit: int) -> bytes:
+    """At most `limit` bytes of a non-blocking descriptor as soon as there are any; empty at its end."""
+    while True:
+        try:
+            return os.read(handle, limit)
+        except BlockingIOError:
+            await _ready(handle)
+        except OSError:
+            return b""
+
+
+def _resolve(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_result(None)
+
+
+async def _ready(handle: int, *, writing: bool = False) -> None:
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    add, remove = (loop.add_writer, loop.remove_writer) if writing else (loop.add_reader, loop.remove_reader)
+    add(handle, _resolve, done)
+    try:
+        await done
+    finally:
+        remove(handle)

@@ -1,0 +1,94 @@
+"""Why a package could not be installed or started, in words that are the same on every run and every machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from crawler.launcher import ProcessExit
+from crawler.secret_masking import mask_secrets
+from evidence.canonical import Json
+from evidence.model import Absent, Reason
+
+_SAYS_MISSING = re.compile(
+    r"- 404\b|was not found in the package registry|there (?:is|are) no versions? of|No version matching"
+)
+_SAYS_RUNTIME = re.compile(r"does not satisfy Python|requires Python|Python>=?=?[\d.]+.* (?:incompatible|unsatisf)")
+_SAYS_NO_WHEEL = re.compile(r"no (?:usable |compatible )?wheels?|building from source is disabled|no matching platform")
+# What a start says when a file that an install script would have made is not there.
+_MISSES_BINARY = re.compile(
+    r"\.node\b|bindings file|prebuil[dt]|postinstall|install script|ERR_DLOPEN_FAILED|reinstall|native module",
+    re.IGNORECASE,
+)
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ERROR = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b|error\b|fatal\b|\"message\":", re.IGNORECASE)
+# Whatever changes from start to start: identifiers, dates, times, addresses, ports, process ids, durations.
+_VOLATILE = (
+    (re.compile(r"https?://[^\s'\"<>)]+"), "<url>"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "<id>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "<time>"),
+    (re.compile(r"\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"), "<time>"),
+    (re.compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), "<address>"),
+    (re.compile(r"\b[0-9a-f]{16,}\b", re.IGNORECASE), "<id>"),
+    (re.compile(r"/tmp/[\w./-]+"), "<temporary file>"),  # noqa: S108
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|µs|us)\b"), "<duration>"),
+    (re.compile(r"(?:\bpid[ =:]*|\bprocess )\d+", re.IGNORECASE), "<pid>"),
+    (
+        re.compile(r"((?:\b\d{1,3}(?:\.\d{1,3}){3}|\blocalhost|\[[0-9a-f:.]*\]|::1?)):\d{1,5}\b", re.IGNORECASE),
+        r"\1:<port>",
+    ),
+    (re.compile(r"(\bport\b[\"']?[ =:#]*)\d{1,5}\b", re.IGNORECASE), r"\1<port>"),
+    (re.compile(r"\b\d{10,}(?:\.\d+)?\b"), "<id>"),
+)
+MAX_MESSAGE_LENGTH = 300
+
+
+def describe_install_failure(said: str) -> Absent:
+    """Why bun or uv failed."""
+    flat = re.sub(r"\s+", " ", _ANSI.sub("", said))
+    start = max(flat.rfind("error:"), flat.find("╰─▶"), 0)
+    text = (
+        stabilise_line(flat[start:].replace("error:", "").replace("╰─▶", "")) or "the installer failed without a word"
+    )
+    if _SAYS_MISSING.search(flat):
+        return Absent(Reason.NO_PACKAGE, text)
+    if _SAYS_RUNTIME.search(flat):
+        return Absent(Reason.RUNTIME_UNSUPPORTED, text)
+    if _SAYS_NO_WHEEL.search(flat):
+        return Absent(Reason.INSTALL_FAILED, f"no wheel to install: {text}"[:MAX_MESSAGE_LENGTH])
+    return Absent(Reason.INSTALL_FAILED, text)
+
+
+def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit) -> Absent:
+    """Why a server that was started never answered, from the facts of its launch and the way it ended."""
+    text = find_last_error_line(end.stderr)
+    blocked = facts.get("install_scripts_blocked")
+    if isinstance(blocked, list) and blocked and _MISSES_BINARY.search(end.stderr):
+        names = ", ".join(str(name) for name in blocked[:5])
+        return Absent(
+            Reason.INSTALL_SCRIPTS_REQUIRED, f"{names} did not run install scripts; {text}"[:MAX_MESSAGE_LENGTH]
+        )
+    how = "" if end.code is None else f"exit code {end.code}" if end.code >= 0 else f"signal {-end.code}"
+    return Absent(Reason.START_FAILED, ": ".join(part for part in (how, text) if part)[:MAX_MESSAGE_LENGTH])
+
+
+def find_last_error_line(stderr: str) -> str:
+    """The line of stderr that says most: the last that names an error, else the last one."""
+    lines = [line for line in map(str.strip, _ANSI.sub("", stderr).splitlines()) if line]
+    errors = [line for line in lines if _ERROR.match(line, 0, MAX_MESSAGE_LENGTH)]
+    ours = [line for line in lines if line.startswith("sandbox: ")]
+    told = [line for line in lines if re.search(r"[^\W\d_]{2}", line)]
+    return stabilise_line((ours or errors or told or lines or [""])[-1])
+
+
+def strip_colour_codes(text: str) -> str:
+    """What a process wrote without the codes that colour it."""
+    return _ANSI.sub("", text)
+
+
+def stabilise_line(text: str) -> str:
+    """`text` on one line, without what changes between runs and what looks like a secret."""
+    for pattern, mark in _VOLATILE:
+        text = pattern.sub(mark, text)
+    text = mask_secrets(text[: 4 * MAX_MESSAGE_LENGTH])
+    return re.sub(r"\s+", " ", text).strip()[:MAX_MESSAGE_LENGTH]

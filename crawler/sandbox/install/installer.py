@@ -1,0 +1,250 @@
+"""The install phase: resolve, download and unpack in a box whose only door is the relay; nothing of a package runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from crawler.sandbox.boxes import bubblewrap
+from crawler.sandbox.boxes.box import Bind, Box
+from crawler.sandbox.boxes.egress_relay import AllowedEndpoints, EgressRelay
+from crawler.sandbox.boxes.process_tree import ContainedProcess
+from crawler.sandbox.boxes.relay_listener import PROXY_ENVIRONMENT, listen_before, receive_listener
+from crawler.sandbox.failure_messages import describe_install_failure, stabilise_line
+from crawler.sandbox.install.install_result import read_installed_top
+from crawler.sandbox.kernel.limits import INSTALL, MIB, Limits
+from crawler.sandbox.kernel.user_ids import Identity, hold_lock, installer_identity
+from crawler.sandbox.layers import layers, trees
+from crawler.sandbox.layers.eviction import LOCK
+from crawler.sandbox.package_spec import PackageSpec
+from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex
+from crawler.sandbox.toolchain.rootfs import Rootfs
+from evidence.model import Absent, Reason
+
+BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
+POLL = 0.25
+POLL_PAUSE = 2.0
+"""Seconds after which what was written is counted even when the disk did not fill: others may have freed as much."""
+MAX_OUTPUT = 4000
+_FULL = "little that is left of our disk"
+# What bun and uv say of an index that is away or does not serve us, seen through TLS.
+_SAYS_AWAY = re.compile(
+    r"- (?:408|429|5\d\d)\b|server error \(5\d\d|Too Many Requests|ConnectionRefused|ConnectionClosed|ConnectionReset"
+    r"|FailedToOpenSocket|Unable to connect|error sending request|connection (?:closed|reset)|timed out|Timeout\b"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallCaps:
+    """What one installation may put on the disk: a tree, and `room` for it, its downloads and their copies together.
+
+    `disk_floor` is what must stay free for everybody else; `seconds` and the rest are in its Limits.
+    """
+
+    size: int = 1024 * MIB
+    files: int = 100_000
+    download: int = 512 * MIB
+    room: int = 3072 * MIB
+    room_files: int = 300_000
+    disk_floor: int = 512 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallResult:
+    """A settled layer and what its top package offers. `python`: for which interpreter; empty: the one that runs us."""
+
+    version: str
+    layer: str
+    commands: dict[str, list[str]]
+    blocked_scripts: list[str]
+    engines: str | None
+    python: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installer:
+    """Installs packages into `store` with the tools of `rootfs`."""
+
+    rootfs: Rootfs
+    store: layers.Layers
+    bundle: Path
+    caps: InstallCaps = InstallCaps()
+    limits: Limits = INSTALL
+
+    async def install(
+        self, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex, doors: AllowedEndpoints, now: datetime
+    ) -> InstallResult | Absent:
+        """Install `spec` as a new layer; Absent says why not. `newest` is what the index calls it without a version."""
+        try:
+            async with self._workshop() as work:
+                command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index)
+                said = await self._run(command, work, doors)
+                if isinstance(said, Absent):
+                    return said
+                return await asyncio.to_thread(self._keep, work, spec, now)
+        except OSError as error:  # what the package unpacks to was looked at before: this is our own disk
+            return Absent(Reason.NOT_COLLECTED, f"the cache of the sandbox cannot be written ({type(error).__name__})")
+
+    @contextlib.asynccontextmanager
+    async def _workshop(self) -> AsyncIterator[Path]:
+        work = await asyncio.to_thread(_open_workshop, self.store.cache_dir, installer_identity())
+        async with hold_lock(work / LOCK):
+            try:
+                yield work
+            finally:
+                await asyncio.to_thread(trees.remove_tree, work)
+
+    async def _run(self, command: Sequence[str], work: Path, doors: AllowedEndpoints) -> str | Absent:
+        ours, theirs = socket.socketpair()
+        relay = EgressRelay(doors, cap=self.caps.download)
+        with ours:
+            with theirs:
+                start = listen_before(theirs.fileno(), command)
+                box = self._box(work)
+                process = await bubblewrap.start_in_box(box, start, installer_identity(), inherited=(theirs.fileno(),))
+            try:
+                if listener := await asyncio.to_thread(receive_listener, ours):
+                    await relay.serve(listener)
+                said = await self._attend(process, work)
+            finally:
+                end = await process.stop()
+                await relay.close()
+        if process.stop_reason:
+            return _stopped(process.stop_reason)
+        if relay.received > self.caps.download:
+            return Absent(Reason.TOO_LARGE, f"the package needs more than {self.caps.download // MIB} MiB of downloads")
+        return said if end.code == 0 else _failed(said + end.stderr, relay)
+
+    def _box(self, work: Path) -> Box:
+        environment = {
+            **PROXY_ENVIRONMENT,
+            **dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"), BUNDLE),
+            "BUN_INSTALL_CACHE_DIR": "/cache/bun",
+            "UV_CACHE_DIR": "/cache/uv",
+            "PYC_INVALIDATION_MODE": "UNCHECKED_HASH",
+            **dict.fromkeys(("PYTHONSAFEPATH", "PYTHONNOUSERSITE", "DO_NOT_TRACK"), "1"),
+        }
+        binds = (
+            Bind(work / "out", "/app", writable=True),
+            Bind(work / "downloads", "/cache", writable=True),
+            Bind(self.rootfs.tools, "/opt/tools"),
+            Bind(self.bundle, BUNDLE),
+        )
+        return Box(root=self.rootfs.root, binds=binds, environment=environment, folder="/app", limits=self.limits)
+
+    async def _attend(self, process: ContainedProcess, work: Path) -> str:
+        """Read what the installer says until it ends, and stop it when it takes too much of the disk."""
+        guard = asyncio.create_task(self._guard(process, work))
+        said = bytearray()
+        try:
+            await process.close_stdin()
+            while data := await process.read(65536):
+                said += data
+                del said[:-MAX_OUTPUT]
+        finally:
+            guard.cancel()
+        return said.decode("utf-8", "replace")
+
+    async def _guard(self, process: ContainedProcess, work: Path) -> None:
+        before, clock = os.statvfs(work), asyncio.get_running_loop().time
+        soon = later = 0.0
+        while True:
+            now = os.statvfs(work)
+            if now.f_bavail * now.f_frsize < self.caps.disk_floor:
+                process.kill(_FULL)
+            if (began := clock()) >= (soon if self._fills(before, now) else later):
+                size, count = await asyncio.to_thread(trees.measure_usage, work, self.caps.room_files)
+                if size > self.caps.room or count > self.caps.room_files:
+                    process.kill(f"size limit of {self.caps.room // MIB} MiB and {self.caps.room_files} files")
+                soon, later = clock() + min(POLL_PAUSE, 10 * (clock() - began)), clock() + POLL_PAUSE
+            await asyncio.sleep(POLL)
+
+    def _fills(self, before: os.statvfs_result, now: os.statvfs_result) -> bool:
+        """Whether the disk filled so much that it may be the installation."""
+        taken = (before.f_bavail - now.f_bavail) * now.f_frsize
+        return taken > self.caps.size // 2 or before.f_favail - now.f_favail > self.caps.files
+
+    def _keep(self, work: Path, spec: PackageSpec, now: datetime) -> InstallResult | Absent:
+        tree = work / "out"
+        try:
+            size, count = trees.settle_tree(tree)
+        except OSError as error:
+            return Absent(Reason.INSTALL_FAILED, f"what the package unpacks to cannot be read ({type(error).__name__})")
+        if size > self.caps.size or count > self.caps.files:
+            most = f"{self.caps.size // MIB} MiB or {self.caps.files} files"
+            return Absent(Reason.TOO_LARGE, f"the package unpacks to more than {most}")
+        found = read_installed_top(tree, spec)
+        if isinstance(found, Absent):
+            return found
+        return InstallResult(
+            version=found.version,
+            layer=self.store.adopt(tree, spec.ecosystem, found.lock, (size, count), now),
+            commands=found.commands,
+            blocked_scripts=found.blocked_scripts,
+            engines=found.engines,
+        )
+
+
+def _stopped(limit: str) -> Absent:
+    """What an installation that was stopped tells of the package, and what of us."""
+    said = f"the installation was stopped at the {limit}"
+    if limit == _FULL:
+        return Absent(Reason.NOT_COLLECTED, said)
+    if limit.startswith("time"):
+        return Absent(Reason.TIMEOUT, said)
+    return Absent(Reason.TOO_LARGE if limit.startswith("size") else Reason.INSTALL_FAILED, said)
+
+
+def _failed(said: str, relay: EgressRelay) -> Absent:
+    """Why an installer gave up: by its own words, unless the relay knows that the network or an index was away."""
+    why = describe_install_failure(said)
+    if why.reason is not Reason.INSTALL_FAILED:
+        return why
+    if relay.refused:
+        hosts = ", ".join(sorted(set(relay.refused))[:3])
+        return Absent(Reason.INSTALL_FAILED, f"it needs something that no package index holds: {stabilise_line(hosts)}")
+    if relay.failed or _SAYS_AWAY.search(said):
+        return Absent(Reason.NOT_COLLECTED, "the package index could not be reached by the installer")
+    return why
+
+
+def _open_workshop(cache_dir: Path, who: Identity) -> Path:
+    folder = cache_dir / "work"
+    folder.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=folder))
+    for path in (work / "out", work / "downloads"):
+        path.mkdir()
+        if who.uid is not None:
+            os.chown(path, who.uid, who.uid)
+    return work
+
+
+def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex) -> list[str]:
+    if isinstance(index, NpmIndex):
+        manifest = {"name": "layer", "private": True, "dependencies": {spec.name: newest}}
+        _give(out / "package.json", json.dumps(manifest))
+        scopes = "".join(f"{json.dumps(scope)} = {json.dumps(url)}\n" for scope, url in index.scopes)
+        _give(out / "bunfig.toml", f"[install]\nregistry = {json.dumps(index.url)}\n[install.scopes]\n{scopes}")
+        return ["/opt/tools/bun", "install", "--ignore-scripts", "--no-progress", "--backend=copyfile"]
+    wanted = f"{spec.name}{spec.extras}{f'=={spec.version}' if spec.version else ''}"
+    extra = [option for url in index.extra for option in ("--index", url)]
+    return [
+        "/opt/tools/uv", "pip", "install", "--no-config", "--only-binary", ":all:", "--python", "/usr/bin/python3",
+        "--no-python-downloads", "--target", "/app", "--link-mode", "copy", "--compile-bytecode", "--no-progress",
+        "--refresh-package", spec.name,
+        "--color", "never", "--default-index", index.url, *extra, "--", wanted,
+    ]  # fmt: skip
+
+
+def _give(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+    path.chmod(0o644)

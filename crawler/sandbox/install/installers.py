@@ -1,0 +1,101 @@
+"""One installer for each Python of a sandbox, and which of them installs a package."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.failure_messages import MAX_MESSAGE_LENGTH, stabilise_line
+from crawler.sandbox.install.installer import Installer, InstallResult
+from crawler.sandbox.layers.layers import Layers
+from crawler.sandbox.package_spec import PackageSpec
+from crawler.sandbox.toolchain import rootfs
+from crawler.sandbox.toolchain.host import Interpreter
+from crawler.sandbox.toolchain.index_queries import IndexAnswer
+from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex
+from crawler.sandbox.toolchain.pythons import Pythons
+from evidence.model import Absent, Reason, TargetType
+
+_MORE: Final = "install another one, or see HALLMARK_SANDBOX_PYTHONS"
+_SHOWN: Final = 80  # characters of a requirement
+
+
+@dataclass(slots=True)
+class Installers:
+    """Installers for the Pythons of one cache beside our own, whose root file systems are built when first needed."""
+
+    cache_dir: Path = Path()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    progress: Callable[[str], None] = lambda _: None
+    pythons: Pythons = field(default_factory=Pythons)
+    _made: dict[str, Installer] = field(default_factory=dict)
+    _making: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def of(self, python: str, own: Installer) -> Installer:
+        """The installer for a Python (`3.12`), which is `own` for our own or an empty name; raises SandboxError."""
+        if python in {"", self.pythons.own.version}:
+            return own
+        async with self._making:
+            if python not in self._made:
+                self._made[python] = await self._make(python, own)
+        return replace(own, rootfs=self._made[python].rootfs, store=self._made[python].store)
+
+    async def install(
+        self,
+        own: Installer,
+        spec: PackageSpec,
+        answer: IndexAnswer,
+        index: NpmIndex | PythonIndex,
+        *,
+        doors: AllowedEndpoints,
+        now: datetime,
+    ) -> InstallResult | Absent:
+        """Install `spec` for the first Python that it and all that it depends on allow; Absent says why not."""
+        if spec.ecosystem is not TargetType.PYPI:
+            return await own.install(spec, answer.newest, index, doors, now)
+        allowed = self.pythons.allowed(answer.requires_python)
+        python: Interpreter | None = await _next(allowed) or self.pythons.own  # for which there may be an older version
+        unfit: Absent | None = None
+        while python:
+            installer = await self.of(python.version, own)
+            found = await installer.install(spec, answer.newest, index, doors, now)
+            if isinstance(found, InstallResult):
+                return replace(found, python="" if installer is own else python.version)
+            if found.reason is not Reason.RUNTIME_UNSUPPORTED:
+                return found
+            unfit, python = unfit or found, await _next(allowed)
+        return await asyncio.to_thread(self._refusal, answer.requires_python, unfit)
+
+    def _refusal(self, requirement: str | None, unfit: Absent | None) -> Absent:
+        """What is needed, what is there, and what to do; for a dependency's need, what the resolver says of it."""
+        have = ", ".join(self.pythons.versions)
+        if next(self.pythons.allowed(requirement), None) is None:
+            needs = f"it needs Python {stabilise_line(requirement or '')[:_SHOWN]}, and there is {have}; {_MORE}"
+            return Absent(Reason.RUNTIME_UNSUPPORTED, needs)
+        said = unfit.detail if unfit else ""
+        needs = f"what it depends on needs another Python than there is ({have}; {_MORE}): {said}"
+        return Absent(Reason.RUNTIME_UNSUPPORTED, needs[:MAX_MESSAGE_LENGTH])
+
+    async def _make(self, python: str, own: Installer) -> Installer:
+        found = await asyncio.to_thread(self.pythons.get, python)
+        if found is None:
+            raise SandboxError(f"Python {python} is not there any more; install it again, or start hallmark anew")
+        root = await rootfs.build_rootfs(self.cache_dir, self.progress, environ=self.environ, python=found)
+        return replace(own, rootfs=root, store=Layers(self.cache_dir, layer_abi(found)))
+
+
+async def _next(pythons: Iterator[Interpreter]) -> Interpreter | None:
+    """The next one, which may have to be started to be asked."""
+    return await asyncio.to_thread(lambda: next(pythons, None))
+
+
+def layer_abi(python: Interpreter) -> str:
+    """What a layer is made for."""
+    return f"{python.name}-{platform.machine()}"

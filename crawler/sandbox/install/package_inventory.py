@@ -1,0 +1,295 @@
+"""What is inside an installed layer: every package with its version, read from its manifests. Nothing is executed.
+
+The files are the work of strangers. No link is followed, nothing that is not a regular file is opened, and bytes, files
+and nesting are bounded; what could not be read is listed instead (docs/decisions/0017).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from email.errors import MessageError
+from email.parser import BytesHeaderParser
+from email.policy import compat32
+from pathlib import Path
+from typing import Final, Literal
+
+from packaging.utils import canonicalize_name
+
+from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.model import TargetType
+
+_MODULES: Final = "node_modules"
+_DIST_INFO: Final = ".dist-info"
+_PRINTABLE: Final = re.compile(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]{1,256}")
+_PLAIN_PATH: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_NEEDS: Final = ("dependencies", "optionalDependencies", "peerDependencies")
+_REQUIRED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeLimits:
+    """`manifest` and `total`: bytes of one manifest and of all. `entries`: directory entries looked at."""
+
+    packages: int = 20_000
+    manifest: int = 1 << 20
+    total: int = 256 << 20
+    entries: int = 200_000
+    depth: int = 32
+    unread: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledPackage:
+    """One package of the tree, by the word of its own manifest. `path` is its folder or metadata, relative."""
+
+    ecosystem: Literal["npm", "PyPI"]
+    name: str
+    version: str
+    relation: Literal["direct", "transitive"]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadPlace:
+    """A place of the tree that could not be read, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledTree:
+    """A server's package as it was installed, and what it brought along, sorted; the package itself is not among it.
+
+    `complete` is false when a bound was hit or something could not be read.
+    """
+
+    ecosystem: Literal["npm", "PyPI"]
+    name: str
+    version: str
+    packages: tuple[InstalledPackage, ...]
+    unread: tuple[UnreadPlace, ...] = ()
+    complete: bool = True
+
+
+def read_tree(
+    tree: Path, ecosystem: TargetType, name: str, version: str, limits: TreeLimits | None = None
+) -> InstalledTree:
+    """The packages below a settled layer that was made for `name`, an npm or PyPI package."""
+    reading = _Reading(tree, limits or TreeLimits())
+    if ecosystem is TargetType.NPM:
+        found = _npm_packages(reading, name)
+        return reading.tree_of("npm", name, version, found)
+    return reading.tree_of("PyPI", name, version, _python_packages(reading, name))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The bounds, and what is left of them."""
+
+    tree: Path
+    limits: TreeLimits
+    unread: list[UnreadPlace] = field(default_factory=list)
+    complete: bool = True
+    bytes_read: int = 0
+    entries_seen: int = 0
+
+    def tree_of(
+        self, ecosystem: Literal["npm", "PyPI"], name: str, version: str, found: Iterator[InstalledPackage]
+    ) -> InstalledTree:
+        """Gather what is found, up to the bound."""
+        packages: list[InstalledPackage] = []
+        for package in found:
+            if len(packages) == self.limits.packages:
+                self.leave_out("", f"more than {self.limits.packages} packages")
+                break
+            packages.append(package)
+        return InstalledTree(
+            ecosystem=ecosystem,
+            name=name,
+            version=version,
+            packages=tuple(sorted(packages, key=lambda one: (one.name, one.version, one.path))),
+            unread=tuple(sorted(self.unread, key=lambda one: (one.path, one.why))),
+            complete=self.complete,
+        )
+
+    def leave_out(self, path: str, why: str) -> None:
+        """Remember that something was not read."""
+        self.complete = False
+        if len(self.unread) < self.limits.unread:
+            self.unread.append(UnreadPlace(_shown(path), why))
+
+    def folders(self, path: str) -> list[str]:
+        """Names of the real folders in a folder, sorted; empty when there is no such folder."""
+        try:
+            at = _open_inside(self.tree, path, os.O_DIRECTORY)
+        except (OSError, ValueError):
+            return []
+        found: list[str] = []
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    self.entries_seen += 1
+                    if self.entries_seen > self.limits.entries:
+                        self.leave_out(path, f"more than {self.limits.entries} entries")
+                        break
+                    if entry.is_dir(follow_symlinks=False):
+                        found.append(entry.name)
+        except OSError:
+            self.leave_out(path, "it cannot be listed")
+        finally:
+            os.close(at)
+        return sorted(found)
+
+    def text(self, path: str) -> bytes | None:
+        """The bytes of a manifest; None, and a note, when it is not a regular file within the bounds."""
+        try:
+            at = _open_inside(self.tree, path, os.O_NONBLOCK)
+        except (OSError, ValueError):
+            self.leave_out(path, "it cannot be opened as a file")
+            return None
+        try:
+            info = os.fstat(at)
+            if not stat.S_ISREG(info.st_mode):
+                self.leave_out(path, "it is not a regular file")
+            elif info.st_size > self.limits.manifest:
+                self.leave_out(path, f"more than {self.limits.manifest} bytes")
+            elif self.bytes_read + info.st_size > self.limits.total:
+                self.leave_out(path, f"more than {self.limits.total} bytes of manifests")
+            else:
+                self.bytes_read += info.st_size
+                return os.read(at, self.limits.manifest)
+        except OSError:
+            self.leave_out(path, "it cannot be read")
+        finally:
+            os.close(at)
+        return None
+
+    def members(self, path: str) -> Mapping[str, Json] | None:
+        """The JSON object of a manifest."""
+        raw = self.text(path)
+        try:
+            value = parse_json(raw.removeprefix(b"\xef\xbb\xbf"), max_bytes=self.limits.manifest) if raw else None
+        except NotJson:
+            value = None
+        if raw is not None and not isinstance(value, Mapping):
+            self.leave_out(path, "it is no JSON object")
+        return value if isinstance(value, Mapping) else None
+
+
+def _npm_packages(reading: _Reading, top: str) -> Iterator[InstalledPackage]:
+    own = f"{_MODULES}/{top}"
+    places = list(_npm_places(reading, _MODULES, 1))
+    direct = _direct_places(reading, own, frozenset(places))
+    for path in places:
+        if path == own:
+            continue
+        manifest = reading.members(f"{path}/package.json")
+        if manifest is None:
+            continue
+        name, version = _npm_name(manifest.get("name")), _word(manifest.get("version"))
+        if name is None or version is None:
+            reading.leave_out(f"{path}/package.json", "it has no name and version")
+            continue
+        relation: Literal["direct", "transitive"] = "direct" if path in direct else "transitive"
+        yield InstalledPackage(ecosystem="npm", name=name, version=version, relation=relation, path=_shown(path))
+
+
+def _npm_places(reading: _Reading, modules: str, depth: int) -> Iterator[str]:
+    """The folders of packages in a `node_modules`, and in those below them."""
+    if depth > reading.limits.depth:
+        reading.leave_out(modules, f"nested more than {reading.limits.depth} deep")
+        return
+    for name in reading.folders(modules):
+        if name.startswith("."):
+            continue  # .bin and the like hold no packages
+        inner = [f"{name}/{part}" for part in reading.folders(f"{modules}/{name}")] if name.startswith("@") else [name]
+        for package in inner:
+            path = f"{modules}/{package}"
+            yield path
+            yield from _npm_places(reading, f"{path}/{_MODULES}", depth + 1)
+
+
+def _direct_places(reading: _Reading, own: str, places: frozenset[str]) -> frozenset[str]:
+    """Where Node finds what the package itself requires: its own `node_modules` first, then the one it lies in."""
+    manifest = (reading.members(f"{own}/package.json") if own in places else None) or {}
+    tables = (manifest.get(member) for member in _NEEDS)
+    needed = {name for table in tables if isinstance(table, Mapping) for name in table if _npm_name(name)}
+    inner = {name for name in needed if f"{own}/{_MODULES}/{name}" in places}
+    return frozenset({f"{own}/{_MODULES}/{name}" for name in inner} | {f"{_MODULES}/{name}" for name in needed - inner})
+
+
+def _python_packages(reading: _Reading, top: str) -> Iterator[InstalledPackage]:
+    infos = [name for name in reading.folders("") if name.endswith(_DIST_INFO)]
+    headers = {info: found for info in infos if (found := _headers(reading, info)) is not None}
+    own = {info for info, found in headers.items() if found.name == canonicalize_name(top)}
+    needed = {name for info in own for name in headers[info].needs}
+    for info, found in headers.items():
+        if info not in own:
+            relation: Literal["direct", "transitive"] = "direct" if found.name in needed else "transitive"
+            yield InstalledPackage(
+                ecosystem="PyPI", name=found.name, version=found.version, relation=relation, path=_shown(info)
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Headers:
+    name: str
+    version: str
+    needs: frozenset[str]
+
+
+def _headers(reading: _Reading, info: str) -> _Headers | None:
+    path = f"{info}/METADATA"
+    raw = reading.text(path)
+    if raw is None:
+        return None
+    try:
+        message = BytesHeaderParser(policy=compat32).parsebytes(raw)
+        name, version = (
+            normalise_pypi_name(str(message["Name"] or "").strip()),
+            _word(str(message["Version"] or "").strip()),
+        )
+        texts = (str(text) for text in message.get_all("Requires-Dist", []))
+        needs = frozenset(canonicalize_name(match[0]) for text in texts if (match := _REQUIRED.match(text)))
+    except (MessageError, UnusableAddress, ValueError, LookupError):
+        name, version, needs = "", None, frozenset()
+    if version is None:
+        reading.leave_out(path, "it has no name and version")
+        return None
+    return _Headers(canonicalize_name(name), version, needs)
+
+
+def _open_inside(tree: Path, path: str, how: int) -> int:
+    """Open a file or folder step by step, so that no step is a link."""
+    at = os.open(tree, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    steps = path.split("/") if path else []
+    for n, step in enumerate(steps, start=1):
+        flags = how if n == len(steps) else os.O_DIRECTORY
+        try:
+            inner = os.open(step, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flags, dir_fd=at)
+        finally:
+            os.close(at)
+        at = inner
+    return at
+
+
+def _npm_name(value: Json) -> str | None:
+    try:
+        return normalise_npm_name(value) if isinstance(value, str) else None
+    except UnusableAddress:
+        return None
+
+
+def _word(value: Json) -> str | None:
+    return value if isinstance(value, str) and _PRINTABLE.fullmatch(value) else None
+
+
+def _shown(path: str) -> str:
+    """A path as evidence: undecodable and control characters escaped."""
+    return path if _PLAIN_PATH.fullmatch(path) or not path else ascii(path)[1:-1]

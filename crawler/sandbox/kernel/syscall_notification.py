@@ -1,0 +1,137 @@
+"""Seccomp's user notification: the filter that holds a few calls until we have looked, and how to take and release one.
+
+It stands beside the allow-list and can only hold a call, never allow one: the kernel takes the strictest answer of all
+filters. When we die the held calls fail, `execve` among them: a box whose supervisor is gone starts nothing more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import struct
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from crawler.sandbox.kernel import seccomp_filter, syscalls
+from crawler.sandbox.kernel.seccomp_filter import Instruction
+from crawler.sandbox.kernel.syscalls import Syscall
+
+# linux/seccomp.h
+HOLD = 0x7FC00000  # SECCOMP_RET_USER_NOTIF
+NEW_LISTENER = 1 << 3
+CONTINUE = 1
+RECEIVE, ANSWER, STILL_HELD = 0xC0502100, 0xC0182101, 0x40082102  # SECCOMP_IOCTL_NOTIF_RECV, _SEND, _ID_VALID
+_NOTICE = struct.Struct("<QIIiIQ6Q")
+_REPLY = struct.Struct("<QqiI")
+WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+MONITORED_CALLS: Final = (
+    Syscall("connect", 42, 203),
+    Syscall("sendto", 44, 206),
+    Syscall("sendmsg", 46, 211),
+    Syscall("sendmmsg", 307, 269),
+    Syscall("execve", 59, 221),
+    Syscall("execveat", 322, 281),
+    Syscall("openat", 257, 56),
+    Syscall("open", 2, None),
+    Syscall("creat", 85, None),
+)
+SMALLEST_QUESTION, LARGEST_QUESTION = 17, 512  # bytes of a DNS query in a datagram
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCall:
+    """One held call: the kernel's number for it, our pid of its process, the call's number and its six arguments."""
+
+    number: int
+    pid: int
+    call: int
+    arguments: tuple[int, ...]
+
+
+@cache
+def notification_program(machine: str) -> bytes:
+    """The filter for `machine` (`x86_64` or `aarch64`), as the kernel reads it."""
+    return b"".join(each.encode() for each in assemble_notification_filter(machine))
+
+
+def assemble_notification_filter(machine: str) -> list[Instruction]:
+    """The filter that holds the watched calls: of opens those for writing, of sends those that may name somebody."""
+    hold, go = Instruction(seccomp_filter.RETURN, HOLD), seccomp_filter.ALLOWED
+    code = [
+        Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.ARCH),
+        Instruction(seccomp_filter.JUMP_EQUAL, syscalls.AUDIT_ARCH[machine], if_true=1),
+        go,  # the allow-list kills those
+        Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.NUMBER),
+    ]
+    bodies = {"open": _if_writing(1), "openat": _if_writing(2), "sendto": _if_named()}
+    for call in MONITORED_CALLS:
+        number = call.number(machine)
+        if number is not None:
+            body = bodies.get(call.name, [hold])
+            code += [Instruction(seccomp_filter.JUMP_EQUAL, number, if_false=len(body)), *body]
+    return [*code, go]
+
+
+def _if_writing(index: int) -> list[Instruction]:
+    load = Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.ARGUMENTS + 8 * index)
+    tested = [load, Instruction(seccomp_filter.AND, WRITING), Instruction(seccomp_filter.JUMP_EQUAL, 0, if_true=1)]
+    return [*tested, Instruction(seccomp_filter.RETURN, HOLD), seccomp_filter.ALLOWED]
+
+
+def _if_named() -> list[Instruction]:
+    """sendto with an address, or without one but as long as a question to a resolver is: never a thread's wake-up."""
+    low, high = (Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.ARGUMENTS + 8 * 4 + half) for half in (0, 4))
+    length = Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.ARGUMENTS + 8 * 2)
+    return [
+        low, Instruction(seccomp_filter.JUMP_EQUAL, 0, if_false=5),
+        high, Instruction(seccomp_filter.JUMP_EQUAL, 0, if_false=3),
+        length, Instruction(seccomp_filter.JUMP_AT_LEAST, SMALLEST_QUESTION, if_false=2),
+        Instruction(seccomp_filter.JUMP_GREATER, LARGEST_QUESTION, if_true=1),
+        Instruction(seccomp_filter.RETURN, HOLD), seccomp_filter.ALLOWED,
+    ]  # fmt: skip
+
+
+def wait_for_call(listener: int, patience: int) -> bool:
+    """Whether a call is held, within `patience` milliseconds."""
+    return bool(_events(listener, patience) & select.POLLIN)
+
+
+def has_no_process(listener: int) -> bool:
+    """Whether no process is left that could be held."""
+    return bool(_events(listener, 0) & select.POLLHUP)
+
+
+def receive_call(listener: int) -> HeldCall | None:
+    """Take one call that is held; None when its process is gone."""
+    notice = bytearray(_NOTICE.size)
+    try:
+        fcntl.ioctl(listener, RECEIVE, notice)
+    except OSError:
+        return None
+    number, pid, _, call, _, _, *arguments = _NOTICE.unpack(notice)
+    return HeldCall(number, pid, call, tuple(arguments))
+
+
+def is_call_held(listener: int, notice: HeldCall) -> bool:
+    """Whether it still waits, so that its pid is still that process."""
+    try:
+        fcntl.ioctl(listener, STILL_HELD, struct.pack("<Q", notice.number))
+    except OSError:
+        return False
+    return True
+
+
+def continue_call(listener: int, notice: HeldCall) -> None:
+    """Let a held call continue; no effect when its process has ended."""
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(listener, ANSWER, _REPLY.pack(notice.number, 0, 0, CONTINUE))
+
+
+def _events(listener: int, patience: int) -> int:
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    return next((events for _, events in poll.poll(patience)), 0)

@@ -1,0 +1,160 @@
+"""Evicts layers: those unused for long, then the least recently used; never one in use."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from crawler.sandbox.kernel import cgroup
+from crawler.sandbox.kernel.user_ids import try_lock
+from crawler.sandbox.layers import trees
+from crawler.sandbox.layers.layers import move_aside, seal_path, use_path
+
+ABANDONED_AFTER = timedelta(hours=1)
+"""No installation takes so long: whose workshop is older was killed."""
+
+OPENED = timedelta(days=1)
+"""No process starts servers for so long in a root file system that it opened once."""
+
+LOCK = "lock"
+"""The lock file of a working folder."""
+
+_MOST_FILES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvictionPolicy:
+    """What stays: layers used within `unused`, and no more than `size` bytes of them altogether. None: no bound."""
+
+    size: int | None = None
+    unused: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvictedLayers:
+    """How many layers were removed, of how many bytes."""
+
+    layers: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    digest: str
+    used_at: datetime
+    size: int
+
+
+def remove_abandoned(cache_dir: Path, now: datetime) -> None:
+    """Remove what killed processes left (boxes, workshops), and the downloads that older versions shared."""
+    cgroup.remove_abandoned_groups()
+    for work in (*(cache_dir / "work").glob("*"), *(cache_dir / "rootfs").glob(".*")):
+        with contextlib.suppress(OSError):
+            if _is_abandoned(work, now):
+                trees.remove_tree(work)
+    trees.remove_tree(cache_dir / "downloads")
+
+
+def evict_layers(cache_dir: Path, keep: EvictionPolicy, now: datetime) -> EvictedLayers:
+    """Remove what does not stay by `keep`, the least recently used first, then what was kept about it."""
+    known = sorted(_layers(cache_dir), key=lambda layer: layer.used_at)
+    total, gone = sum(layer.size for layer in known), EvictedLayers()
+    for layer in known:
+        old = keep.unused is not None and now - layer.used_at > keep.unused
+        if not old and (keep.size is None or total <= keep.size):
+            continue
+        if _remove(cache_dir, layer.digest):
+            total -= layer.size
+            gone = EvictedLayers(gone.layers + 1, gone.size + layer.size)
+    _forget(cache_dir, now)
+    if keep.unused is not None:
+        _forget_requests(cache_dir, now - keep.unused)
+        _forget_roots(cache_dir, now - max(keep.unused, OPENED))
+    return gone
+
+
+def _is_abandoned(work: Path, now: datetime) -> bool:
+    """Whether a workshop's lock is free; one that has none yet is given time to get it, or to be removed."""
+    if not (work / LOCK).exists():
+        return now - _time(work) > ABANDONED_AFTER
+    handle = try_lock(work / LOCK)
+    if handle is not None:
+        os.close(handle)
+    return handle is not None
+
+
+def _layers(cache_dir: Path) -> Iterator[_Layer]:
+    for tree in (cache_dir / "layers").glob("*"):
+        with contextlib.suppress(OSError):
+            use = use_path(cache_dir, tree.name)
+            yield _Layer(tree.name, _time(use if use.exists() else tree), _size(cache_dir, tree))
+
+
+def _size(cache_dir: Path, tree: Path) -> int:
+    size = _read(seal_path(cache_dir, tree.name)).get("size")
+    return size if isinstance(size, int) else trees.measure_usage(tree, _MOST_FILES)[0]
+
+
+def _remove(cache_dir: Path, digest: str) -> bool:
+    """Remove a layer unless it is locked. Its lock is removed last, so that waiting processes see the removal."""
+    path = use_path(cache_dir, digest)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        aside = move_aside(cache_dir, cache_dir / "layers" / digest)
+        seal_path(cache_dir, digest).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    trees.remove_tree(aside)
+    return True
+
+
+def _forget(cache_dir: Path, now: datetime) -> None:
+    """Remove what is kept of layers that are not there, unless it is young: a seal comes before its layer."""
+    there = {tree.name for tree in (cache_dir / "layers").glob("*")}
+    known = [(entry, _read(entry).get("layer")) for entry in (cache_dir / "index").glob("*")]
+    known += [(path, path.stem) for folder in ("seals", "uses") for path in (cache_dir / folder).glob("*")]
+    for path, layer in known:
+        with contextlib.suppress(FileNotFoundError):
+            if layer not in there and now - _time(path) > ABANDONED_AFTER:
+                path.unlink()
+
+
+def _forget_requests(cache_dir: Path, since: datetime) -> None:
+    """Remove the locks of packages that were not requested."""
+    for path in (cache_dir / "locks").glob("*"):
+        with contextlib.suppress(OSError):
+            if _time(path) < since and (handle := try_lock(path)) is not None:
+                path.unlink()
+                os.close(handle)
+
+
+def _forget_roots(cache_dir: Path, since: datetime) -> None:
+    """Remove unused root file systems."""
+    for seal in (cache_dir / "rootfs").glob("*.seal"):
+        with contextlib.suppress(OSError):
+            if _time(seal) < since:
+                trees.remove_tree(seal.with_suffix(""))
+                seal.unlink()
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _time(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.lstat().st_mtime, UTC)

@@ -1,0 +1,211 @@
+"""Installed trees in the cache: immutable, named by their lock and contents, looked at before every use, held in use.
+
+A seal is kept beside each layer: what it was resolved to, and the stamp of its files when they were last hashed. As
+long as the stamp is the same, nobody touched a file; otherwise, and once a week, all of it is hashed and compared with
+the layer's name (docs/decisions/0036).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.layers import trees
+from evidence.model import TargetType
+
+FORMAT = 2  # part of every layer's name: bump it when trees are made differently
+REHASH = timedelta(days=7)
+"""For so long a tree whose stamp is the same is believed; a disk that rots changes no time."""
+_NAME = re.compile(r"[0-9a-f]{64}")
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """What is known of a layer. `lock` and `ecosystem` are in its name; `hashed_at` is when `stamp` was true of it."""
+
+    ecosystem: str
+    lock: list[str]
+    size: int
+    files: int
+    stamp: str
+    hashed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The layers below one cache folder, made for one root file system's Python (`abi`)."""
+
+    cache_dir: Path
+    abi: str
+
+    def tree(self, digest: str) -> Path:
+        """The installed files of a layer."""
+        return self.cache_dir / "layers" / digest
+
+    def has(self, digest: str) -> bool:
+        """Whether there is a layer of this name; whether it is sound is another question."""
+        return _NAME.fullmatch(digest) is not None and self.tree(digest).is_dir()
+
+    def adopt(
+        self, tree: Path, ecosystem: TargetType, lock: Sequence[str], measured: tuple[int, int], now: datetime
+    ) -> str:
+        """Move a settled tree of `measured` bytes and files into its place; its name.
+
+        A tree that is there already stays, if it is sound.
+        """
+        size, files = measured
+        digest = layer_name(ecosystem.value, self.abi, lock, trees.content_digest(tree))
+        if self.has(digest) and self.flaw(digest, now) is None:
+            return digest
+        self.discard(digest)
+        seal = Seal(
+            ecosystem=ecosystem.value,
+            lock=list(lock),
+            size=size,
+            files=files,
+            stamp=trees.metadata_digest(tree),
+            hashed_at=now.isoformat(),
+        )
+        self._write_seal(digest, seal)
+        target = self.tree(digest)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            tree.rename(target)
+        except OSError:
+            if not target.is_dir():  # else another process was faster with the same tree
+                raise
+        return digest
+
+    def seal(self, digest: str) -> Seal | None:
+        """What is known of a layer; None for one that has no readable seal."""
+        try:
+            return Seal(**json.loads(self._seal_path(digest).read_bytes()))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+
+    def flaw(self, digest: str, now: datetime) -> str | None:
+        """Why a layer must not be used; None when it is as it was when it was made. Raises SandboxError."""
+        seal, tree = self.seal(digest), self.tree(digest)
+        if seal is None:
+            return "it has no seal"
+        try:
+            info = tree.lstat()
+            if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+                return "it is not a folder of ours"
+            stamp = trees.metadata_digest(tree)
+            if stamp == seal.stamp and timedelta() <= now - datetime.fromisoformat(seal.hashed_at) < REHASH:
+                return None
+            if layer_name(seal.ecosystem, self.abi, seal.lock, trees.content_digest(tree)) != digest:
+                return "its files are not those that it was made of"
+            self._write_seal(digest, replace(seal, stamp=stamp, hashed_at=now.isoformat()))
+        except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
+            return "it cannot be read"
+        except OSError as error:  # that is us, and others may run from it
+            raise SandboxError(f"installed files cannot be looked at: {error.strerror}") from error
+        return None
+
+    def repair(self, digest: str, now: datetime) -> str | None:
+        """Discard a layer that has a flaw, and say which; it can then be installed anew."""
+        if (flaw := self.flaw(digest, now)) is not None:
+            self.discard(digest)
+        return flaw
+
+    def discard(self, digest: str) -> None:
+        """Take a layer out of use and remove it; who runs from it keeps its files until then."""
+        self._seal_path(digest).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            trees.remove_tree(move_aside(self.cache_dir, self.tree(digest)))
+
+    @contextlib.contextmanager
+    def hold(self, digest: str) -> Iterator[None]:
+        """Keep a layer from being evicted, among all processes; the kernel lets go of it when we die."""
+        handle = _shared(use_path(self.cache_dir, digest))
+        try:
+            os.utime(handle)
+            yield
+        finally:
+            os.close(handle)
+
+    def _seal_path(self, digest: str) -> Path:
+        return seal_path(self.cache_dir, digest)
+
+    def _write_seal(self, digest: str, seal: Seal) -> None:
+        write_json_atomically(self._seal_path(digest), asdict(seal))
+
+
+def seal_path(cache_dir: Path, digest: str) -> Path:
+    """Where the seal of a layer lies."""
+    return cache_dir / "seals" / f"{digest}.json"
+
+
+def use_path(cache_dir: Path, digest: str) -> Path:
+    """The lock file of a layer's users; its time is that of the last use."""
+    return cache_dir / "uses" / digest
+
+
+def move_aside(cache_dir: Path, tree: Path) -> Path:
+    """Move a tree out of the cache; raises FileNotFoundError when there is none."""
+    folder = cache_dir / "work"
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=folder))
+    try:
+        return tree.rename(aside / "out").parent
+    except OSError:
+        aside.rmdir()
+        raise
+
+
+def write_json_atomically(target: Path, value: object) -> None:
+    """Write a file of ours at once, so that no reader sees half of it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1, sort_keys=True)
+    Path(temporary).replace(target)
+
+
+def read_npm_lock(lock: bytes) -> list[str]:
+    """What bun's lock file resolved: place, name, version and integrity of every package, without addresses.
+
+    Raises ValueError for a file that is not a lock.
+    """
+    try:
+        packages = json.loads(_TRAILING_COMMA.sub(r"\1", lock.decode("utf-8")))["packages"]
+        return sorted(f"{place} {entry[0]} {entry[-1]}" for place, entry in packages.items())
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("not a lock file of bun") from error
+
+
+def read_pypi_lock(tree: Path) -> list[str]:
+    """What uv resolved: every distribution with the digest of its RECORD, which holds the digests of its files."""
+    records = (info / "RECORD" for info in sorted(tree.glob("*.dist-info")))
+    return [f"{r.parent.name} {trees.file_digest(r).hex()}" for r in records if r.is_file() and not r.is_symlink()]
+
+
+def layer_name(ecosystem: str, abi: str, lock: Sequence[str], content: str) -> str:
+    """The name of a layer: same resolution and same files, same name."""
+    text = "\n".join([f"layer {FORMAT} {ecosystem} {abi}", *lock, content])
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _shared(path: Path) -> int:
+    """A descriptor that holds a shared lock on the file now at `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_SH)  # at once: who evicts holds it for the time of a rename
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)  # it was evicted between our opening and our locking

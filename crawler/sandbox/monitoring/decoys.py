@@ -1,0 +1,195 @@
+"""A made-up home folder with files that thieves look for: private to one box, and watched with inotify.
+
+They are laid while the box waits at the gate, into its own memory file system, so that nothing hostile has run yet,
+every box has its own, and none outlives it. Each is well-formed, so that a server which reads its own configuration
+from there starts as it would anywhere; no value in them opens anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from crawler.sandbox.kernel.libc import load_libc
+from evidence.kinds.behaviour import Decoy
+
+HOME: Final = "/tmp/home"  # noqa: S108
+NOTHING: Final = "decoy"
+_KEY: Final = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{NOTHING}\n-----END OPENSSH PRIVATE KEY-----\n"
+_SERVERS: Final = '{"mcpServers": {}}\n'
+FILES: Final[Mapping[str, str]] = {
+    ".aws/config": "[default]\nregion = us-east-1\n",
+    ".aws/credentials": f"[default]\naws_access_key_id = {NOTHING}\naws_secret_access_key = {NOTHING}\n",
+    ".azure/msal_token_cache.json": "{}\n",
+    ".bash_history": "ls\n",
+    ".bashrc": "# nothing\n",
+    ".claude.json": _SERVERS,
+    ".config/Claude/claude_desktop_config.json": _SERVERS,
+    ".config/gcloud/credentials.db": "",
+    ".config/gh/hosts.yml": f"github.com:\n    oauth_token: {NOTHING}\n    user: {NOTHING}\n",
+    ".config/google-chrome/Default/Cookies": "",
+    ".config/google-chrome/Default/Login Data": "",
+    ".config/solana/id.json": "[]\n",
+    ".cursor/mcp.json": _SERVERS,
+    ".docker/config.json": '{"auths": {}}\n',
+    ".electrum/wallets/default_wallet": "{}\n",
+    ".ethereum/keystore/UTC--decoy": "{}\n",
+    ".git-credentials": f"https://{NOTHING}:{NOTHING}@localhost\n",
+    ".gnupg/pubring.kbx": "",
+    ".kube/config": "apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n",
+    ".mozilla/firefox/profiles.ini": "[General]\nStartWithLastProfile=1\n",
+    ".netrc": f"machine localhost login {NOTHING} password {NOTHING}\n",
+    ".npmrc": "fund=false\n",
+    ".profile": "# nothing\n",
+    ".pypirc": "[distutils]\nindex-servers =\n",
+    ".ssh/authorized_keys": "",
+    ".ssh/id_ed25519": _KEY,
+    ".ssh/id_rsa": _KEY,
+    ".ssh/known_hosts": "",
+}
+# Prepared once: a start has no time for paths.
+_CONTENTS: Final = tuple((path, text.encode()) for path, text in FILES.items())
+_WATCHED: Final = tuple(sorted({str(PurePosixPath(path).parent) for path in FILES}))
+_FOLDERS: Final = tuple(sorted({str(part) for path in FILES for part in PurePosixPath(path).parents} - {"."}))
+# sys/inotify.h
+IN_MODIFY, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_OPEN = 0x2, 0x40, 0x80, 0x100, 0x200, 0x20
+IN_Q_OVERFLOW, IN_ISDIR = 0x4000, 0x40000000
+CHANGES: Final = IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE
+EVENT: Final = struct.Struct("<iIII")
+MAX_WAIT: Final = 2.0
+POLL: Final = 0.001
+
+
+@dataclass(slots=True)
+class Decoys:
+    """The watched files of one box."""
+
+    handle: int
+    _folders: dict[int, str] = field(default_factory=dict)
+
+    def watch(self, folder: int, name: str) -> None:
+        """Watch the folder that the descriptor `folder` is, called `name` below the home; raises OSError."""
+        mask = IN_OPEN | CHANGES
+        number = load_libc().inotify_add_watch(self.handle, f"/proc/self/fd/{folder}".encode(), mask)
+        if number < 0:
+            raise OSError(ctypes.get_errno(), "inotify_add_watch")
+        self._folders[number] = name
+
+    def touched(self) -> tuple[list[Decoy], bool]:
+        """What was opened or changed so far, and whether some of it was lost."""
+        found, lost = [], False
+        for number, mask, name in _events(self.handle):
+            lost = lost or bool(mask & IN_Q_OVERFLOW)
+            path = _path(self._folders.get(number), name, mask)
+            if path:
+                found.append(Decoy(path, bool(mask & CHANGES)))
+        return found, lost
+
+    def close(self) -> None:
+        """Watch no more."""
+        with contextlib.suppress(OSError):
+            os.close(self.handle)
+
+
+async def lay_decoys(pid: int, root: Path, owner: int | None) -> Decoys | None:
+    """Lay the files into the box whose first process waits at its gate; None when the kernel or our rights refuse.
+
+    `root` is what the box has as its root once it is set up; `owner` the host user id it runs as, None for our own.
+    """
+    try:
+        inside = await _entered(pid, root)
+        if inside is None:
+            return None
+        try:
+            return _lay(inside, owner)
+        finally:
+            os.close(inside)
+    except OSError:
+        return None
+
+
+async def _entered(pid: int, root: Path) -> int | None:
+    """The box's root, as soon as it is no longer ours: bubblewrap tells the pid before it has set everything up."""
+    wanted = os.stat(root)  # noqa: PTH116
+    ends = asyncio.get_running_loop().time() + MAX_WAIT
+    while asyncio.get_running_loop().time() < ends:
+        handle = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        if os.path.samestat(os.fstat(handle), wanted):
+            return handle
+        os.close(handle)
+        await asyncio.sleep(POLL)
+    return None
+
+
+def _lay(root: int, owner: int | None) -> Decoys:
+    home = os.open(HOME.lstrip("/"), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
+    decoys = Decoys(load_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+    try:
+        if decoys.handle < 0:
+            raise OSError(ctypes.get_errno(), "inotify_init1")
+        for name in _FOLDERS:
+            os.mkdir(name, 0o700, dir_fd=home)
+            _give(name, home, owner)
+        for path, content in _CONTENTS:
+            _write(home, path, content, owner)
+        for name in _WATCHED:
+            folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=home)
+            try:
+                decoys.watch(folder, "" if name == "." else f"{name}/")
+            finally:
+                os.close(folder)
+    except OSError:
+        decoys.close()
+        raise
+    finally:
+        os.close(home)
+    decoys.touched()  # what we did ourselves
+    return decoys
+
+
+def _write(home: int, path: str, content: bytes, owner: int | None) -> None:
+    handle = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=home)
+    try:
+        os.write(handle, content)
+        if owner is not None:
+            os.fchown(handle, owner, owner)
+    finally:
+        os.close(handle)
+
+
+def _give(folder: str, home: int, owner: int | None) -> None:
+    if owner is not None:
+        os.chown(folder, owner, owner, dir_fd=home, follow_symlinks=False)
+
+
+def _events(handle: int) -> Iterator[tuple[int, int, str]]:
+    """Watch, mask and name of each event that waits."""
+    while True:
+        try:
+            said = os.read(handle, 65536)
+        except OSError:
+            return
+        at = 0
+        while at < len(said):
+            number, mask, _, length = EVENT.unpack_from(said, at)
+            at += EVENT.size
+            yield number, mask, said[at : at + length].rstrip(b"\0").decode("utf-8", "replace")
+            at += length
+
+
+def _path(folder: str | None, name: str, mask: int) -> str | None:
+    """The decoy that an event is about; None for what the server put into its home itself."""
+    if folder is None or not mask & (IN_OPEN | CHANGES):
+        return None
+    if folder + name in FILES:
+        return folder + name
+    if not name or mask & IN_ISDIR:  # a listing is told by the folder's own watch
+        return folder if not name and folder else None
+    return f"{folder}*" if folder else None

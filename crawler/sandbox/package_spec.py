@@ -1,0 +1,79 @@
+"""Which package a target asks for, checked before any tool sees it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from evidence.model import Absent, Reason, Target, TargetType
+
+_NPM_NAME = re.compile(r"(?:@[a-z0-9~_.-]+/)?[A-Za-z0-9~_.-]+")
+_NPM_VERSION = re.compile(r"v?\d[0-9A-Za-z.+-]*")
+_NPM_TAG = re.compile(r"[A-Za-z][\w.-]*")
+_PYPI_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z0-9._, -]*\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSpec:
+    """A package to install. `version` is exact, or a tag of the npm index; None asks for the newest."""
+
+    ecosystem: TargetType
+    name: str
+    version: str | None
+    extras: str = ""
+
+    @property
+    def pinned(self) -> bool:
+        """True when the same request always means the same package version."""
+        return self.version is not None and self.version[0].isdigit()
+
+    def at(self, version: str) -> PackageSpec:
+        """The same package at an exact version."""
+        return replace(self, version=version)
+
+    @property
+    def text(self) -> str:
+        """`npm:NAME@VERSION` or `pypi:NAME==VERSION`."""
+        mark = "@" if self.ecosystem is TargetType.NPM else "=="
+        return f"{self.ecosystem.value}:{self.name}{self.extras}{f'{mark}{self.version}' if self.version else ''}"
+
+    @property
+    def key(self) -> str:
+        """A file name for this request."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:32]
+
+
+def parse_package_spec(target: Target) -> PackageSpec | Absent:
+    """The package of a target; addresses, paths and ranges are refused, because tools would follow them."""
+    return _npm(target) if target.type is TargetType.NPM else _pypi(target)
+
+
+def _npm(target: Target) -> PackageSpec | Absent:
+    name, version = target.identifier, target.version
+    if not _NPM_NAME.fullmatch(name) or name.startswith("."):
+        return Absent(Reason.NO_PACKAGE, "this is not an npm package name")
+    if version in {None, "", "latest", "*"}:
+        return PackageSpec(TargetType.NPM, name, None)
+    assert version is not None
+    if _NPM_VERSION.fullmatch(version):
+        return PackageSpec(TargetType.NPM, name, version.removeprefix("v"))
+    if _NPM_TAG.fullmatch(version):
+        return PackageSpec(TargetType.NPM, name, version)
+    return Absent(Reason.NO_PACKAGE, "the npm version is neither a version nor a tag")
+
+
+def _pypi(target: Target) -> PackageSpec | Absent:
+    match = _PYPI_NAME.fullmatch(target.identifier)
+    if match is None:
+        return Absent(Reason.NO_PACKAGE, "this is not a Python package name")
+    name, extras = canonicalize_name(match[1]), (match[2] or "").replace(" ", "")
+    if target.version in {None, "", "latest", "*"}:
+        return PackageSpec(TargetType.PYPI, name, None, extras)
+    try:
+        return PackageSpec(TargetType.PYPI, name, str(Version(target.version or "")), extras)
+    except InvalidVersion:
+        return Absent(Reason.NO_PACKAGE, "the Python version is not a version")

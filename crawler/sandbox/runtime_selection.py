@@ -1,0 +1,180 @@
+"""Which runtimes can be had here, which one is used, and what to install where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from crawler.sandbox.availability import PATHS, Availability, check_bubblewrap
+from crawler.sandbox.boxes.box import Box
+from crawler.sandbox.boxes.gvisor import Gvisor
+from crawler.sandbox.engines.container_runtime import Containers, open_container_runtime
+from crawler.sandbox.engines.engine import FORWARDED_VARIABLES, Engine, EngineFlavour
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.kernel.limits import RUN
+from crawler.sandbox.kernel.user_ids import claim_slot
+from crawler.sandbox.kernel.zombie_reaping import become_subreaper_if_needed
+from crawler.sandbox.runtime import Bubblewrap, Runtime
+
+AUTO: Final = "auto"
+# In the order in which `auto` takes them. It never takes gVisor, which costs three times the start of a server.
+RUNTIMES: Final = ("bubblewrap", "gvisor", "podman", "docker")
+PACKAGES: Final = ("bubblewrap", "podman", "docker")
+IMAGES: Final = ("podman", "docker")
+TRIAL: Final = ("/usr/bin/python3", "-S", "-c", "print('contained')")
+DELEGATE: Final = "have systemd delegate the controllers memory and pids to its user, or run as root"
+_PATIENCE: Final = 20.0
+
+
+def check_runtimes(environ: Mapping[str, str]) -> dict[str, Availability]:
+    """Every runtime with whether it can be had here. `environ` says where engines listen."""
+    return {name: check_runtime(name, environ) for name in RUNTIMES}
+
+
+def check_runtime(name: str, environ: Mapping[str, str]) -> Availability:
+    """Whether one runtime can be had here."""
+    match name:
+        case "bubblewrap":
+            return check_bubblewrap()
+        case "gvisor":
+            return _gvisor()
+        case "podman":
+            return _podman(environ)
+        case _:
+            return _docker(environ)
+
+
+def choose_runtime(wanted: str, asked: Callable[[str], Availability]) -> str | Availability:
+    """The runtime of packages and commands: the `wanted` one or the first at hand; else why there is none."""
+    first: Availability | None = None
+    for name in PACKAGES if wanted == AUTO else (wanted,):
+        state = asked(name)
+        if state.ok:
+            return name
+        first = first or state
+    why, fix = (first.why, first.fix) if first else ("there is no such runtime", "")
+    return Availability(False, why if wanted == AUTO else f"{wanted} was chosen, but {why}", fix)
+
+
+def choose_image_engine(wanted: str, asked: Callable[[str], Availability]) -> str | Availability:
+    """The engine of images, else why there is none. Who wants a runtime by name gets no other, not even for images."""
+    if wanted not in {AUTO, *IMAGES}:
+        return Availability(False, f"images run in Podman or Docker, and {wanted} was chosen", "choose auto")
+    for name in IMAGES if wanted == AUTO else (wanted,):
+        if (state := asked(name)).ok:
+            return name
+    if wanted == AUTO:
+        return Availability(False, "images run in Podman or Docker, and neither answers", "apt-get install podman")
+    return state
+
+
+def describe_containment() -> str:
+    """What of the containment depends on who we are, on one line."""
+    if os.geteuid() == 0:
+        return "as root: each server runs as a user id of its own, with a kernel's cap on its files in memory"
+    return "as an ordinary user: servers run as you in a namespace of their own, and their files in memory are counted"
+
+
+async def open_runtime(name: str, cache_dir: Path, root: Path, environ: Mapping[str, str]) -> Runtime:
+    """The runtime called `name`, tried where a failure could later look like a server's; raises SandboxError."""
+    if name in IMAGES:
+        return await open_engine_runtime(name, cache_dir, environ)
+    await asyncio.to_thread(become_subreaper_if_needed)
+    if name == "bubblewrap":
+        return Bubblewrap()
+    runtime = Gvisor(_program("runsc"))
+    await verify_runtime(runtime, cache_dir, root)
+    return runtime
+
+
+async def open_engine_runtime(name: str, cache_dir: Path, environ: Mapping[str, str]) -> Containers:
+    """An engine as a runtime; raises SandboxError."""
+    return await open_container_runtime(find_engine(EngineFlavour(name), environ), cache_dir)
+
+
+async def verify_runtime(runtime: Runtime, cache_dir: Path, root: Path) -> None:
+    """Have a runtime say one word; raises SandboxError with its complaint when it does not."""
+    async with claim_slot(cache_dir) as who:
+        started = await runtime.start(Box(root=root, binds=(), limits=RUN), TRIAL, who)
+        said = b""
+        try:
+            while len(said) < len(b"contained\n") and (data := await started.read(64)):
+                said += data
+        finally:
+            end = await started.stop()
+    if said != b"contained\n":
+        lines = end.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+        raise SandboxError(f"{runtime.name} cannot start anything here ({lines[0][:200]})")
+
+
+def _gvisor() -> Availability:
+    if shutil.which("runsc", path=PATHS) is None:
+        return Availability(False, "runsc is not installed", "install it: apt-get install runsc, or from gvisor.dev")
+    if not (bubblewrap := check_bubblewrap()).ok:
+        return Availability(False, f"runsc runs inside bubblewrap, and {bubblewrap.why}", bubblewrap.fix)
+    said = _say([str(_program("runsc")), "--version"], {})
+    if said is None or not said.startswith("runsc"):
+        return Availability(False, "runsc does not say its version", "install it again")
+    return Availability(True, detail=said.splitlines()[0])
+
+
+def _podman(environ: Mapping[str, str]) -> Availability:
+    if shutil.which("podman", path=PATHS) is None:
+        return Availability(False, "Podman is not installed", "install it: apt-get install podman")
+    if environ.get("CONTAINER_HOST"):
+        return Availability(False, "CONTAINER_HOST names a Podman elsewhere", "unset it: containers need local files")
+    engine = find_engine(EngineFlavour.PODMAN, environ)
+    said = _say([str(engine.binary), "info", "--format", "json"], engine.client_environment)
+    try:
+        table = json.loads(said or "")
+        host, version = table["host"], table["version"]["Version"]
+        manner = "rootless" if host["security"]["rootless"] else "as root"
+        if not set(host["cgroupControllers"]) >= {"memory", "pids"}:  # it would start without these limits
+            return Availability(False, f"Podman {manner} may limit neither memory nor processes here", DELEGATE)
+        return Availability(True, detail=f"{version}, {manner}, {host['ociRuntime']['name']}")
+    except (ValueError, LookupError, TypeError):
+        return Availability(False, "`podman info` fails", "run it: it says what is missing")
+
+
+def _docker(environ: Mapping[str, str]) -> Availability:
+    if shutil.which("docker", path=PATHS) is None:
+        return Availability(False, "Docker is not installed", "install it: apt-get install docker.io")
+    if not environ.get("DOCKER_HOST", "unix://").startswith("unix://"):
+        return Availability(False, "DOCKER_HOST names a machine elsewhere", "unset it: containers need local files")
+    engine = find_engine(EngineFlavour.DOCKER, environ)
+    client = _say([str(engine.binary), "--version"], engine.client_environment)
+    if client is None or not client.startswith("Docker version"):
+        return Availability(False, "`docker` is not Docker's client", "choose podman, if it is Podman's")
+    server = _say([str(engine.binary), "version", "--format", "{{.Server.Version}}"], engine.client_environment)
+    if not server:
+        return Availability(False, "Docker's engine does not answer", "start it, and join the group `docker`")
+    return Availability(True, detail=server.strip())
+
+
+def find_engine(flavour: EngineFlavour, environ: Mapping[str, str]) -> Engine:
+    """The client of an engine; raises SandboxError when it is not installed."""
+    return Engine(flavour, _program(flavour), {name: environ[name] for name in FORWARDED_VARIABLES if name in environ})
+
+
+def _program(name: str) -> Path:
+    found = shutil.which(name, path=PATHS)
+    if found is None:
+        raise SandboxError(f"{name} is missing")
+    return Path(found)
+
+
+def _say(command: list[str], environment: Mapping[str, str]) -> str | None:
+    """The output of a command that succeeds, else None."""
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, env=dict(environment), cwd="/", capture_output=True, check=False, timeout=_PATIENCE
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

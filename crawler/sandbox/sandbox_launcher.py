@@ -1,0 +1,396 @@
+"""The sandbox as a launcher: install a package if needed, then run it without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import httpx
+
+from crawler.http.address_guard import AddressGuard
+from crawler.http.deadlines import pause_deadline
+from crawler.launcher import LaunchedServer
+from crawler.sandbox import package_spec, user_command
+from crawler.sandbox.box_slots import BoxSlots
+from crawler.sandbox.boxes.box import Bind, Box
+from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS, AllowedEndpoints
+from crawler.sandbox.boxes.process_tree import ContainedProcess
+from crawler.sandbox.boxes.relay_listener import RelayedBubblewrap
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.image_engine import ImageEngine
+from crawler.sandbox.install import entrypoints
+from crawler.sandbox.install.installer import Installer, InstallResult
+from crawler.sandbox.install.installers import Installers, layer_abi
+from crawler.sandbox.install.package_inventory import InstalledTree, read_tree
+from crawler.sandbox.install.resolution_cache import Resolutions, ResolvedInstallation
+from crawler.sandbox.kernel import user_ids
+from crawler.sandbox.kernel.limits import RUN, Limits
+from crawler.sandbox.layers.cache_ownership import claim_cache
+from crawler.sandbox.layers.eviction import remove_abandoned
+from crawler.sandbox.layers.layers import Layers
+from crawler.sandbox.runtime import Bubblewrap, Runtime
+from crawler.sandbox.runtime_selection import AUTO, check_runtime, choose_runtime, open_runtime
+from crawler.sandbox.toolchain import host, index_queries, package_indexes, pythons, rootfs
+from evidence.canonical import Json
+from evidence.model import Absent, Reason, Target, TargetType
+
+RESOLUTION_TTL = timedelta(hours=24)
+STRICT_GUARD = AddressGuard()
+PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
+MAX_INSTALLATIONS = 2  # a package is installed once more when its files were changed by somebody
+_RESTLESS = Absent(
+    Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
+)
+_IMPASSABLE = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
+# Seconds for which a look at a layer counts: a server is started up to nine times in a row, and each look costs as much
+# of a processor as the rest of our part in a start.
+SOUND = 30.0
+# The same server must answer the same way twice, so Python's hashes are not seeded at random.
+RUN_ENVIRONMENT: Mapping[str, str] = {
+    "NODE_OPTIONS": "--max-old-space-size=256 --disable-wasm-trap-handler",
+    "UV_THREADPOOL_SIZE": "2",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONNOUSERSITE": "1",
+    "GIT_PYTHON_REFRESH": "quiet",  # there is no git inside: servers that use it should start all the same
+}
+
+
+@dataclass(slots=True)
+class Sandbox:
+    """Starts npm, PyPI and command targets in `contained_by`, images in `engine`. Make one with `open_sandbox`."""
+
+    cache_dir: Path
+    rootfs: rootfs.Rootfs
+    environ: Mapping[str, str]
+    now: Callable[[], datetime]
+    installer: Installer
+    known: Resolutions
+    limits: Limits = RUN
+    slots: int = 2
+    contained_by: Runtime = field(default_factory=Bubblewrap)
+    engine: ImageEngine | None = None
+    others: Installers = field(default_factory=Installers)
+    _room: BoxSlots = field(init=False)
+    _indexes: dict[TargetType, package_indexes.NpmIndex | package_indexes.PythonIndex] = field(default_factory=dict)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _sound_until: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._room = BoxSlots(self.cache_dir / "slots" / "places", self.slots)
+
+    @property
+    def runtime(self) -> str:
+        """What contains packages and commands."""
+        return self.contained_by.name
+
+    async def launch(self, target: Target) -> LaunchedServer | Absent:
+        """Install if needed and start; Absent says why it could not be started."""
+        async with contextlib.AsyncExitStack() as held:
+            await held.enter_async_context(self._room.place())
+            try:
+                found = await self._launch(target, held)
+            except SandboxError as error:
+                return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+            if isinstance(found, ContainedProcess):
+                found.after_stop(held.pop_all().aclose)
+            return found
+
+    async def prepare(self, target: Target) -> ResolvedInstallation | Absent:
+        """The installed package of a target, from the cache when it is there; raises SandboxError."""
+        if target.type not in PACKAGES:
+            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
+        wanted = package_spec.parse_package_spec(target)
+        if isinstance(wanted, Absent):
+            return wanted
+        async with user_ids.hold_lock(self.known.lock_path(wanted)):
+            found = self.known.find(wanted)
+            if found and self.known.fresh(wanted, found, self.now()):
+                return found
+            return await self._resolve(wanted, found)
+
+    async def installed(self, target: Target) -> InstalledTree | Absent:
+        """What the installed package of a target consists of, installed first if needed; Absent says why not."""
+        async with contextlib.AsyncExitStack() as held:
+            with pause_deadline():
+                await held.enter_async_context(self._room.place())
+            try:
+                found = await self._sound(target, held)
+            except SandboxError as error:
+                return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+            if isinstance(found, Absent):
+                return found
+            tree = self.installer.store.tree(found.layer)
+            return await asyncio.to_thread(read_tree, tree, target.type, found.name, found.version)
+
+    async def _sound(self, target: Target, held: contextlib.AsyncExitStack) -> ResolvedInstallation | Absent:
+        """An installed package whose layer was looked at, and which `held` keeps."""
+        for _ in range(MAX_INSTALLATIONS):
+            found = await self._held(target, held)
+            if isinstance(found, Absent) or await self._repaired(found) is None:
+                return found
+        return _RESTLESS
+
+    async def _held(self, target: Target, held: contextlib.AsyncExitStack) -> ResolvedInstallation | Absent:
+        """An installed package whose layer is not evicted until `held` is closed."""
+        store = self.installer.store
+        while True:
+            found = await self.prepare(target)
+            if isinstance(found, Absent):
+                return found
+            held.enter_context(store.hold(found.layer))
+            if store.has(found.layer):  # else it was evicted before we held it
+                return found
+
+    async def _repaired(self, found: ResolvedInstallation) -> str | None:
+        """Remove a layer that must not be used, and say why; None for one that is sound, or was just now."""
+        layer, moment = found.layer, asyncio.get_running_loop().time()
+        if moment < self._sound_until.get(layer, moment):
+            return None
+        store = (await self._installer(found)).store
+        flaw = await asyncio.to_thread(store.repair, layer, self.now())
+        if flaw is None:
+            self._sound_until = {each: until for each, until in self._sound_until.items() if moment < until}
+            self._sound_until[layer] = moment + SOUND
+        return flaw
+
+    async def _resolve(
+        self, wanted: package_spec.PackageSpec, found: ResolvedInstallation | None
+    ) -> ResolvedInstallation | Absent:
+        index = await self._index(wanted.ecosystem)
+        async with index_queries.open_index_client(self.installer.bundle) as http:
+            answer = await _ask(index, wanted, http)
+        if isinstance(answer, Absent):
+            return answer
+        known, now = self.known, self.now()
+        if found and found.newest == answer.newest:
+            return known.touch(wanted, found, now)
+        if not wanted.pinned and (same := known.find(wanted.at(answer.newest))):
+            return known.touch(wanted, replace(same, newest=answer.newest), now)
+        if refused := known.refused(wanted, answer.newest, now):
+            return refused
+        result = await self.others.install(self.installer, wanted, answer, index, doors=_doors(index, answer), now=now)
+        if isinstance(result, Absent):
+            known.refuse(wanted, answer.newest, result, now)
+            return result
+        installed = _installed(wanted, answer, result, now)
+        for request in {wanted, wanted.at(installed.version)}:
+            known.put(request, installed)
+        return installed
+
+    async def _installer(self, found: ResolvedInstallation) -> Installer:
+        return await self.others.of(found.python, self.installer)
+
+    async def _index(self, ecosystem: TargetType) -> package_indexes.NpmIndex | package_indexes.PythonIndex:
+        async with self._asking:
+            if ecosystem not in self._indexes:
+                ask = (
+                    package_indexes.read_npm_index if ecosystem is TargetType.NPM else package_indexes.read_python_index
+                )
+                self._indexes[ecosystem] = await asyncio.to_thread(ask, self.environ)
+            return self._indexes[ecosystem]
+
+    async def _launch(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
+        if target.type is TargetType.COMMAND:
+            return await self._launch_command(target, held)
+        if target.type in PACKAGES:
+            return await self._launch_package(target, held)
+        if target.type is TargetType.OCI and self.engine is not None:
+            return await self._launch_image(target, held, self.engine)
+        return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm, PyPI and OCI, not {target.type.value}")
+
+    async def _launch_package(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
+        flaw: str | None = None
+        for _ in range(MAX_INSTALLATIONS):
+            async with contextlib.AsyncExitStack() as mine:
+                found = await self._held(target, mine)
+                if isinstance(found, Absent):
+                    return found
+                started = await self._start_installed(target, found, {"reinstalled": flaw} if flaw else {}, mine)
+                # Looked at while the box is made: the server takes longer to read its first file, and what a changed
+                # one did until it is stopped, it did in the box.
+                flaw = await _stopping_unless_done(started, self._repaired(found))
+                if flaw is None:
+                    await held.enter_async_context(mine.pop_all())
+                    return started
+        return _RESTLESS
+
+    async def _start_installed(
+        self, target: Target, found: ResolvedInstallation, notes: Mapping[str, Json], held: contextlib.AsyncExitStack
+    ) -> ContainedProcess | Absent:
+        chosen = entrypoints.choose_command(found.commands, found.name, target.arguments)
+        if isinstance(chosen, Absent):
+            return chosen
+        if not found.commands[chosen.name]:
+            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the command {chosen.name} needs neither Node nor Python")
+        facts: dict[str, Json] = {
+            "package": f"{target.type.value}:{found.name}",
+            "version": found.version,
+            "layer": found.layer,
+            "command": chosen.name,
+            "install_scripts_blocked": list(found.blocked_scripts),
+            "engines": found.engines,
+            **({"python": found.python or self.others.pythons.own.version} if target.type is TargetType.PYPI else {}),
+            **notes,
+        }
+        installer = await self._installer(found)
+        binds = (Bind(installer.store.tree(found.layer), "/app"),)
+        return await self._start(held, chosen.argv, binds, dict(target.environment), facts, root=installer.rootfs.root)
+
+    async def _launch_image(
+        self, target: Target, held: contextlib.AsyncExitStack, engine: ImageEngine
+    ) -> ContainedProcess | Absent:
+        environment = dict(target.environment)
+        if not _passable(target.arguments, environment):
+            return _IMPASSABLE
+        images = await engine.images(self.contained_by)
+        if isinstance(images, Absent):
+            return images
+        who = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
+        return await images.start(target, who, self.limits, environment)
+
+    async def _launch_command(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
+        found = await asyncio.to_thread(user_command.resolve_command, target, self.rootfs.python.rsplit(".", 1)[0])
+        if isinstance(found, Absent):
+            return found
+        return await self._start(held, found.argv, found.binds, found.environment | dict(target.environment), {})
+
+    async def _start(
+        self,
+        held: contextlib.AsyncExitStack,
+        argv: Sequence[str],
+        binds: tuple[Bind, ...],
+        environment: Mapping[str, str],
+        facts: Mapping[str, Json],
+        *,
+        root: Path | None = None,
+    ) -> ContainedProcess | Absent:
+        folder = user_command.PROJECT if any(bind.place == user_command.PROJECT for bind in binds) else "/tmp"  # noqa: S108
+        if not _passable(argv, environment):
+            return _IMPASSABLE
+        box = Box(
+            root=root or self.rootfs.root,
+            binds=binds,
+            environment={**RUN_ENVIRONMENT, **environment},
+            folder=folder,
+            limits=self.limits,
+            watched=True,
+        )
+        who = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
+        return await self.contained_by.start(box, argv, who, facts=facts)
+
+
+async def open_sandbox(
+    cache_dir: Path,
+    *,
+    environ: Mapping[str, str],
+    now: Callable[[], datetime],
+    ttl: timedelta = RESOLUTION_TTL,
+    limits: Limits = RUN,
+    slots: int = 2,
+    runtime: str = AUTO,
+    python: str = pythons.ALL,
+    doors: AllowedEndpoints = NO_ENDPOINTS,
+    guard: AddressGuard = STRICT_GUARD,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Sandbox | Absent:
+    """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing.
+
+    `environ` is asked for the user's package indexes and certificates and never passed inside; at most `slots`
+    targets are installed or running at the same time on this cache, whichever process started them. `runtime` is one of
+    `runtimes.RUNTIMES`, or `auto`. `python` says which Pythons packages may get beside the one that runs us: all that
+    `environ` leads to, `own` for none, or versions separated by commas. `doors` are what servers may reach over the
+    network: nothing, unless a person says so. `guard` says which registries images may come from.
+    """
+    cache_dir = await asyncio.to_thread(cache_dir.resolve)
+    chosen = await asyncio.to_thread(choose_runtime, runtime, partial(check_runtime, environ=environ))
+    if not isinstance(chosen, str):
+        return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen.why}; {chosen.fix}")
+    try:
+        await asyncio.to_thread(claim_cache, cache_dir)
+        root = await rootfs.build_rootfs(cache_dir, progress, environ=environ)
+        contained_by = await open_runtime(chosen, cache_dir, root.root, environ)
+        if doors != NO_ENDPOINTS:
+            if not isinstance(contained_by, Bubblewrap):
+                return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen} opens no way to the network; bubblewrap does")
+            contained_by = RelayedBubblewrap(doors)
+        bundle = host.find_certificate_bundle(environ)
+    except SandboxError as error:
+        return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+    await asyncio.to_thread(remove_abandoned, cache_dir, now())
+    others = Installers(
+        cache_dir, environ, progress, await asyncio.to_thread(pythons.find_interpreters, environ, python)
+    )
+    store = Layers(cache_dir, layer_abi(others.pythons.own))
+    installer = Installer(rootfs=root, store=store, bundle=bundle)
+    engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl, guard)
+    return Sandbox(
+        cache_dir,
+        root,
+        environ,
+        now,
+        installer,
+        Resolutions(store, ttl, others.pythons.names),
+        limits,
+        slots,
+        contained_by,
+        engine,
+        others,
+    )
+
+
+async def _stopping_unless_done(
+    started: ContainedProcess | Absent, look: Coroutine[None, None, str | None]
+) -> str | None:
+    """The result of a look at what was started; it is stopped when that says or fails."""
+    flaw: str | None = "nobody looked at it"
+    try:
+        flaw = await look
+    finally:
+        if flaw is not None and isinstance(started, ContainedProcess):
+            await started.stop()
+    return flaw
+
+
+def _passable(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
+    return not any("\0" in text for text in (*argv, *environment, *environment.values())) and all(
+        name and "=" not in name for name in environment
+    )
+
+
+async def _ask(
+    index: package_indexes.NpmIndex | package_indexes.PythonIndex,
+    wanted: package_spec.PackageSpec,
+    http: httpx.AsyncClient,
+) -> index_queries.IndexAnswer | Absent:
+    if isinstance(index, package_indexes.NpmIndex):
+        return await index_queries.query_npm_index(index, wanted.name, wanted.version, http)
+    return await index_queries.query_python_indexes(index, wanted.name, wanted.version, http)
+
+
+def _doors(
+    index: package_indexes.NpmIndex | package_indexes.PythonIndex, answer: index_queries.IndexAnswer
+) -> AllowedEndpoints:
+    own = frozenset(door for url in index.urls if (door := package_indexes.parse_endpoint(url)))
+    return AllowedEndpoints(own, frozenset(answer.endpoints) - own)
+
+
+def _installed(
+    wanted: package_spec.PackageSpec, answer: index_queries.IndexAnswer, found: InstallResult, now: datetime
+) -> ResolvedInstallation:
+    return ResolvedInstallation(
+        name=wanted.name,
+        version=found.version,
+        newest=answer.newest,
+        layer=found.layer,
+        commands=found.commands,
+        blocked_scripts=found.blocked_scripts,
+        engines=found.engines,
+        checked_at=now.isoformat(),
+        python=found.python,
+    )

@@ -1,0 +1,96 @@
+"""bun, npm's fast installer: its platform package at a pinned version, checked against a pinned digest."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import platform
+import tarfile
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import httpx
+
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.toolchain import index_queries
+from crawler.sandbox.toolchain.package_indexes import NpmIndex
+from evidence.model import Absent
+
+TARBALL_CAP = 128 << 20
+MEMBER = "package/bin/bun"
+
+
+@dataclass(frozen=True, slots=True)
+class BunPin:
+    """Which package carries bun for this machine, and the digest its tarball must have."""
+
+    name: str
+    version: str
+    integrity: str
+
+
+def find_bun_pin(machine: str | None = None, libc: str | None = None, *, avx2: bool | None = None) -> BunPin:
+    """The pinned package for this machine, or for the one described."""
+    machine = machine or platform.machine()
+    libc = libc or ("glibc" if platform.libc_ver()[0] == "glibc" else "musl")
+    avx2 = _has_avx2() if avx2 is None else avx2
+    level = "-avx2" if machine == "x86_64" and avx2 else ""
+    table = json.loads(resources.files(__package__).joinpath("bun.json").read_text("utf-8"))
+    found = table["packages"].get(f"linux-{machine}{level}-{libc}")
+    if found is None:
+        raise SandboxError(f"bun has no pinned build for {machine} with {libc}")
+    return BunPin(found["name"], table["version"], found["integrity"])
+
+
+async def fetch_bun(index: NpmIndex, wanted: BunPin, http: httpx.AsyncClient) -> bytes:
+    """bun's binary, from the user's npm index; raises SandboxError unless the tarball is the pinned one."""
+    answer = await index_queries.query_npm_index(index, wanted.name, wanted.version, http)
+    if isinstance(answer, Absent) or answer.tarball is None:
+        why = answer.detail if isinstance(answer, Absent) else "no tarball"
+        raise SandboxError(f"bun ({wanted.name} {wanted.version}) is not to be had from the npm index: {why}")
+    tarball = await _download(answer.tarball, http)
+    verify_tarball(tarball, wanted)
+    return unpack_bun(tarball)
+
+
+def verify_tarball(tarball: bytes, wanted: BunPin) -> None:
+    """Raise SandboxError when the tarball's SHA-512 is not the pinned one."""
+    found = "sha512-" + base64.b64encode(hashlib.sha512(tarball).digest()).decode()
+    if found != wanted.integrity:
+        raise SandboxError(f"{wanted.name} {wanted.version} is not the pinned one: {found}, not {wanted.integrity}")
+
+
+def unpack_bun(tarball: bytes) -> bytes:
+    """The binary inside bun's platform package."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(tarball), mode="r:gz") as archive:
+            member = archive.extractfile(MEMBER)
+            if member is not None:
+                return member.read()
+    except (tarfile.TarError, KeyError, OSError, EOFError) as error:
+        raise SandboxError(f"bun's package cannot be read: {type(error).__name__}") from error
+    raise SandboxError(f"bun's package has no file {MEMBER}")
+
+
+async def _download(url: str, http: httpx.AsyncClient) -> bytes:
+    body = bytearray()
+    try:
+        async with http.stream("GET", url) as answer:
+            answer.raise_for_status()
+            async for chunk in answer.aiter_bytes(1 << 20):
+                body += chunk
+                if len(body) > TARBALL_CAP:
+                    raise SandboxError("bun's package is too large to be the pinned one")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise SandboxError(f"bun could not be downloaded from the npm index ({type(error).__name__})") from error
+    return bytes(body)
+
+
+def _has_avx2() -> bool:
+    try:
+        return " avx2 " in Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return False

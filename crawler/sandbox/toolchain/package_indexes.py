@@ -1,0 +1,208 @@
+"""Where packages come from: the indexes of the user's own npm, pip and uv configuration, or those tools' defaults.
+
+No address of a package index is written here: each tool is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.toolchain import host
+
+ASK_PIP = """
+import json
+from pip._internal.configuration import Configuration
+from pip._internal.models.index import PyPI
+found = Configuration(isolated=False)
+found.load()
+values = {}
+for key, value in found.items():
+    pairs = value.items() if isinstance(value, dict) else [(key, value)]
+    values.update((name.split(".", 1)[-1], text) for name, text in pairs)
+print(json.dumps({"default": PyPI.simple_url, "values": values}))
+"""
+_UV_DEFAULT = re.compile(r"default package index[^<]*<(https?://[^>]+)>")
+CONFIG_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Endpoint:
+    """One door that the install phase may use."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class NpmIndex:
+    """The npm index, and the ones that the user's configuration gives to single scopes (`@scope`)."""
+
+    url: str
+    scopes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.url, *(url for _, url in self.scopes))
+
+    def of(self, package: str) -> str:
+        """The index that serves `package`."""
+        scope = package.split("/", 1)[0] if package.startswith("@") else ""
+        return dict(self.scopes).get(scope, self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonIndex:
+    """The Python index and the extra ones, http(s) only; `file:` indexes and find-links are left out."""
+
+    url: str
+    extra: tuple[str, ...] = ()
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """All of them, in the order of preference."""
+        return (*self.extra, self.url)
+
+
+def parse_endpoint(url: str) -> Endpoint | None:
+    """The (scheme, host, port) of an http(s) URL; None for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return None
+    return Endpoint(parts.scheme, parts.hostname.lower(), port or (443 if parts.scheme == "https" else 80))
+
+
+def strip_credentials(url: str) -> str:
+    """The URL without user name and password: the user's credentials never enter the sandbox."""
+    parts = urlsplit(url)
+    netloc = parts.netloc.rsplit("@", 1)[-1]
+    return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
+
+
+def read_npm_index(environ: Mapping[str, str]) -> NpmIndex:
+    """What `npm config` says, asked of the user's npm or else of the npm inside our Node wheel."""
+    values = _json([*_npm(environ), "config", "list", "--json"], environ, "npm config list")
+    urls = {key: value for key, value in values.items() if isinstance(value, str) and parse_endpoint(value)}
+    if "registry" not in urls:
+        # npm keeps an address with a password to itself, and we would not use the password anyway.
+        raise SandboxError("npm names no registry that can be used without a password; set npm_config_registry")
+    scopes = {k.removesuffix(":registry"): _slash(v) for k, v in urls.items() if re.fullmatch(r"@[^:]+:registry", k)}
+    return NpmIndex(_slash(urls["registry"]), tuple(sorted(scopes.items())))
+
+
+def read_python_index(environ: Mapping[str, str]) -> PythonIndex:
+    """uv's settings, else pip's, else the default of whichever of the two is installed."""
+    uv = _uv_settings(environ)
+    pip = _pip_settings(environ)
+    default = uv.default or pip.default or _uv_default(environ)
+    extra = [strip_credentials(url) for url in (*uv.extra, *pip.extra) if parse_endpoint(url)]
+    return PythonIndex(
+        strip_credentials(default), tuple(dict.fromkeys(url for url in extra if url != strip_credentials(default)))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    default: str | None = None
+    extra: tuple[str, ...] = ()
+
+
+def _npm(environ: Mapping[str, str]) -> list[str]:
+    if theirs := shutil.which("npm", path=environ.get("PATH")):
+        return [theirs]
+    home = host.find_node_home()
+    return [str(home / "bin/node"), str(home / "lib/node_modules/npm/bin/npm-cli.js")]
+
+
+def _json(command: Sequence[str], environ: Mapping[str, str], what: str) -> dict[str, object]:
+    # From "/", so that no project's configuration file in the current folder decides.
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, env=dict(environ), cwd="/", capture_output=True, text=True, check=False, timeout=CONFIG_SECONDS
+        )
+        found = json.loads(done.stdout)
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        raise SandboxError(f"`{what}` gave no answer ({type(error).__name__}); run it to see why") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _pip_settings(environ: Mapping[str, str]) -> _Settings:
+    try:
+        found = _json([sys.executable, "-c", ASK_PIP], environ, "pip config list")
+    except SandboxError:  # an environment made by uv has no pip
+        found = {}
+    values = found.get("values")
+    values = values if isinstance(values, dict) else {}
+    own = values.get("index-url") or found.get("default")
+    extra = values.get("extra-index-url")
+    return _Settings(
+        own if isinstance(own, str) and parse_endpoint(own) else None,
+        tuple(extra.split()) if isinstance(extra, str) else (),
+    )
+
+
+def _uv_settings(environ: Mapping[str, str]) -> _Settings:
+    tables = [_uv_table(path) for path in _uv_files(environ)]
+    default = environ.get("UV_DEFAULT_INDEX") or environ.get("UV_INDEX_URL")
+    extra = [_unnamed(url) for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL") for url in environ.get(name, "").split()]
+    for table in tables:
+        default = default or table.default
+        extra += table.extra
+    return _Settings(_unnamed(default) if default and parse_endpoint(_unnamed(default)) else None, tuple(extra))
+
+
+def _unnamed(url: str) -> str:
+    """uv writes `name=https://...` for an index with a name."""
+    return url.split("=", 1)[1] if re.match(r"[\w.-]+=https?://", url) else url
+
+
+def _uv_files(environ: Mapping[str, str]) -> list[Path]:
+    if named := environ.get("UV_CONFIG_FILE"):
+        return [Path(named)]
+    config = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '/nonexistent')}/.config"
+    return [Path(config) / "uv/uv.toml", Path("/etc/uv/uv.toml")]
+
+
+def _uv_table(path: Path) -> _Settings:
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return _Settings()
+    pip = table.get("pip") if isinstance(table.get("pip"), dict) else {}
+    listed = [
+        entry for entry in table.get("index", []) if isinstance(entry, dict) and isinstance(entry.get("url"), str)
+    ]
+    named = [entry["url"] for entry in listed if entry.get("default")]
+    default = next(iter(named), None) or table.get("index-url") or (pip or {}).get("index-url")
+    extra = [entry["url"] for entry in listed if not entry.get("default") and not entry.get("explicit")]
+    extra += [url for url in table.get("extra-index-url", []) if isinstance(url, str)]
+    return _Settings(default if isinstance(default, str) else None, tuple(extra))
+
+
+def _uv_default(environ: Mapping[str, str]) -> str:
+    command = [str(host.find_uv_binary()), "help", "pip", "install"]
+    done = subprocess.run(  # noqa: S603
+        command, env=dict(environ), cwd="/", capture_output=True, text=True, check=False, timeout=CONFIG_SECONDS
+    )
+    if match := _UV_DEFAULT.search(done.stdout):
+        return match[1]
+    raise SandboxError("neither pip nor uv names a Python package index; set UV_DEFAULT_INDEX")
+
+
+def _slash(url: str) -> str:
+    return strip_credentials(url).rstrip("/") + "/"

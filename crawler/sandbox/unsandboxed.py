@@ -1,0 +1,55 @@
+"""Runs a command that the user typed as it is, without a sandbox: only for `scan --no-sandbox`."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.launcher import LaunchedServer
+from crawler.sandbox.boxes.process_tree import ContainedProcess
+from crawler.sandbox.kernel.limits import RUN, Limits
+from evidence.model import Absent, Reason, Target, TargetType
+
+
+@dataclass(frozen=True, slots=True)
+class UnsandboxedLauncher:
+    """Starts command targets with the user's environment and rights; refuses packages, which are not trusted."""
+
+    environ: Mapping[str, str]
+    limits: Limits = RUN
+
+    @property
+    def runtime(self) -> str:
+        """`none`: evidence from here is never publishable."""
+        return "none"
+
+    async def launch(self, target: Target) -> LaunchedServer | Absent:
+        """Start a command target in its folder."""
+        if target.type is not TargetType.COMMAND:
+            return Absent(Reason.SANDBOX_RESTRICTED, "only a command that you typed may run without the sandbox")
+        if not target.arguments:
+            return Absent(Reason.START_FAILED, "there is no command to start")
+        found = await asyncio.to_thread(lambda: Path(target.identifier).is_dir())
+        if not found:
+            return Absent(Reason.START_FAILED, "the command's working directory does not exist")
+        try:
+            process = _spawn(target, self.environ)
+        except (OSError, ValueError) as error:
+            return Absent(Reason.START_FAILED, f"{target.arguments[0]} cannot be started ({type(error).__name__})")
+        return ContainedProcess(process, None, self.limits, {}, runtime="none")
+
+
+def _spawn(target: Target, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603
+        list(target.arguments),
+        cwd=target.identifier,
+        env={**environ, **dict(target.environment)},
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )

@@ -1,0 +1,61 @@
+"""A command that the user typed, as it runs in the box: working directory at /project, interpreters of the box."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from crawler.sandbox.boxes.box import Bind
+from crawler.sandbox.install.entrypoints import NODE, PYTHON, choose_interpreter
+from evidence.model import Absent, Reason, Target
+
+PROJECT = "/project"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCommand:
+    """A command line inside the box, and what it needs to see."""
+
+    argv: tuple[str, ...]
+    binds: tuple[Bind, ...]
+    environment: dict[str, str]
+
+
+def resolve_command(target: Target, python: str) -> ResolvedCommand | Absent:
+    """How a command target starts in the box whose Python is `python` (`3.11`)."""
+    folder = Path(target.identifier).resolve()
+    if not folder.is_dir():
+        return Absent(Reason.START_FAILED, "the command's working directory does not exist")
+    if not target.arguments:
+        return Absent(Reason.START_FAILED, "there is no command to start")
+    binds, environment = [Bind(folder, PROJECT)], {}
+    packages = folder / ".venv/lib" / f"python{python}" / "site-packages"
+    if packages.is_dir():
+        binds.append(Bind(packages, "/app"))
+        environment["PYTHONPATH"] = f"{PROJECT}/src:{PROJECT}"
+    program = _program(target.arguments[0], folder)
+    if isinstance(program, Absent):
+        return program
+    rest = (_inside(argument, folder) for argument in target.arguments[1:])
+    return ResolvedCommand((*program, *rest), tuple(binds), environment)
+
+
+def _program(name: str, folder: Path) -> list[str] | Absent:
+    plain = PurePosixPath(name).name
+    if re.fullmatch(r"python(3(\.\d+)?)?", plain):
+        return [PYTHON]
+    if plain in {"node", "nodejs"}:
+        return [NODE]
+    for candidate in (folder / name, folder / ".venv/bin" / name, folder / "node_modules/.bin" / name):
+        real = candidate.resolve()
+        if real.is_file() and real.is_relative_to(folder):
+            if found := choose_interpreter(real, f"{PROJECT}/{real.relative_to(folder)}"):
+                return found
+            return Absent(Reason.RUNTIME_UNSUPPORTED, f"{plain} needs an interpreter that the sandbox does not have")
+    return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox has python and node, and files of the folder; not {plain}")
+
+
+def _inside(argument: str, folder: Path) -> str:
+    path = Path(argument)
+    return f"{PROJECT}/{path.relative_to(folder)}" if path.is_absolute() and path.is_relative_to(folder) else argument

@@ -1,0 +1,62 @@
+"""The body of kind `advisories`, out of what was examined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from evidence.canonical import Json, canonical_json
+from evidence.kinds.advisories import Group, Unmatched
+
+MAX_UNKNOWN: Final = 200
+MAX_GROUPS: Final = 2_000
+_MAX_TEXT: Final = 256
+
+
+def build_body(
+    *, checked: int, groups: Sequence[Group], unknown: Sequence[Unmatched], ecosystems: Iterable[str]
+) -> bytes:
+    """Canonical JSON; groups in the order in which they are given, the worst first, cut off at the bounds."""
+    return canonical_json(
+        {
+            "checked": checked,
+            "unknown": [_unmatched(one) for one in unknown[:MAX_UNKNOWN]],
+            "unknown_total": len(unknown),
+            "ecosystems": sorted(ecosystems),
+            "groups": [group_to_json(found) for found in groups[:MAX_GROUPS]],
+            "groups_total": len(groups),
+        }
+    )
+
+
+def group_to_json(found: Group) -> dict[str, Json]:
+    """A group as the body writes it."""
+    return {
+        "ids": list(found.ids),
+        "ecosystem": found.ecosystem,
+        "package": _text(found.package),
+        "version": _text(found.version),
+        "relation": found.relation.value,
+        "scopes": sorted(found.scopes),
+        "severity": found.severity.value,
+        "cvss": found.cvss or None,
+        "vector": _text(found.vector) or None,
+        "fixed": _text(found.fixed) or None,
+        "published": found.published or None,
+        "fixed_since": found.fixed_since or None,
+        "summary": _text(found.summary),
+    }
+
+
+def _unmatched(one: Unmatched) -> dict[str, Json]:
+    return {
+        "ecosystem": _text(one.ecosystem),
+        "name": _text(one.name),
+        "version": _text(one.version),
+        "why": one.why,
+    }
+
+
+def _text(text: str) -> str:
+    """Bounded, and with a canonical form: no lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")[:_MAX_TEXT]

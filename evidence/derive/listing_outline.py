@@ -1,0 +1,128 @@
+"""A listing place by place, so that two nights can be compared whatever the order of tools, pages and keys."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from evidence.authority import classify_tools
+from evidence.canonical import Json, Uncanonicalisable, canonical_json, sha256
+from evidence.derive.poisoning.listing_texts import escape_segment, label_item
+from evidence.kinds.drift import ApprovedTool
+from evidence.kinds.listing import LISTS, End, Item, Listing
+
+MAX_ENTRIES: Final = 20_000
+"""Places of one listing that are compared; a listing with more is not complete."""
+
+_COMPARED: Final = {
+    "tools": ("title", "description", "annotations", "outputSchema"),
+    "resources": ("name", "title", "description", "mimeType"),
+    "resourceTemplates": ("name", "title", "description", "mimeType"),
+    "prompts": ("title", "description", "arguments"),
+}
+"""Members that say what an item is. Sizes, times and `_meta` change from night to night and say nothing of the kind."""
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """Values by place, the standing of each tool, and the lists that were read to their end."""
+
+    values: Mapping[str, Json]
+    tools: Mapping[str, ApprovedTool]
+    whole: frozenset[str]
+    cut: bool = False
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+def outline_listing(listing: Listing) -> Outline:
+    """The outline of a listing; at most MAX_ENTRIES places."""
+    values: dict[str, Json] = {}
+    for at, value in _places(listing):
+        if len(values) == MAX_ENTRIES:
+            break
+        values[escape_place(at)] = value
+    whole = {name for name in LISTS if listing.list_of(name).end in {End.COMPLETE, End.NOT_ASKED}}
+    return Outline(
+        values=values,
+        tools=_standings(listing),
+        whole=frozenset({*whole, "server"}),
+        cut=len(values) == MAX_ENTRIES,
+        digests={at: digest_value(value) for at, value in values.items()},
+    )
+
+
+def escape_place(at: str) -> str:
+    """A place as it can be written: what no encoding holds is escaped."""
+    return at.encode("utf-8", "backslashreplace").decode()
+
+
+def digest_value(value: Json) -> str:
+    """First 16 hexadecimal digits of the canonical form, or of another stable one where it has none."""
+    try:
+        form = canonical_json(value)
+    except (Uncanonicalisable, RecursionError):
+        form = json.dumps(value, sort_keys=True).encode()
+    return sha256(form)[:16]
+
+
+def digest_entries(entries: Mapping[str, str]) -> str:
+    """The digest of a listing: of its places and their digests, in no order."""
+    return sha256(json.dumps(dict(entries), sort_keys=True).encode())
+
+
+def _places(listing: Listing) -> Iterator[tuple[str, Json]]:
+    if listing.instructions:
+        yield "server/instructions", listing.instructions
+    for member in ("name", "title", "version", "description", "websiteUrl"):
+        if member in listing.server_info:
+            yield f"server/{member}", listing.server_info[member]
+    for name in LISTS:
+        for at, item in _labelled(name, listing):
+            yield at, True
+            raw = item.raw if isinstance(item.raw, Mapping) else {}
+            yield from ((f"{at}/{member}", raw[member]) for member in _COMPARED[name] if member in raw)
+            if name == "tools":
+                yield from _schema(f"{at}/inputSchema", raw.get("inputSchema"))
+
+
+def _labelled(name: str, listing: Listing) -> Iterator[tuple[str, Item]]:
+    """Items of a list with their place; of several with one name the order is that of their content."""
+    items = listing.list_of(name).items
+    times = Counter(label_item(item) for item in items)
+    alone = [item for item in items if times[label_item(item)] == 1]
+    alike = sorted((item for item in items if times[label_item(item)] > 1), key=lambda item: digest_value(item.raw))
+    seen: Counter[str] = Counter()
+    for item in [*alone, *alike]:
+        base = label_item(item)
+        seen[base] += 1
+        yield f"{name}/{base}" + (f"#{seen[base]}" if seen[base] > 1 else ""), item
+
+
+def _schema(at: str, schema: Json) -> Iterator[tuple[str, Json]]:
+    """A schema's properties one by one, and the rest of it."""
+    if not isinstance(schema, Mapping):
+        return
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    yield at, {key: value for key, value in schema.items() if key != "properties" or not known}
+    for name, value in known.items():
+        yield f"{at}/properties/{escape_segment(name)}", value
+
+
+def _standings(listing: Listing) -> dict[str, ApprovedTool]:
+    placed = list(_labelled("tools", listing))
+    classes = classify_tools([item.raw for _, item in placed])
+    return {
+        escape_place(at): ApprovedTool(authority=found.authority.value, hints=_hints(item))
+        for (at, item), found in zip(placed, classes, strict=True)
+    }
+
+
+def _hints(item: Item) -> dict[str, bool]:
+    hints = item.get("annotations")
+    known = hints if isinstance(hints, Mapping) else {}
+    return {name: hint for name in _HINTS if isinstance(hint := known.get(name), bool)}

@@ -1,0 +1,62 @@
+"""Which texts give orders about which tools, in time that grows with the texts and not with the tools beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from ahocorasick_rs import AhoCorasick, MatchKind
+
+from evidence.derive.poisoning.text_folding import TextIndex, replace_surrogates
+from evidence.derive.tool_instructions import instructs_tool, mentions_tool_name
+
+MAX_NAMES: Final = 1_000
+"""Tools that orders are looked for by name."""
+
+_SHORTEST: Final = 4
+_LONGEST: Final = 128
+"""Characters of names that are looked for all at once; longer ones, which hardly exist, one by one."""
+_STRETCH: Final = 4_000
+"""Characters that are looked at in one go, so that names within names take little memory."""
+
+
+def find_instructed_tools(folded: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
+    """The tools about which a text gives orders, for each text that does, whichever tool the text belongs to."""
+    found: dict[str, list[str]] = {}
+    lower = {name: name.lower() for name in islice(dict.fromkeys(names), MAX_NAMES)}
+    lower = {name: low for name, low in lower.items() if len(low) >= _SHORTEST}
+    if not lower or not folded:
+        return found
+    said = _said(TextIndex(folded), set(lower.values()))
+    for name, low in lower.items():
+        for at in said.get(low, ()):
+            text = folded[at]
+            if mentions_tool_name(low, text) and instructs_tool(low, text):
+                found.setdefault(text, []).append(name)
+    return found
+
+
+def _said(texts: TextIndex, names: Iterable[str]) -> Mapping[str, set[int]]:
+    """Which texts hold which names."""
+    short = [name for name in names if len(name) <= _LONGEST and _can_be_encoded(name)]
+    said = {name: set(texts.find_with_word(name)) for name in set(names).difference(short)}
+    for name, place in _places(texts.whole, short):
+        said.setdefault(name, set()).add(texts.find_text_at(place))
+    return said
+
+
+def _places(whole: str, names: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Where names stand, overlapping places included, some of them twice."""
+    if not names:
+        return
+    finder = AhoCorasick(names, matchkind=MatchKind.Standard)
+    text = replace_surrogates(whole)
+    for start in range(0, len(text), _STRETCH):
+        stretch = text[start : start + _STRETCH + _LONGEST]
+        for name, at, _ in finder.find_matches_as_indexes(stretch, overlapping=True):
+            yield names[name], start + at
+
+
+def _can_be_encoded(name: str) -> bool:
+    return replace_surrogates(name) == name

@@ -1,0 +1,67 @@
+"""Every string of a listing that a client may show to a model, with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from evidence.canonical import Json
+from evidence.kinds.listing import LISTS, Item, Listing
+
+MAX_STRINGS: Final = 20_000
+MAX_DEPTH: Final = 64
+
+TextPlace: TypeAlias = "tuple[TextPlace | None, str]"
+"""Where a text stands: the place around it and the last segment, so that a path is only written for a hit."""
+
+ListingText: TypeAlias = tuple[TextPlace, str, str]
+"""A place, the name of the tool that it belongs to, and the text there."""
+
+
+def iterate_texts(listing: Listing) -> Iterator[ListingText]:
+    """What a server says of itself, then of each item of its lists, breadth first within bounds."""
+    yield from (((None, "server/instructions"), "", listing.instructions),) if listing.instructions else ()
+    for member, value in listing.server_info.items():
+        yield from _strings((None, f"server/{member}"), "", value)
+    for name in LISTS:
+        for item in listing.list_of(name).items:
+            owner = item.name if name == "tools" else ""
+            yield from _strings((None, f"{name}/{label_item(item)}"), owner, item.raw)
+
+
+def format_path(place: TextPlace) -> str:
+    """The place as a path. Its beginning is one already; what was read beneath it is escaped."""
+    around, last = place
+    return last if around is None else f"{format_path(around)}/{escape_segment(last)}"
+
+
+def label_item(item: Item) -> str:
+    """An item's segment of a path: its name, its URI, or its number."""
+    return escape_segment(item.name or item.text("uri") or f"@{item.index}")
+
+
+def escape_segment(text: str) -> str:
+    """A text as one segment of a path."""
+    return text[:80].replace("~", "~0").replace("/", "~1").replace("@", "~2")
+
+
+def _strings(place: TextPlace, owner: str, value: Json) -> Iterator[ListingText]:
+    """Strings and keys of a value, breadth first within bounds."""
+    level: list[tuple[TextPlace, Json]] = [(place, value)]
+    seen = 0
+    for _ in range(MAX_DEPTH):
+        following: list[tuple[TextPlace, Json]] = []
+        for here, part in level:
+            seen += 1
+            if seen > MAX_STRINGS:
+                return
+            if isinstance(part, str):
+                yield here, owner, part
+            elif isinstance(part, dict):
+                for key, inner in part.items():
+                    if len(key) > 24 or not key.isascii():
+                        yield here, owner, key
+                    following.append(((here, key), inner))
+            elif isinstance(part, list):
+                following += [(here, inner) for inner in part]
+        level = following

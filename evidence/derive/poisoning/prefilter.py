@@ -1,0 +1,135 @@
+"""Which expressions may match a text, found for all of them at once in linear time.
+
+Each expression is relaxed to one that matches wherever it does: what it looks at around a match is left out, and bounds
+of repetitions are. RE2 finds the relaxed ones by the fixed words in them, and hardly any honest text passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import re2
+
+_TOKEN: Final = re.compile(
+    r"""\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:P<\w+>|<[=!]|[=!:])|[()|^$.]|[*+?][?+]?|\{\d*,?\d*\}[?+]?|\s|\#[^\n]*|.""",
+    re.DOTALL,
+)
+_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
+_MOST: Final = 24
+"""Repetitions that are still counted."""
+
+_MEMORY: Final = 32 << 20
+"""Bytes that one expression may take for what it remembers of its states, when texts are many and unlike each other."""
+
+_LETTER: Final = "X"
+_SIGN: Final = "\x7f"
+"""What stands for letters and for other characters beyond ASCII."""
+_BEYOND: Final = re.compile(r"[^\x00-\x7f]+")
+
+
+class ExpressionPrefilter:
+    """Several verbose expressions, of which those that may match a folded text are found at once."""
+
+    def __init__(self, expressions: Iterable[str]) -> None:
+        options = re2.Options()
+        options.max_mem = _MEMORY
+        self._filter = re2.Filter()
+        self._size = 0
+        for expression in expressions:
+            self._filter.Add(relax_expression(expression), options)
+            self._size += 1
+        self._filter.Compile()
+
+    def find_candidates(self, text: str) -> list[int]:
+        """The numbers of those that may match, in rising order; no other one does."""
+        return self._filter.Match(text if text.isascii() else _in_ascii(text)) or []
+
+    def match_all(self, text: str) -> bool:
+        """Whether each of them may match."""
+        return len(self.find_candidates(text)) == self._size
+
+
+def relax_expression(verbose: str) -> str:
+    """An expression for RE2 that matches, in ASCII, wherever a verbose one of `re` does in texts with no white space
+    but spaces.
+    """
+    return "".join(_parts(verbose))
+
+
+def _parts(verbose: str) -> Iterator[str]:
+    around: list[bool] = []
+    for part in (found[0] for found in _TOKEN.finditer(verbose)):
+        inside = any(around)
+        if part == ")":
+            around.pop()
+            inside = any(around)
+            yield "" if inside else ")"
+        elif part.startswith("("):
+            around.append(part in _AROUND)
+            yield "" if inside else "(?:"
+        elif not inside and not part.isspace() and not part.startswith("#"):
+            yield _part(part)
+
+
+def _part(token: str) -> str:
+    if len(token) > 1 and token[0] == "[":
+        return _members(token)
+    if token[0] in "*+?{":
+        return _times(token)
+    if not token.isascii():
+        return _stand_in(token)
+    return _LOOSE.get(token, token)
+
+
+def _members(token: str) -> str:
+    """A class of characters. One of characters beyond ASCII takes all of those."""
+    ascii_only = "".join(filter(str.isascii, token))
+    if token.startswith("[^"):
+        return ascii_only if ascii_only != "[^]" else "(?s:.)"
+    return f"[{_LETTER}{_SIGN}{ascii_only[1:]}" if ascii_only != token or r"\d" in token else token
+
+
+def _times(token: str) -> str:
+    if token[0] != "{":
+        return token[0]
+    least, comma, most = token[1 : token.index("}")].partition(",")
+    fewest = min(int(least or 0), _MOST)
+    if not comma and int(least) <= _MOST:
+        return f"{{{fewest}}}"
+    if most and int(most) <= 2:
+        return f"{{{fewest},{most}}}"
+    return "*" if fewest == 0 else f"{{{fewest},}}"
+
+
+def _in_ascii(text: str) -> str:
+    return _BEYOND.sub(lambda found: found[0].translate(_STAND_INS), text)
+
+
+def _stand_in(character: str) -> str:
+    return _LETTER if character.isalnum() else _SIGN
+
+
+class _StandIns(dict[int, str]):
+    """What stands for each character, of which those of the usual scripts are remembered."""
+
+    def __missing__(self, code: int) -> str:
+        stand_in = _stand_in(chr(code))
+        if code <= 0xFFFF:
+            self[code] = stand_in
+        return stand_in
+
+
+_STAND_INS: Final = _StandIns()
+_LOOSE: Final = {
+    "$": "(?:)",
+    r"\A": "(?:)",
+    r"\Z": "(?:)",
+    r"\B": "(?:)",
+    ".": "(?s:.)",
+    r"\d": rf"[0-9{_LETTER}]",
+    r"\s": " ",
+    r"\D": "(?s:.)",
+    r"\W": rf"[\W{_SIGN}]",
+}

@@ -1,0 +1,212 @@
+"""What a listing says to a model that its user would not expect: pure over the stored listing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from evidence.derive.poisoning.decoding import decode_texts, find_encoded
+from evidence.derive.poisoning.hidden_characters import find_hidden_candidates, find_hidden_characters
+from evidence.derive.poisoning.instruction_matching import find_instructed_tools
+from evidence.derive.poisoning.listing_texts import ListingText, TextPlace, format_path, iterate_texts
+from evidence.derive.poisoning.obfuscation import deobfuscate_text, find_obfuscation_candidates
+from evidence.derive.poisoning.pattern_matching import (
+    CandidatePatterns,
+    find_candidate_patterns,
+    find_pattern,
+    find_plain_instructions,
+    match_patterns,
+)
+from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
+from evidence.derive.poisoning.tool_context import ToolContext, build_tool_contexts
+from evidence.kinds.listing import Listing
+from evidence.patterns.poisoning import (
+    MAX_TEXT,
+    SECRETS,
+    Category,
+    Confidence,
+    Pattern,
+    PatternMatch,
+    Threat,
+    is_placeholder,
+)
+from evidence.patterns.poisoning.encoded_payloads import COMMAND
+from evidence.patterns.poisoning.hidden_characters import MARKDOWN_COMMENT
+
+MAX_HITS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One suspicious place. `at` is its path; what was said is never repeated, only what kind of thing it is."""
+
+    category: Category
+    pattern: str
+    title: str
+    at: str
+    confidence: Confidence = Confidence.HIGH
+
+    @property
+    def threat(self) -> Threat:
+        """The published id that its category belongs to."""
+        return self.category.threat
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether it costs points: only what is sure does."""
+        return self.confidence is Confidence.HIGH
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What a text says wherever it stands; `found` says in which tool's text it does."""
+
+    category: Category
+    pattern: str
+    title: str
+    found: PatternMatch
+
+
+def scan_listing(listing: Listing) -> tuple[Hit, ...]:
+    """Every hit in the listing, in its order; at most MAX_HITS."""
+    names = tuple(item.name for item in listing.tools.items if item.name)
+    return tuple(islice(_hits(iterate_texts(listing), names, partial(build_tool_contexts, listing)), MAX_HITS))
+
+
+def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
+    """The hits in one text of a tool (`owner`), or of a server when it is empty; each pattern once."""
+    alone = ToolContext(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
+    return _hits([((None, at), owner, text)], names, lambda owners: dict.fromkeys(owners, alone))
+
+
+def list_shown_texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
+    """Every string that a client may show to a model: its path, the name of the tool that it belongs to, the text."""
+    return ((format_path(place), owner, text) for place, owner, text in iterate_texts(listing))
+
+
+def _hits(
+    said: Iterable[ListingText], names: Sequence[str], who: Callable[[Iterable[str]], Mapping[str, ToolContext]]
+) -> Iterator[Hit]:
+    """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
+    places = list(said)
+    distinct = list(dict.fromkeys(text for _, _, text in places))
+    sent = [text[:MAX_TEXT] for text in distinct]
+    folded, words = fold_texts(sent)
+    worth = [find_candidate_patterns(text) for text in folded]
+    heard = dict(zip(distinct, _heard(sent, folded, words, worth), strict=True))
+    about = find_instructed_tools(
+        list(dict.fromkeys(text for text, each in zip(folded, worth, strict=True) if each.ordered)), names
+    )
+    orders = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
+    if not orders and not any(heard.values()):
+        return
+    known = who({owner for _, owner, text in places if owner and any(each.found.others for each in heard[text])})
+    for place, owner, text in places:
+        hits = [hit for each in heard[text] for hit in _spoken(each, known.get(owner), text, place)]
+        if owner and any(name != owner for name in orders.get(text, ())):
+            hits.append(
+                Hit(
+                    Category.SHADOWING,
+                    "named-tool",
+                    "Gives orders about another tool of the server",
+                    format_path(place),
+                    Confidence.MEDIUM,
+                )
+            )
+        yield from hits
+        yield from _combined(hits)
+
+
+def _spoken(heard: _Heard, speaker: ToolContext | None, text: str, place: TextPlace) -> Iterator[Hit]:
+    """A wording about tools counts in a tool's text only: instructions are there to put tools in an order."""
+    sure = heard.found.confidence
+    if heard.found.others is not None:
+        told = speaker.confidence(heard.found, text) if speaker else None
+        if told is None:
+            return
+        sure = told
+    yield Hit(heard.category, heard.pattern, heard.title, format_path(place), sure)
+
+
+def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Several signs that say little alone stand in one text: together they are sure."""
+    signs = {hit.pattern for hit in hits if hit.confidence is Confidence.MEDIUM}
+    if len(signs) > 1 and not any(hit.is_grave for hit in hits):
+        yield Hit(Category.COMBINED, "several-signs", "Holds several signs of an order to the model", hits[0].at)
+
+
+def _heard(
+    sent: Sequence[str], folded: Sequence[str], words: str, worth: Sequence[CandidatePatterns]
+) -> list[list[_Heard]]:
+    """What each text says wherever it stands."""
+    heard: list[list[_Heard]] = [[] for _ in sent]
+    as_sent = TextIndex(sent)
+    for at in find_hidden_candidates(as_sent):
+        heard[at] += _unseen(sent[at])
+    for at in find_encoded(as_sent):
+        heard[at] += _encoded(sent[at])
+    for each in SECRETS:
+        for at in as_sent.find_matching(each):
+            if _holds_credential(sent[at], each):
+                heard[at].append(_Heard(each.category, each.id, each.title, PatternMatch(each.confidence)))
+    look_closer = find_obfuscation_candidates(SEPARATOR.join(folded), words)
+    for at, text in enumerate(folded):
+        heard[at] += _worded(text, worth[at].wordings)
+        if look_closer and worth[at].disguised:
+            heard[at] += _disguised(text)
+    return heard
+
+
+def _worded(folded: str, wordings: Sequence[Pattern]) -> Iterator[_Heard]:
+    for each in wordings:
+        found = find_pattern(each, folded)
+        if found is not None:
+            yield _Heard(each.category, each.id, each.title, found)
+
+
+def _disguised(folded: str) -> Iterator[_Heard]:
+    """Instructions with a disguised spelling that has no other reason."""
+    for reading in deobfuscate_text(folded):
+        for each in find_plain_instructions(reading):
+            found = each.find(reading)
+            if found is not None and found.confidence is Confidence.HIGH and not each.matches(folded):
+                title = "Spells an order to the model so that filters do not see it"
+                yield _Heard(Category.OVERRIDE, "disguised-order", title, found)
+                return
+
+
+def _unseen(text: str) -> Iterator[_Heard]:
+    """What a reader of a text does not see."""
+    for kind in find_hidden_characters(text):
+        title = f"Contains hidden characters: {kind}"
+        yield _Heard(Category.HIDDEN, "hidden-characters", title, PatternMatch(Confidence.HIGH))
+    if "]:" in text and MARKDOWN_COMMENT.search(text):
+        yield _Heard(
+            Category.HIDDEN, "comment", "Contains a comment that is shown nowhere", PatternMatch(Confidence.MEDIUM)
+        )
+
+
+def _encoded(text: str) -> Iterator[_Heard]:
+    """Encoded parts that read like a poisoned text once they are decoded; readable ones only inform."""
+    readable = False
+    for inner in decode_texts(text):
+        readable = True
+        folded = fold_text(inner)
+        if COMMAND.search(folded) or any(each.category is not Category.ENCODED for each in match_patterns(folded)):
+            yield _Heard(
+                Category.ENCODED,
+                "encoded-order",
+                "Carries an encoded order to the model",
+                PatternMatch(Confidence.HIGH),
+            )
+            return
+    if readable:
+        yield _Heard(Category.ENCODED, "encoded-text", "Carries encoded text", PatternMatch(Confidence.LOW))
+
+
+def _holds_credential(text: str, pattern: Pattern) -> bool:
+    found = pattern.expression.regex.search(text)
+    return found is not None and not is_placeholder(found[0])

@@ -1,0 +1,96 @@
+"""Texts as they are read, and where words stand in many of them at once."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Final
+
+import re2
+
+from evidence.derive.tool_instructions import find_word_positions, holds_word_of_each_group
+from evidence.patterns.poisoning import Pattern
+from evidence.patterns.poisoning.hidden_characters import CONFUSABLE, HIDDEN, IMITATING, LOOK_ALIKE
+
+SEPARATOR: Final = "\0"
+
+
+class TextIndex:
+    """Distinct texts one after the other, in which a word of any of them is found at once."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self.whole = SEPARATOR.join(texts)
+        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
+
+    def find_matching(self, pattern: Pattern) -> Iterator[int]:
+        """Which texts may hold a wording, in rising order."""
+        found = {at for need in pattern.needs[0] for at in self.find_with_word(need)}
+        if pattern.unbroken:
+            found.update(at for at, text in enumerate(self.texts) if len(text) >= pattern.unbroken)
+        return (at for at in sorted(found) if holds_needed_words(pattern, self.texts[at]))
+
+    def find_with_word(self, word: str) -> Iterator[int]:
+        """Which texts hold a word, in rising order."""
+        at = self.whole.find(word)
+        while at >= 0:
+            text = self.find_text_at(at)
+            yield text
+            at = self.whole.find(word, self._starts[text + 1])
+
+    def find_texts_of_matches(self, expression: re2._Regexp) -> set[int]:
+        """Which texts a match of an expression of RE2 in the whole lies in, or partly."""
+        spans = (found.span() for found in expression.finditer(replace_surrogates(self.whole)))
+        return {
+            text for start, end in spans for text in range(self.find_text_at(start), self.find_text_at(end - 1) + 1)
+        }
+
+    def find_text_at(self, place: int) -> int:
+        """Which text a place of the whole is in."""
+        return bisect_right(self._starts, place) - 1
+
+
+def holds_needed_words(pattern: Pattern, text: str) -> bool:
+    """Whether each of the needs of a wording stands in a text in reach of one of the first."""
+    if not pattern.needs:
+        return True
+    first, *others = pattern.needs
+    if pattern.unbroken and max(map(len, text.split()), default=0) >= pattern.unbroken:
+        return True
+    return any(
+        holds_word_of_each_group(text[max(0, at - pattern.reach) : at + pattern.reach], others)
+        for need in first
+        for at in find_word_positions(need, text)
+    )
+
+
+def replace_surrogates(text: str) -> str:
+    """The text as it can be encoded, character by character."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def fold_text(text: str) -> str:
+    """The text as it is read: compatibility forms, lower case, single spaces, no hidden characters, letters that
+    imitate Latin ones among Latin ones as what they imitate.
+    """
+    plain = text
+    if not text.isascii():
+        plain = unicodedata.normalize("NFKC", HIDDEN.sub("", text)).replace("’", "'")
+        if IMITATING.search(plain):
+            plain = LOOK_ALIKE.sub(lambda found: found[0].translate(CONFUSABLE), plain)
+    return " ".join(f"|{plain.lower()}|".split())[1:-1]
+
+
+def fold_texts(said: Sequence[str]) -> tuple[list[str], str]:
+    """Each text folded, what is ASCII all at once; and all words between spaces, of which some are of
+    two texts."""
+    ascii_only = [text for text in said if text.isascii() and SEPARATOR not in text]
+    words = f"{SEPARATOR}{SEPARATOR.join(ascii_only)}{SEPARATOR}".lower().split()
+    plain = iter(" ".join(words).split(SEPARATOR)[1:-1])
+    folded = [next(plain) if text.isascii() and SEPARATOR not in text else fold_text(text) for text in said]
+    if len(ascii_only) < len(said):
+        others = (each for text, each in zip(said, folded, strict=True) if not text.isascii() or SEPARATOR in text)
+        words += (word for text in others for word in text.split())
+    return folded, " ".join(words)

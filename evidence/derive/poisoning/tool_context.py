@@ -1,0 +1,77 @@
+"""Whom a wording is about: another tool, or the tool itself and its own parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.kinds.listing import Listing
+from evidence.patterns.poisoning import Confidence, MentionedTool, PatternMatch
+
+MAX_WORDS: Final = 4_000
+MAX_DEPTH: Final = 24
+MAX_WORD: Final = 60
+
+_MARKED: Final = re.compile(r"[a-z0-9][_.:-]+[a-z0-9]")
+_HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """A tool whose text speaks: its own words (name, parameters, values) and the names of all tools, in lower case."""
+
+    own: frozenset[str]
+    tools: frozenset[str]
+
+    def confidence(self, found: PatternMatch, sent: str) -> Confidence | None:
+        """How sure a wording is in a text of this tool; None when it only speaks of the tool itself."""
+        if found.others is None:
+            return found.confidence
+        about = [names for names in found.others if not any(self._is_own(each.name) for each in names)]
+        if not about:
+            return None
+        sure = any(all(self._is_tool(each, sent) for each in names) for names in about)
+        return found.confidence if sure else min(found.confidence, Confidence.MEDIUM, key=list(Confidence)[::-1].index)
+
+    def _is_own(self, name: str) -> bool:
+        return name in self.own
+
+    def _is_tool(self, named: MentionedTool, sent: str) -> bool:
+        """Whether it is a tool's name for sure: it is listed, called one, or made of several words."""
+        if named.called or named.name in self.tools or _MARKED.search(named.name):
+            return True
+        at = sent.lower().find(named.name)
+        return at >= 0 and _HUMP.search(sent[at : at + len(named.name)]) is not None
+
+
+def build_tool_contexts(listing: Listing, owners: Iterable[str]) -> dict[str, ToolContext]:
+    """Who speaks in the texts of some tools. Tools of one name are one speaker."""
+    wanted = set(owners)
+    tools = frozenset(item.name.lower() for item in listing.tools.items if item.name)
+    own: dict[str, set[str]] = {name: {name.lower()} for name in wanted}
+    for item in listing.tools.items:
+        if item.name in wanted:
+            own[item.name].update(_words(item.get("inputSchema")), _words(item.get("outputSchema")))
+    return {name: ToolContext(frozenset(words), tools) for name, words in own.items()}
+
+
+def _words(value: object) -> Iterator[str]:
+    """Keys and short values of a schema, in lower case, within bounds."""
+    level: list[object] = [value]
+    seen = 0
+    for _ in range(MAX_DEPTH):
+        following: list[object] = []
+        for part in level:
+            seen += 1
+            if seen > MAX_WORDS:
+                return
+            if isinstance(part, str) and len(part) <= MAX_WORD:
+                yield part.lower()
+            elif isinstance(part, Mapping):
+                yield from (key.lower() for key in part if len(key) <= MAX_WORD)
+                following += part.values()
+            elif isinstance(part, list):
+                following += part
+        level = following

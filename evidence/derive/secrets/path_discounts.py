@@ -1,0 +1,51 @@
+"""Where in a tree a secret does not count: what the path says about the file."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from evidence.derive.secrets.finding import Discount
+
+_FOLDERS: Final = {
+    Discount.VENDORED: re.compile(
+        r"node_modules|bower_components|vendor|vendors|third[_\-]?party|external|site-packages|.+\.dist-info|.+\.egg-info"
+        r"|\.venv|venv|\.yarn|pods|licen[cs]es?",
+        re.IGNORECASE,
+    ),
+    Discount.TEST: re.compile(
+        r"_*tests?_*|testing|test[_\-]?(?:data|files?|cases?|resources|utils|support|helpers)|__mocks__|mocks?|specs?|fixtures?|__fixtures__"
+        r"|__snapshots__|snapshots|e2e|cypress|cassettes|testcontainers|.+[_\-.]tests?|integration[_\-]tests?",
+        re.IGNORECASE,
+    ),
+    Discount.EXAMPLE: re.compile(r"examples?|samples?|demos?|tutorials?|playground|quickstarts?", re.IGNORECASE),
+    Discount.DOCUMENTATION: re.compile(r"docs?|documentation|wiki|i18n|locales?", re.IGNORECASE),
+}
+_FILES: Final = {
+    Discount.VENDORED: re.compile(
+        r"(?:licen[cs]e|copying|notice|third[_\-]?party[_\-]?\w*|patents)(?:[._\-].*)?|.+\.min\.(?:js|css)|.+\.(?:js|css)\.map"
+        r"|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|(?:poetry|uv|pdm|pipfile|cargo|gemfile|composer|flake|deno)\.lock"
+        r"|go\.sum|packages\.lock\.json",
+        re.IGNORECASE,
+    ),
+    Discount.TEST: re.compile(
+        r"test_.+\.\w+|.+[_\-]tests?\.\w+|.+\.(?:test|tests|spec|e2e|stories|fixture|mock|snap)(?:\.\w+)?|conftest\.py|.+(?:Test|Tests|Spec|IT)\.(?:java|kt|cs|scala|swift|php)"
+    ),
+    Discount.EXAMPLE: re.compile(
+        r".+[._\-](?:example|sample|template|dist|tmpl|tpl|default)(?:\.\w+)?|(?:example|sample|demo)s?[._\-].+",
+        re.IGNORECASE,
+    ),
+    Discount.DOCUMENTATION: re.compile(
+        r".+\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt\.gz|po|pot|ipynb\.md)|(?:readme|changelog|changes|history|contributing|security|authors)(?:\..*)?",
+        re.IGNORECASE,
+    ),
+}
+
+
+def find_path_discount(path: str) -> Discount | None:
+    """Why nothing in this file counts, or None. The path is relative to the tree, with either kind of slash."""
+    *folders, name = [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}] or [""]
+    for reason, pattern in _FOLDERS.items():
+        if any(pattern.fullmatch(folder) for folder in folders):
+            return reason
+    return next((reason for reason, pattern in _FILES.items() if pattern.fullmatch(name)), None)

@@ -1,0 +1,145 @@
+"""Which rules can match a text at all, by hyperscan where it is installed (the extra `fast`).
+
+It only leaves rules out: whatever it lets through is looked at as if there were no sieve, so the findings are the same.
+It looks for less of each match than the expression says (docs/decisions/0020), and never for more.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from importlib.util import find_spec
+from itertools import groupby
+from threading import Lock
+from typing import Any, Final
+
+from evidence.derive.secrets.rules import Rule
+from evidence.patterns.secrets.pattern import JOINT
+from evidence.patterns.secrets.provider_blocks import OPENED
+
+_MOST_REFUSED: Final = 16
+"""Expressions of a rule file that hyperscan may refuse before it is not worth its while."""
+
+_JOINTS: Final = (JOINT, OPENED)
+"""What comes from here on in an expression costs hyperscan most, and what comes before it is rare enough."""
+
+_UNALIKE: Final = re.compile(r"[^\x00-\x7f]|\\(?:[pPCv]|x\{|x[89a-fA-F]|[23][0-7]{2})")
+"""What may name a character of several bytes, and a vertical tab, which is any line's end to hyperscan."""
+
+_CONTINUATION: Final = bytes(range(0x80, 0xC0))
+_VERTICAL_TAB: Final = b"\v"
+"""White space to hyperscan alone."""
+
+_FOLDED: Final = ("\u017f".encode(), "\u212a".encode())
+"""A long s and the sign of Kelvin: RE2 takes them for s and k where case does not matter."""
+
+_BEGINNING: Final = 3
+"""Letters in a row from which hyperscan can start."""
+
+
+class RulePrefilter:
+    """Made once for some rules, which takes about a second; may be used by several threads."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._engine: Any = importlib.import_module("hyperscan")
+        orders = [order for order, rule in enumerate(rules) if rule.expression]
+        self._forms = {order: _forms(rules[order]) for order in orders if _is_read_alike(rules[order])}
+        unread = frozenset(orders) - frozenset(self._forms)
+        self._database, refused = self._most_of(list(self._forms))
+        self.refused: frozenset[int] = unread | refused
+        self._lock = Lock()
+
+    def find_candidate_rules(self, data: bytes) -> AbstractSet[int] | None:
+        """The rules, by their place in the set, that may match the text; None when any of them may."""
+        text = to_single_byte_text(data)
+        if text is None:
+            return None
+        found = set(self.refused)
+        if self._database is not None and text:
+            with self._lock:
+                self._database.scan(text, match_event_handler=lambda order, *_: found.add(order))
+        return found
+
+    def _most_of(self, orders: Sequence[int]) -> tuple[Any, frozenset[int]]:
+        """A database of the rules that hyperscan takes, and the others."""
+        try:
+            return self._compiled(orders), frozenset()
+        except self._engine.error:
+            refused = frozenset(self._refused(orders))
+            return self._compiled([order for order in orders if order not in refused]), refused
+
+    def _refused(self, orders: Sequence[int]) -> list[int]:
+        """The rules whose expressions hyperscan does not take, found by halving."""
+        try:
+            self._compiled(orders)
+        except self._engine.error as error:
+            if len(orders) == 1:
+                return list(orders)
+            half = len(orders) // 2
+            refused = [*self._refused(orders[:half]), *self._refused(orders[half:])]
+            if len(refused) > _MOST_REFUSED:
+                raise PrefilterUnsupported(f"expected expressions that hyperscan takes; {error}") from error
+            return refused
+        return []
+
+    def _compiled(self, orders: Sequence[int]) -> Any:
+        if not orders:
+            return None
+        flags = self._engine.HS_FLAG_SINGLEMATCH | self._engine.HS_FLAG_PREFILTER | self._engine.HS_FLAG_ALLOWEMPTY
+        database = self._engine.Database()
+        forms = [(order, form.encode()) for order in orders for form in self._forms[order]]
+        ids, expressions = zip(*forms, strict=True)
+        database.compile(expressions=expressions, ids=ids, flags=[flags] * len(forms))
+        return database
+
+
+class PrefilterUnsupported(Exception):
+    """The rules cannot be sieved; they are looked at without."""
+
+
+def is_hyperscan_installed() -> bool:
+    """Whether hyperscan can be imported."""
+    return find_spec("hyperscan") is not None
+
+
+def to_single_byte_text(data: bytes) -> bytes | None:
+    """The text with one byte for each character, ASCII as it is; None where hyperscan would read it unlike RE2.
+
+    RE2 counts characters and hyperscan bytes. Of a longer character the first byte stays, which is no letter to either.
+    """
+    if _VERTICAL_TAB in data:
+        return None
+    if data.isascii():
+        return data
+    if any(letter in data for letter in _FOLDED):
+        return None
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return None
+    return data.translate(None, _CONTINUATION)
+
+
+def _is_read_alike(rule: Rule) -> bool:
+    """Whether hyperscan reads the rule as RE2 does in a text of one byte for each character."""
+    return not any(_UNALIKE.search(text) for text in (rule.expression, *rule.anchors))
+
+
+def _forms(rule: Rule) -> Sequence[str]:
+    """One of these is in every text that the rule matches: the beginning of its expression, or one of its anchors.
+
+    Hyperscan starts from letters that must be there. An expression without those of an anchor makes it look at every
+    byte, while anchors cost it nothing as long as those that begin otherwise stand in expressions of their own.
+    """
+    if rule.window is None or not rule.anchors or _begins_an_anchor(rule):
+        return [min((rule.expression.partition(joint)[0] for joint in _JOINTS), key=len)]
+    edge = r"(?:^|\W|\\\w)" if rule.initial else ""
+    alike = groupby(sorted(rule.anchors), key=lambda anchor: anchor[:_BEGINNING])
+    return [f"(?i:{edge}(?:{'|'.join(map(re.escape, anchors))}))" for _, anchors in alike]
+
+
+def _begins_an_anchor(rule: Rule) -> bool:
+    plain = rule.expression.replace("\\", "").lower()
+    return any(anchor[:_BEGINNING] in plain for anchor in rule.anchors)

@@ -1,0 +1,306 @@
+"""Looks for secrets: anchors of all rules in one pass, then each expression near its own anchors, in linear time.
+
+Once a scanner has seen FAST_FROM bytes, hyperscan says first which rules a text can match, where it is installed.
+google-re2 because scanned trees are hostile: a backtracking engine spends seconds on one line that was made for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Any, Final
+
+import re2
+
+from evidence.derive.secrets.finding import MASK, Discount, Finding, digest_secret, mask_context
+from evidence.derive.secrets.gitleaks_rules import RulesInvalid
+from evidence.derive.secrets.match_context import is_inside_blob, is_reference
+from evidence.derive.secrets.match_windows import Anchors, merge_spans
+from evidence.derive.secrets.path_discounts import find_path_discount
+from evidence.derive.secrets.placeholders import is_placeholder, is_word_sequence
+from evidence.derive.secrets.prefilter import PrefilterUnsupported, RulePrefilter, is_hyperscan_installed
+from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet, rules_digest
+from evidence.derive.secrets.value_decoding import decode_base64, decode_value
+
+MAX_FINDINGS: Final = 500
+"""Of one text; a file with more is a list of them, and the first ones say so."""
+
+FAST_FROM: Final = 80_000_000
+"""Bytes; to compile the rules for hyperscan takes as long as to search so many without."""
+
+_BEFORE: Final = 24  # bytes: the rest of a name
+_MAX_MATCHES: Final = 5_000
+_MAX_LOOKED_AT: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    rule: Rule
+    order: int
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Allowed:
+    paths: tuple[Any, ...]
+    expressions: tuple[Any, ...]
+    allowance: Allowance
+
+
+class Scanner:
+    """Scans texts by the rules of one set; RulesInvalid when an expression is not RE2. Made once, used often.
+
+    `fast` is whether hyperscan helps: None is after FAST_FROM bytes where it is installed. It changes no finding.
+    """
+
+    def __init__(self, rules: RuleSet, *, fast: bool | None = None) -> None:
+        self._set = rules
+        self._rules = rules.rules
+        self._expressions = [_compiled(rule.expression, rule) if rule.expression else None for rule in self._rules]
+        self._paths = [_compiled(rule.path, rule) if rule.path else None for rule in self._rules]
+        self._allowed = [tuple(_allowed(one, rule) for one in rule.allowances) for rule in self._rules]
+        self._allowed_everywhere = tuple(_allowed(one, None) for one in rules.allowances)
+        self._by_path = [
+            (rule, expression, allowed)
+            for rule, expression, allowed in zip(self._rules, self._paths, self._allowed, strict=True)
+            if not rule.expression and expression is not None
+        ]
+        self._anchors = Anchors(self._rules)
+        self._fast = fast
+        self._seen = 0
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the rules, in hexadecimal digits: which ones looked."""
+        return rules_digest(self._set)
+
+    def scan(self, text: str | bytes, path: str, *, salt: bytes) -> tuple[Finding, ...]:
+        """What is found in the text of a file, in its order; at most MAX_FINDINGS. Bytes are UTF-8, or nearly."""
+        data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+        hits = self._resolved(self._hits(data, path))
+        spans = merge_spans(hit.span for hit in hits)
+        lines = _Lines(data)
+        found = [
+            Finding(
+                pattern=hit.rule.id,
+                provider=hit.rule.provider,
+                title=hit.rule.title,
+                path=path,
+                line=lines.at(hit.span[0]),
+                digest=digest_secret(data[slice(*hit.span)], salt),
+                context=mask_context(data, hit.span, spans),
+                generic=hit.rule.generic,
+                discount=find_path_discount(path) or (Discount.GENERIC if hit.rule.generic else None),
+            )
+            for hit in islice(hits, MAX_FINDINGS)
+        ]
+        return (*self._path_findings(path, salt), *found)
+
+    def spans(self, data: bytes) -> list[tuple[int, int]]:
+        """Where secrets are, also those that would not count, in rising order and apart."""
+        return merge_spans(hit.span for hit in self._hits(data, "", bounded=False))
+
+    def scrub(self, text: str) -> str:
+        """The text with every secret in it masked, also those that would not count."""
+        data = text.encode("utf-8", "surrogatepass")
+        spans = self.spans(data)
+        if not spans:
+            return text
+        parts, at = [], 0
+        for start, end in spans:
+            parts += [data[at:start], MASK.encode()]
+            at = end
+        return b"".join((*parts, data[at:])).decode("utf-8", "surrogatepass")
+
+    def _path_findings(self, path: str, salt: bytes) -> Iterator[Finding]:
+        for rule, expression, allowed in self._by_path:
+            if not expression.search(path):
+                continue
+            if not any(_is_path_allowed(one, path) for one in (*allowed, *self._for(rule))):
+                yield Finding(
+                    pattern=rule.id,
+                    provider=rule.provider,
+                    title=rule.title,
+                    path=path,
+                    line=0,
+                    digest=digest_secret(path.encode("utf-8", "replace"), salt),
+                    context="",
+                    discount=find_path_discount(path),
+                )
+
+    def _hits(self, data: bytes, path: str, *, bounded: bool = True) -> list[_Hit]:
+        if any(_is_path_allowed(one, path) for one in self._allowed_everywhere if not one.allowance.rules):
+            return []
+        return [
+            hit
+            for order, windows in self._anchors.windows(data, self._among(data)).items()
+            if (path_of := self._paths[order]) is None or path_of.search(path)
+            for hit in self._matches(order, data, path, windows, bounded=bounded)
+        ]
+
+    def _among(self, data: bytes) -> AbstractSet[int] | None:
+        """The rules that may match, or None for all of them."""
+        self._seen += len(data)
+        if self._fast is False or (self._fast is None and self._seen < FAST_FROM):
+            return None
+        return self._sieve.find_candidate_rules(data) if self._sieve else None
+
+    @cached_property
+    def _sieve(self) -> RulePrefilter | None:
+        try:
+            return RulePrefilter(self._rules) if self._fast or is_hyperscan_installed() else None
+        except PrefilterUnsupported:
+            return None
+
+    def _matches(
+        self, order: int, data: bytes, path: str, windows: Sequence[tuple[int, int]], *, bounded: bool
+    ) -> Iterator[_Hit]:
+        rule, expression = self._rules[order], self._expressions[order]
+        if expression is None:
+            return
+        everything = (
+            match for left, right in windows for match in expression.finditer(data, left, min(right, len(data)))
+        )
+        hits = (
+            _Hit(rule, order, span)
+            for match in islice(everything, _MAX_LOOKED_AT if bounded else None)
+            if (span := _secret(match, rule.group))[0] < span[1] and self._is_secret(order, data, path, match, span)
+        )
+        yield from islice(hits, _MAX_MATCHES if bounded else None)
+
+    def _is_secret(self, order: int, data: bytes, path: str, match: Any, span: tuple[int, int]) -> bool:
+        rule = self._rules[order]
+        secret = data[slice(*span)].decode("utf-8", "replace")
+        if rule.entropy and shannon_entropy(secret) <= rule.entropy:
+            return False
+        if self._set.own and self._is_innocent(rule, data, match, span, secret):
+            return False
+        allowed = (*self._allowed[order], *self._for(rule))
+        if not allowed and not self._set.markers:
+            return True
+        line = _line(data, match.start(), match.end())
+        if any(marker in line for marker in self._set.markers):
+            return False
+        whole = match.group().decode("utf-8", "replace")
+        return not any(
+            _is_allowed(one, path, {MATCH: whole, LINE: line}.get(one.allowance.target, secret), secret)
+            for one in allowed
+        )
+
+    def _is_innocent(self, rule: Rule, data: bytes, match: Any, span: tuple[int, int], secret: str) -> bool:
+        """Whether a match of one of our own rules is nothing after all."""
+        if is_placeholder(secret) or (rule.random and any(is_word_sequence(text) for text in decode_value(secret))):
+            return True
+        if rule.encoded:
+            text = decode_base64(secret)
+            return text is None or not self._hits(text.encode(), "")
+        if rule.generic and is_reference(
+            data[max(0, match.start() - _BEFORE) : span[0]].decode("utf-8", "replace"), secret
+        ):
+            return True
+        return rule.initial and is_inside_blob(data, span)
+
+    def _for(self, rule: Rule) -> Iterator[_Allowed]:
+        return (one for one in self._allowed_everywhere if not one.allowance.rules or rule.id in one.allowance.rules)
+
+    def _resolved(self, hits: Iterable[_Hit]) -> list[_Hit]:
+        """One hit for each place, the rule that knows more; of a rule file only generic ones give way."""
+        kept: list[_Hit] = []
+        starts: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for hit in sorted(hits, key=lambda hit: (hit.rule.generic, hit.order)):
+            near = [span for block in range(hit.span[0] >> 12, (hit.span[1] >> 12) + 1) for span in starts[block]]
+            taken = any(first < hit.span[1] and hit.span[0] < last for first, last in near)
+            if taken and (self._set.own or hit.rule.generic):
+                continue
+            kept.append(hit)
+            for block in range(hit.span[0] >> 12, (hit.span[1] >> 12) + 1):
+                starts[block].append(hit.span)
+        return sorted(kept, key=lambda hit: (hit.span, hit.order))
+
+
+class _Lines:
+    """Line numbers of places that are asked for in rising order."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+        self._line = 1
+
+    def at(self, place: int) -> int:
+        self._line += self._data.count(b"\n", self._at, place)
+        self._at = place
+        return self._line
+
+
+def shannon_entropy(text: str) -> float:
+    """Shannon's entropy in bits per character."""
+    size = len(text)
+    return -sum(count / size * math.log2(count / size) for count in Counter(text).values())
+
+
+@lru_cache
+def _options() -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+def _compiled(expression: str, rule: Rule | None) -> Any:
+    try:
+        return re2.compile(expression.encode(), _options())
+    except re2.error as error:
+        where = f"rule {rule.id}" if rule else "the allow list"
+        raise RulesInvalid(f"expected an RE2 expression in {where}; {error}") from error
+
+
+def _allowed(allowance: Allowance, rule: Rule | None) -> _Allowed:
+    return _Allowed(
+        tuple(_compiled(one, rule) for one in allowance.paths),
+        tuple(_compiled(one, rule) for one in allowance.expressions),
+        allowance,
+    )
+
+
+def _is_path_allowed(allowed: _Allowed, path: str) -> bool:
+    """Whether the path alone is enough."""
+    one = allowed.allowance
+    others = one.expressions or one.stopwords or one.unmeetable
+    return bool(path) and not (one.every and others) and _holds(allowed.paths, path)
+
+
+def _is_allowed(allowed: _Allowed, path: str, target: str, secret: str) -> bool:
+    one = allowed.allowance
+    checks = [
+        _holds(expressions, text)
+        for expressions, text in ((allowed.paths, path), (allowed.expressions, target))
+        if expressions
+    ]
+    if one.stopwords:
+        lower = secret.lower()
+        checks.append(any(word in lower for word in one.stopwords))
+    if one.unmeetable:
+        checks.append(False)
+    return bool(checks) and (all(checks) if one.every else any(checks))
+
+
+def _holds(expressions: Iterable[Any], text: str) -> bool:
+    data = text.encode("utf-8", "replace")
+    return any(expression.search(data) for expression in expressions)
+
+
+def _secret(match: Any, group: int) -> tuple[int, int]:
+    """Where the secret is in a match: the group that is asked for, the first one that matched, or all of it."""
+    spans: list[tuple[int, int]] = [match.span(one) for one in range(match.re.groups + 1)]
+    if group:
+        return spans[group] if group < len(spans) else spans[0]
+    return next((span for span in spans[1:] if span[0] < span[1]), spans[0])
+
+
+def _line(data: bytes, start: int, end: int) -> str:
+    last = data.find(b"\n", end)
+    return data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)].decode("utf-8", "replace")

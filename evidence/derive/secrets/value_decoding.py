@@ -1,0 +1,35 @@
+"""What a value says once it is decoded: a web token its claims, Base64 its text, `user:password` its password."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+MAX_LENGTH = 4_000
+
+
+def decode_value(value: str) -> Iterator[str]:
+    """The value, and what stands in it; each text may say that the value is only a placeholder."""
+    yield value
+    if value.startswith("eyJ") and value.count(".") >= 2:
+        if claims := decode_base64(value.split(".")[1]):
+            yield claims
+        return
+    if "=" in value[:-2] and (rest := value.partition("=")[2].strip()):
+        yield rest
+    if text := decode_base64(value):
+        yield text
+        if ":" in text:
+            yield text.partition(":")[2]
+
+
+def decode_base64(value: str) -> str | None:
+    """The text of which the value is the Base64 of either alphabet, or None when it is no text."""
+    plain = value[:MAX_LENGTH].rstrip("=").replace("-", "+").replace("_", "/")
+    if len(plain) < 8 or len(plain) % 4 == 1:
+        return None
+    try:
+        text = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode("utf-8")
+    except ValueError:  # what is not of its letters, or no text
+        return None
+    return text if all(letter.isprintable() or letter in "\r\n\t" for letter in text) else None

@@ -1,0 +1,120 @@
+"""What the files of a project are, by their paths: documents, manifests, tests, code that counts, and the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from evidence.derive.secrets.finding import Discount
+from evidence.derive.secrets.path_discounts import find_path_discount
+
+MAX_PATHS: Final = 50
+
+_MANIFESTS: Final = frozenset(
+    {
+        "package.json", "pyproject.toml", "setup.py", "setup.cfg", "deno.json", "deno.jsonc", "jsr.json", "go.mod",
+        "cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "gemfile", "composer.json", "manifest.json",
+        "smithery.yaml", "server.json", "metadata",
+    }
+)  # fmt: skip
+_DOCUMENT: Final = (".md", ".mdx", ".markdown", ".rst", ".adoc")
+_GUIDE: Final = re.compile(
+    r"(?:install\w*|set-?_?up|getting[-_]?started|quick-?_?start|config\w*|usage|deploy\w*|auth\w*|docker|self[-_]?host\w*|guide)"
+    r"(?:[-_.].*)?", re.IGNORECASE,
+)  # fmt: skip
+_CI: Final = re.compile(
+    r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.circleci/config\.yml|azure-pipelines\.yml|\.travis\.yml"
+    r"|Jenkinsfile|\.buildkite/[^/]+\.ya?ml|\.woodpecker(?:/[^/]+)?\.ya?ml|\.forgejo/workflows/[^/]+\.ya?ml"
+    r"|bitbucket-pipelines\.yml",
+)  # fmt: skip
+_CHANGELOG: Final = re.compile(
+    r"(?:change[-_]?log|changes|history|news|releases?(?:[-_]notes)?)(?:\.\w{1,8})?", re.IGNORECASE
+)
+_LICENCE: Final = re.compile(r"(?:licen[cs]e|copying|unlicense)(?:[-_.][\w.-]{1,20})?", re.IGNORECASE)
+_SECURITY: Final = re.compile(r"security(?:[-_]policy)?\.(?:md|rst|txt)|security", re.IGNORECASE)
+_CONTRIBUTING: Final = re.compile(r"contributing(?:\.\w{1,8})?", re.IGNORECASE)
+_OF_ROOT: Final = (_LICENCE, _SECURITY, _CONTRIBUTING, _CHANGELOG)
+_DOCKERFILE: Final = re.compile(r"(?:.+\.)?dockerfile|(?:docker|container)file(?:\.[\w-]+)?", re.IGNORECASE)
+_TEST_FILE: Final = re.compile(
+    r"test_.+\.py|.+_test\.(?:py|go|rb)|.+\.(?:test|spec)\.[cm]?[jt]sx?|.+(?:Test|Tests)\.(?:java|kt|cs)|tests?\.[cm]?[jt]s|tests\.py"
+)
+_BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|lib|\.output|es|cjs|esm)/")
+
+
+def is_server_code(path: str) -> bool:
+    """Whether code at this path is the server's own: no test, example, document or vendored file."""
+    return find_path_discount(path) is None
+
+
+def is_test(path: str) -> bool:
+    """Whether a file holds tests."""
+    return _TEST_FILE.fullmatch(_name(path)) is not None
+
+
+def is_example(path: str) -> bool:
+    """Whether a file is an example."""
+    return find_path_discount(path) is Discount.EXAMPLE
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a file declares the project, outside of vendored folders."""
+    return _name(path).lower() in _MANIFESTS and find_path_discount(path) not in {Discount.VENDORED, Discount.TEST}
+
+
+def is_guide(path: str) -> bool:
+    """Whether a file is a further document on how to set the server up."""
+    return path.lower().endswith(_DOCUMENT) and _GUIDE.fullmatch(_name(path)) is not None and path.count("/") <= 3
+
+
+def is_ci(path: str) -> bool:
+    """Whether a file, relative to a root, runs checks."""
+    return _CI.fullmatch(path) is not None
+
+
+def is_root_document(path: str) -> bool:
+    """Whether a file of the root says something about each server of the repository."""
+    return is_ci(path) or any(
+        pattern.fullmatch(_name(path)) for pattern in (_LICENCE, _SECURITY, _CONTRIBUTING, _CHANGELOG)
+    )
+
+
+def find_changelog(paths: Iterable[str]) -> str | None:
+    """The changelog."""
+    return _first(paths, _CHANGELOG, folders=("", "docs/"))
+
+
+def find_licence(paths: Iterable[str]) -> str | None:
+    """The licence."""
+    return _first(paths, _LICENCE, folders=("", "docs/", "licenses/", "LICENSES/"))
+
+
+def find_security_policy(paths: Iterable[str]) -> str | None:
+    """The security policy, where GitHub looks for it."""
+    return _first(paths, _SECURITY, folders=("", ".github/", "docs/"))
+
+
+def find_contributing_guide(paths: Iterable[str]) -> str | None:
+    """The guide for contributors, where GitHub looks for it."""
+    return _first(paths, _CONTRIBUTING, folders=("", ".github/", "docs/"))
+
+
+def find_dockerfile(paths: Iterable[str]) -> str | None:
+    """The first file that builds an image, the least deep first."""
+    found = [path for path in paths if _DOCKERFILE.fullmatch(_name(path)) and path.count("/") <= 2]
+    return min(found, key=lambda path: (path.count("/"), path), default=None)
+
+
+def source_precedence(path: str) -> tuple[bool, bool, str]:
+    """Sorts sources before what is built of them."""
+    return _BUILT.search(path) is not None, path.endswith((".js", ".mjs", ".cjs")), path
+
+
+def _first(paths: Iterable[str], pattern: re.Pattern[str], *, folders: tuple[str, ...]) -> str | None:
+    known = {folder: at for at, folder in enumerate(folders)}
+    found = [path for path in paths if pattern.fullmatch(_name(path)) and path[: -len(_name(path))] in known]
+    return min(found, key=lambda path: (known[path[: -len(_name(path))]], path), default=None)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

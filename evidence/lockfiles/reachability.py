@@ -1,0 +1,76 @@
+"""Which packages a project needs at run time, only for development, or only when it asks for an option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from evidence.lockfiles.lockfile import Relation, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """What one package needs, and what it uses when it is there; nodes are the keys of the file's format."""
+
+    needs: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roots:
+    """What the project names itself."""
+
+    needs: set[str] = field(default_factory=set)
+    options: set[str] = field(default_factory=set)
+    dev: set[str] = field(default_factory=set)
+
+    @property
+    def all(self) -> set[str]:
+        """Every package that the project names."""
+        return self.needs | self.options | self.dev
+
+
+class Reach:
+    """The relation and the scopes of every node, from the roots and the edges."""
+
+    __slots__ = ("_dev", "_needed", "_optional", "_roots")
+
+    def __init__(self, roots: Roots, edges: Mapping[str, Edges]) -> None:
+        self._roots = roots.all
+        self._needed = _closure(roots.needs, lambda node: edges[node].needs if node in edges else ())
+        self._optional = _closure(roots.needs | roots.options, lambda node: _both(edges, node))
+        self._dev = _closure(roots.dev, lambda node: _both(edges, node))
+
+    def relation(self, node: str) -> Relation:
+        """Direct when a root, transitive when reached from one, else unstated."""
+        if node in self._roots:
+            return Relation.DIRECT
+        return Relation.TRANSITIVE if node in self._optional or node in self._dev else Relation.UNSTATED
+
+    def scopes(self, node: str) -> frozenset[Scope]:
+        """Empty when needed at run time."""
+        if node in self._needed:
+            return frozenset()
+        found = ((Scope.OPTIONAL, self._optional), (Scope.DEV, self._dev))
+        return frozenset(scope for scope, reached in found if node in reached)
+
+
+def infer_relation(name: str, required: Iterable[str]) -> Relation:
+    """The relation where the file does not list what the project names: what nothing else requires must be direct."""
+    return Relation.UNSTATED if name in required else Relation.DIRECT
+
+
+def _both(edges: Mapping[str, Edges], node: str) -> tuple[str, ...]:
+    found = edges.get(node)
+    return () if found is None else (*found.needs, *found.options)
+
+
+def _closure(roots: Iterable[str], follow: Callable[[str], Iterable[str]]) -> set[str]:
+    reached = set(roots)
+    waiting = list(reached)
+    while waiting:
+        for node in follow(waiting.pop()):
+            if node not in reached:
+                reached.add(node)
+                waiting.append(node)
+    return reached

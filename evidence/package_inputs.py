@@ -1,0 +1,71 @@
+"""What a package asks for at its start without giving a value: declared environment variables and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evidence.canonical import Json
+from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, objects_in, text_or_empty
+
+
+class InputPlace(StrEnum):
+    """Where an input goes."""
+
+    ENVIRONMENT = "environment"
+    OPTION = "option"  # a name and a value, two words of the command line
+    WORD = "word"  # a positional argument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageInput:
+    """One declared input without a value of its own, in its author's words (the `Input` of a server.json).
+
+    `name` is the variable's or option's; of a word, what it is called. `at` is how many of the target's known arguments
+    stand before it. `hint` is whatever tells what is wanted: an example, a value's name, a description. With a `form`
+    such as `https://{region}.example.com` the value is that text with its `variables` filled in.
+    """
+
+    place: InputPlace
+    name: str
+    at: int = 0
+    format: str = ""
+    hint: str = ""
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    secret: bool = False
+    form: str = ""
+    variables: tuple[PackageInput, ...] = ()
+
+    def as_json(self) -> dict[str, Json]:
+        """Its members that are not empty."""
+        members: dict[str, Json] = {
+            "place": self.place.value,
+            "name": self.name,
+            "at": self.at,
+            "format": self.format,
+            "hint": self.hint,
+            "choices": list(self.choices),
+            "required": self.required,
+            "secret": self.secret,
+            "form": self.form,
+            "variables": [variable.as_json() for variable in self.variables],
+        }
+        return {name: value for name, value in members.items() if value or name == "name"}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Json]) -> PackageInput:
+        """The input that `as_json` wrote; raise ValueError for a place that there is not."""
+        return cls(
+            place=InputPlace(text_or_empty(row.get("place"))),
+            name=text_or_empty(row.get("name")),
+            at=count_or_zero(row.get("at")),
+            format=text_or_empty(row.get("format")),
+            hint=text_or_empty(row.get("hint")),
+            choices=tuple(text_or_empty(choice) for choice in array_or_empty(row.get("choices"))),
+            required=row.get("required") is True,
+            secret=row.get("secret") is True,
+            form=text_or_empty(row.get("form")),
+            variables=tuple(cls.from_json(object_or_empty(variable)) for variable in objects_in(row.get("variables"))),
+        )

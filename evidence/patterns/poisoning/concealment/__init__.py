@@ -1,0 +1,1 @@
+"""Patterns of instructions that hide something from the user."""

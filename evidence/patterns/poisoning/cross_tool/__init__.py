@@ -1,0 +1,1 @@
+"""Patterns of instructions from one tool about another tool: shadowing, chaining, interference and takeover."""

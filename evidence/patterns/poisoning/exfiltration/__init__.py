@@ -1,0 +1,1 @@
+"""Patterns of instructions that disclose secrets, private files or the conversation."""

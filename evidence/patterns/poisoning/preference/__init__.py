@@ -1,0 +1,1 @@
+"""Patterns by which a tool or server promotes itself to the model."""

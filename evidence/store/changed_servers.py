@@ -1,0 +1,130 @@
+"""Servers that changed since the published run: disclosures, disputes, claims of control, re-tests, opt-outs.
+
+The page of every other server is a function of the run, so its entity tag stays the same until the next run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, bindparam, func, or_, select, union
+
+from evidence.model import ServerId, Trigger
+from evidence.store.community.claim_values import ClaimState
+from evidence.store.database import Database
+from evidence.store.listing.published_edition import SHOWN_EDITION
+from evidence.store.runs.retests import RetestState
+from evidence.store.tables.community import CLAIM, DISPUTE, DISPUTE_ACT
+from evidence.store.tables.core import DISCLOSURE, FINDING, FULL_PROBE, RETEST, RUN, SERVER, SNAPSHOT
+from evidence.store.tables.evidence import COMPACTION
+from evidence.store.tables.listing import LISTING_EDITION, LISTING_HIDDEN, LISTING_WITHHELD
+from evidence.store.values import FindingState, RunState
+
+_SHOWN_RUN: Final = select(LISTING_EDITION.c.run_key).where(LISTING_EDITION.c.key == SHOWN_EDITION).scalar_subquery()
+_COMPACTION: Final = COMPACTION.c.run_key == _SHOWN_RUN
+_TOLD: Final = (RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
+_PROVEN: Final = CLAIM.c.state == ClaimState.PROVEN.value
+
+_COUNTS: Final = select(
+    select(func.count()).select_from(LISTING_EDITION).scalar_subquery(),
+    select(func.count())
+    .select_from(SNAPSHOT.join(RUN, RUN.c.key == SNAPSHOT.c.run_key))
+    .where(*_TOLD)
+    .scalar_subquery(),
+    select(func.count()).select_from(DISCLOSURE).scalar_subquery(),
+    select(func.count()).select_from(DISPUTE).scalar_subquery(),
+    select(func.count()).select_from(DISPUTE_ACT).scalar_subquery(),
+    select(func.count()).select_from(CLAIM).scalar_subquery(),
+    select(func.count()).where(_PROVEN).scalar_subquery(),
+    select(func.sum(CLAIM.c.key)).where(_PROVEN).scalar_subquery(),
+    select(func.count()).select_from(FULL_PROBE).scalar_subquery(),
+    select(func.count())
+    .select_from(FULL_PROBE.join(RUN, RUN.c.key == FULL_PROBE.c.run_key))
+    .where(FULL_PROBE.c.run_key > _SHOWN_RUN, RUN.c.state == RunState.DONE.value)
+    .scalar_subquery(),
+    select(COMPACTION.c.visits).where(_COMPACTION).scalar_subquery(),
+    select(COMPACTION.c.at).where(_COMPACTION).scalar_subquery(),
+    select(COMPACTION.c.done).where(_COMPACTION).scalar_subquery(),
+)
+"""Numbers of which one differs after every change that the board's revision does not cover. Rows are counted: the
+highest key would miss a row that was written before another one and committed after it."""
+
+_FINAL: Final = [state.value for state in RunState if state.is_final]
+_OPEN: Final = [state.value for state in RetestState if state not in {RetestState.DONE, RetestState.FAILED}]
+_NIGHTS: Final = select(func.count(), func.sum(RUN.c.key)).where(*_TOLD)
+_SHOWN: Final = (
+    select(LISTING_EDITION.c.key, RUN.c.id, RUN.c.as_of, RUN.c.published_at)
+    .join(LISTING_EDITION, LISTING_EDITION.c.run_key == RUN.c.key)
+    .where(LISTING_EDITION.c.key == SHOWN_EDITION)
+)
+_THINNED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(_COMPACTION)
+
+
+_LATER: Final[tuple[ColumnElement[bool], ...]] = (
+    RUN.c.state.not_in(_FINAL),
+    RUN.c.id >= bindparam("run"),
+    RUN.c.as_of >= bindparam("as_of"),
+)
+"""Of a run about one server: it is not over, or not older than the night."""
+
+_RETESTED: Final = (
+    select(RETEST.c.server_key)
+    .join(RUN, RUN.c.key == RETEST.c.run_key, isouter=True)
+    .where(or_(RETEST.c.state.in_(_OPEN), RETEST.c.finished_at >= bindparam("as_of"), *_LATER))
+)
+_PROBED: Final = (
+    select(RETEST.c.server_key)
+    .join(FULL_PROBE, FULL_PROBE.c.retest_key == RETEST.c.key)
+    .join(RUN, RUN.c.key == FULL_PROBE.c.run_key)
+    .where(or_(*_LATER))
+)
+_KEYS: Final = union(
+    select(FINDING.c.server_key).where(FINDING.c.state != FindingState.PRIVATE_TRIAGE.value),
+    select(FINDING.c.server_key).join(DISCLOSURE, DISCLOSURE.c.finding_key == FINDING.c.key),
+    select(DISPUTE.c.server_key),
+    select(CLAIM.c.server_key),
+    select(LISTING_WITHHELD.c.server_key),
+    select(LISTING_HIDDEN.c.server_key),
+    _RETESTED,
+    _PROBED,
+).subquery()
+_SERVERS: Final = select(SERVER.c.id).where(SERVER.c.key.in_(select(_KEYS.c.server_key)))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedServers:
+    """`servers` are those that changed. `night` names all that the pages of the others are rendered from.
+
+    It is another one when another edition of the board is shown, when records of its run were compacted, and when
+    histories name another run.
+    """
+
+    night: str
+    servers: frozenset[ServerId]
+
+
+class ChangedServersReader:
+    """The changed servers of one database; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def read_revision(self) -> str:
+        """A text that, beside the board's revision, is another one whenever `look` may answer something else."""
+        with self._database.reading() as connection:
+            found = connection.execute(_COUNTS).one()
+        return "-".join(str(value or 0) for value in found)
+
+    def read_changed_servers(self) -> ChangedServers | None:
+        """What changed since the run that is shown; None before the first."""
+        with self._database.reading() as connection:
+            run = connection.execute(_SHOWN).one_or_none()
+            if run is None:
+                return None
+            nights = connection.execute(_NIGHTS).one()
+            thinned = connection.execute(_THINNED).one_or_none()
+            servers = connection.scalars(_SERVERS, {"run": run.id, "as_of": run.as_of})
+            return ChangedServers(
+                " ".join(str(value) for value in (*run, *nights, *(thinned or ()))), frozenset(servers)
+            )

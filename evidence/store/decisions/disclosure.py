@@ -1,0 +1,147 @@
+"""Findings of our own scans and their disclosure. A change and its entry in the audit trail are one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from evidence.model import ServerId
+from evidence.store.errors import IllegalTransition, UnknownFinding
+from evidence.store.sql import bulk_insert
+from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.row_keys import find_server_keys
+from evidence.store.tables.core import DISCLOSURE, FINDING, SERVER
+from evidence.store.values import DetectedFinding, Disclosure, FindingRow, FindingState
+
+_SPOTTED = ("rule", "at", "message", "severity", "content")
+_COLUMNS = ("id", "server_key", *_SPOTTED, "first_seen", "last_seen", "state", "since")
+_QUERY = select(SERVER.c.id.label("server"), FINDING).join(SERVER, SERVER.c.key == FINDING.c.server_key)
+_OF_SERVERS = _QUERY.where(among(SERVER.c.id))
+_IN_STATES = among(FINDING.c.state, "states")
+_OF_SERVERS_IN = _OF_SERVERS.where(_IN_STATES)
+
+
+def put_findings(connection: Connection, found: Sequence[DetectedFinding], seen: datetime) -> int:
+    """Store what is new in private triage, and note of the others that they were seen; how many are new.
+
+    State and first date of a known finding stay. Place and words are those of the newest night, since a secret moves
+    with the lines above it; `last_seen` never moves back.
+    """
+    keys = find_server_keys(connection, {one.server for one in found})
+    known = _last_seen(connection, [one.id for one in found])
+    state = FindingState.PRIVATE_TRIAGE.value
+    rows = [
+        (one.id, keys[one.server], *(getattr(one, name) for name in _SPOTTED), seen, last, state, seen)
+        for one in found
+        if (last := max(seen, known.get(one.id, seen))) != known.get(one.id)
+    ]
+    bulk_insert.insert_rows(connection, FINDING, _COLUMNS, rows, unique=["id"], update=["at", "message", "last_seen"])
+    return len({one.id for one in found} - known.keys())
+
+
+def read_findings(
+    connection: Connection,
+    *,
+    servers: Sequence[ServerId] | None,
+    states: Sequence[FindingState] | None,
+    rule: str | None,
+    prefix: str,
+) -> list[FindingRow]:
+    """Findings, those of one server together and the oldest first; `prefix` is the beginning of an id."""
+    query = _QUERY if servers is None else _OF_SERVERS if states is None else _OF_SERVERS_IN
+    wanted = {} if states is None else {"states": [state.value for state in states]}
+    if servers is None and states is not None:
+        query = query.where(_IN_STATES)
+    if rule is not None:
+        query = query.where(FINDING.c.rule == rule)
+    if prefix:
+        query = query.where(FINDING.c.id.startswith(prefix, autoescape=True))
+    if servers is None:
+        rows = list(connection.execute(query, wanted))
+    else:
+        rows = [
+            row
+            for batch in bulk_insert.split_batches(servers)
+            for row in connection.execute(query, {KEYS: batch, **wanted}).all()
+        ]
+    return sorted(map(_row, rows), key=lambda row: (row.finding.server, row.first_seen, row.finding.id))
+
+
+def transition_finding(connection: Connection, finding: str, change: Disclosure) -> FindingRow:
+    """Take a finding to another state and write it into the trail; the finding as it is then.
+
+    Raise UnknownFinding, or IllegalTransition when it is not in the state that the change starts from or may not go on
+    from there: of two people who decide at once, the second is told.
+    """
+    row = connection.execute(_QUERY.where(FINDING.c.id == finding)).one_or_none()
+    if row is None:
+        raise UnknownFinding(f"no finding {finding} in this store")
+    state = FindingState(row.state)
+    if state is not change.before or change.after not in state.next:
+        after = ", ".join(sorted(state.next - {state})) or "nothing"
+        raise IllegalTransition(f"{finding} is {state}, which may become {after}; asked for: {change.after}")
+    values: dict[str, Any] = {} if change.after is state else {"state": change.after.value, "since": change.at}
+    if change.recipient is not None and row.told_at is None:
+        values["told_at"] = change.at
+    if values:
+        still = FINDING.c.state == state.value
+        moved = connection.execute(update(FINDING).where(FINDING.c.key == row.key, still).values(values))
+        if not moved.rowcount:
+            raise IllegalTransition(f"{finding} was changed by somebody else just now; look at it again")
+    connection.execute(insert(DISCLOSURE).values(finding_key=row.key, **_entry(change)))
+    return _row(connection.execute(_QUERY.where(FINDING.c.id == finding)).one())
+
+
+def read_finding_trail(connection: Connection, findings: Sequence[str]) -> dict[str, list[Disclosure]]:
+    """The audit trail of each finding that has one, oldest first."""
+    query = select(FINDING.c.id.label("finding"), DISCLOSURE).join(FINDING, FINDING.c.key == DISCLOSURE.c.finding_key)
+    trail: dict[str, list[Disclosure]] = {}
+    for batch in bulk_insert.split_batches(findings):
+        for row in connection.execute(query.where(FINDING.c.id.in_(batch)).order_by(DISCLOSURE.c.key)):
+            trail.setdefault(row.finding, []).append(_disclosure(row))
+    return trail
+
+
+def _last_seen(connection: Connection, ids: Sequence[str]) -> Mapping[str, datetime]:
+    found: dict[str, datetime] = {}
+    for batch in bulk_insert.split_batches(ids):
+        query = select(FINDING.c.id, FINDING.c.last_seen).where(FINDING.c.id.in_(batch))
+        found |= dict(connection.execute(query).all())
+    return found
+
+
+def _entry(change: Disclosure) -> dict[str, Any]:
+    return {
+        "at": change.at,
+        "who": change.who,
+        "before": change.before.value,
+        "after": change.after.value,
+        "note": change.note,
+        "recipient": change.recipient,
+    }
+
+
+def _row(row: Row[Any]) -> FindingRow:
+    spotted = DetectedFinding(id=row.id, server=row.server, **{name: getattr(row, name) for name in _SPOTTED})
+    return FindingRow(
+        finding=spotted,
+        state=FindingState(row.state),
+        since=row.since,
+        first_seen=row.first_seen,
+        last_seen=row.last_seen,
+        told_at=row.told_at,
+    )
+
+
+def _disclosure(row: Row[Any]) -> Disclosure:
+    return Disclosure(
+        at=row.at,
+        who=row.who,
+        before=FindingState(row.before),
+        after=FindingState(row.after),
+        note=row.note,
+        recipient=row.recipient,
+    )

@@ -1,0 +1,108 @@
+"""Whose turn it was in which run: last evidence for those who wait, and how often the others were tried."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, func, select
+
+from evidence.kinds.traits import kinds_where
+from evidence.model import Dossier, Record, ServerId
+from evidence.store.records.dossiers import put_records, read_earlier, read_retested
+from evidence.store.sql.bulk_insert import split_batches
+from evidence.store.sql.row_keys import find_run_key
+from evidence.store.tables.core import RUN, RUN_ITEM, SAMPLE, SERVER
+from evidence.store.values import Stage
+
+_CONVERSATION: Final = kinds_where(lambda traits: traits.conversation)
+
+
+def carry_evidence_forward(connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
+    """Make the last evidence of servers that of this run, as old as it is; who has none is collected without any.
+
+    What was said in a re-test since the last night is the last evidence of a conversation.
+    """
+    for batch in split_batches(servers):
+        last = read_earlier(connection, run_id, batch)
+        again = read_retested(connection, run_id, batch, min((one.as_of for one in last.values()), default=at))
+        records = [
+            record for server, dossier in last.items() for record in _with_retest(dossier, again.get(server)).values()
+        ]
+        put_records(connection, run_id, records, done=batch, at=at, stage=Stage.COLLECT, onward={})
+
+
+def _with_retest(last: Dossier, again: Dossier | None) -> Mapping[str, Record]:
+    if again is None or again.as_of < last.as_of:
+        return last.records
+    said = {kind: record for kind, record in again.records.items() if kind in _CONVERSATION}
+    return {**last.records, **said}
+
+
+def read_last_collection_times(
+    connection: Connection, run_id: str, servers: Sequence[ServerId]
+) -> dict[ServerId, datetime]:
+    """When each server was collected in the newest run before this one that did so: probes of the primary key."""
+    own = (
+        RUN.c.id < run_id,
+        RUN_ITEM.c.stage == Stage.COLLECT.value,
+        RUN_ITEM.c.server_key == SERVER.c.key,
+        RUN_ITEM.c.done_at.is_not(None),
+        RUN_ITEM.c.carried.is_(False),
+    )
+    turn = select(RUN_ITEM.c.done_at).join(RUN, RUN.c.key == RUN_ITEM.c.run_key).where(*own).correlate(SERVER)
+    newest = turn.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
+    found: dict[ServerId, datetime] = {}
+    for batch in split_batches(servers):
+        rows = connection.execute(select(SERVER.c.id, newest).where(SERVER.c.id.in_(batch)))
+        found |= {server: at for server, at in rows if at is not None}
+    return found
+
+
+def list_carried_servers(connection: Connection, run_id: str) -> list[ServerId]:
+    """Servers of a run that keep their last evidence because it is not their turn; sorted."""
+    query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+    own = (RUN_ITEM.c.run_key == find_run_key(connection, run_id), RUN_ITEM.c.stage == Stage.COLLECT.value)
+    return sorted(connection.scalars(query.where(*own, RUN_ITEM.c.carried.is_(True))))
+
+
+def find_progress_time(connection: Connection, run_id: str, number: int) -> datetime | None:
+    """When so many of the servers whose turn it was were scored; None when they are not."""
+    own = (RUN_ITEM.c.run_key == find_run_key(connection, run_id), RUN_ITEM.c.stage == Stage.SCORE.value)
+    done = select(RUN_ITEM.c.done_at).where(*own, RUN_ITEM.c.done_at.is_not(None), RUN_ITEM.c.carried.is_(False))
+    at: datetime | None = connection.scalar(done.order_by(RUN_ITEM.c.done_at).offset(number - 1).limit(1))
+    return at
+
+
+def count_held_items(connection: Connection, run_id: str) -> int:
+    """How many open items are leased, or were at their last heartbeat."""
+    key = find_run_key(connection, run_id)
+    query = select(func.count()).where(
+        RUN_ITEM.c.run_key == key, RUN_ITEM.c.done_at.is_(None), RUN_ITEM.c.leased_by.is_not(None)
+    )
+    return connection.scalar(query) or 0
+
+
+def list_postponed_servers(connection: Connection, run_id: str, reasons: Collection[str]) -> dict[ServerId, str]:
+    """Servers that were put back for one of the reasons and not collected since, with the reason."""
+    query = select(SERVER.c.id, RUN_ITEM.c.last_error).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+    open_ones = (
+        RUN_ITEM.c.run_key == find_run_key(connection, run_id),
+        RUN_ITEM.c.stage.in_([stage.value for stage in (Stage.COLLECT, Stage.PROBE, Stage.SANDBOX)]),
+        RUN_ITEM.c.done_at.is_(None),
+        RUN_ITEM.c.last_error.in_(sorted(reasons)),
+    )
+    return dict(connection.execute(query.where(*open_ones)).all())
+
+
+def count_probes_without_evidence(
+    connection: Connection, servers: Sequence[ServerId], since: datetime
+) -> dict[ServerId, int]:
+    """How often servers were visited since a moment without becoming evidence of a run by it, of those that were."""
+    found: dict[ServerId, int] = {}
+    query = select(SERVER.c.id, func.count()).join(SAMPLE, SAMPLE.c.server_key == SERVER.c.key)
+    for batch in split_batches(servers):
+        rows = query.where(SERVER.c.id.in_(batch), SAMPLE.c.at >= since).group_by(SERVER.c.id)
+        found |= dict(connection.execute(rows).all())
+    return found

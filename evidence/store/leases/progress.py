@@ -1,0 +1,178 @@
+"""Which servers of a run have passed which stage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select, union, update
+from sqlalchemy.sql import ColumnElement
+
+from evidence.model import ServerId
+from evidence.store.errors import UnknownServer
+from evidence.store.leases.leasing import ALWAYS_DUE, NEVER_DUE, item_is_open
+from evidence.store.runs.record_counts import count_records
+from evidence.store.runs.run_states import set_run_state
+from evidence.store.sql.bulk_insert import insert_rows, split_batches
+from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
+from evidence.store.tables.core import RUN, RUN_ITEM, SERVER
+from evidence.store.tables.evidence import COMPACTION, SCORING
+from evidence.store.tables.lease_release import RELEASED_LEASE
+from evidence.store.values import COLLECT_STAGES, RunProgress, RunState, Stage, StageFailure
+
+_COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")
+_PLANNED = (*_COLUMNS, "carried")
+_UNIQUE = ("run_key", "stage", "server_key")
+
+
+def plan_run(
+    connection: Connection,
+    run_id: str,
+    servers: Sequence[ServerId],
+    at: datetime,
+    *,
+    first: Mapping[ServerId, Stage],
+    starts: Mapping[ServerId, datetime],
+    carried: Collection[ServerId],
+) -> bool:
+    """Fix the servers of a run, and whether it was this that did: a planned run keeps its plan.
+
+    `first` are parts of collecting that servers begin with, `starts` the times before which they are not collected.
+    """
+    query = select(RUN.c.key, RUN.c.state).where(RUN.c.key == find_run_key(connection, run_id)).with_for_update()
+    key, state = connection.execute(query).one()
+    if state != RunState.DISCOVERING:
+        return False
+    rows: list[tuple[object, ...]] = []
+    for server, number in find_server_keys(connection, servers).items():
+        start, is_carried = starts.get(server, ALWAYS_DUE), server in carried
+        rows.append((key, Stage.COLLECT.value, number, 0, start, is_carried))
+        rows.append((key, Stage.SCORE.value, number, 0, NEVER_DUE, is_carried))
+        if server in first and not is_carried:
+            rows.append((key, first[server].value, number, 0, start, False))
+    insert_rows(connection, RUN_ITEM, _PLANNED, rows, unique=_UNIQUE)
+    return set_run_state(connection, run_id, RunState.PLANNED, at)
+
+
+def list_planned_servers(connection: Connection, run_id: str) -> list[ServerId]:
+    """Every planned server, whatever has become of it; sorted. Of an old night's some are known by receipts alone."""
+    run = find_run_key(connection, run_id)
+    items = select(RUN_ITEM.c.server_key).where(RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == Stage.COLLECT.value)
+    scored = select(SCORING.c.server_key).where(SCORING.c.run_key == run)
+    return sorted(connection.scalars(select(SERVER.c.id).where(SERVER.c.key.in_(union(items, scored)))))
+
+
+def list_pending_servers(
+    connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId] | None
+) -> list[ServerId]:
+    """Planned servers, all or some, that have not passed a stage; sorted."""
+    query = (
+        select(SERVER.c.id)
+        .join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+        .where(item_is_open(find_run_key(connection, run_id), stage))
+    )
+    if servers is None:
+        return sorted(connection.scalars(query))
+    found: set[ServerId] = set()
+    for batch in split_batches(servers):
+        found.update(connection.scalars(query.where(SERVER.c.id.in_(batch))))
+    return sorted(found)
+
+
+def record_failure(connection: Connection, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
+    """Count a failed attempt, give the server back, and return the number of attempts so far."""
+    keys = find_known_server_keys(connection, [server])
+    item = (
+        RUN_ITEM.c.run_key == find_run_key(connection, run_id),
+        RUN_ITEM.c.stage == stage.value,
+        RUN_ITEM.c.server_key == keys.get(server),
+    )
+    values = {"attempts": RUN_ITEM.c.attempts + 1, "last_error": error, **RELEASED_LEASE}
+    attempts: int | None = connection.scalar(
+        update(RUN_ITEM).where(*item).values(values).returning(RUN_ITEM.c.attempts)
+    )
+    if attempts is None:
+        raise UnknownServer(f"server {server} is not planned in run {run_id}")
+    return attempts
+
+
+def list_failures(connection: Connection, run_id: str) -> list[StageFailure]:
+    """Servers whose attempts have failed and that are not done, sorted by id and stage."""
+    columns = (SERVER.c.id, RUN_ITEM.c.stage, RUN_ITEM.c.attempts, RUN_ITEM.c.last_error)
+    query = select(*columns).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+    tried = (
+        RUN_ITEM.c.run_key == find_run_key(connection, run_id),
+        RUN_ITEM.c.attempts > 0,
+        RUN_ITEM.c.done_at.is_(None),
+    )
+    return [
+        StageFailure(server=server, stage=Stage(stage), attempts=attempts, last_error=error or "")
+        for server, stage, attempts, error in connection.execute(
+            query.where(*tried).order_by(SERVER.c.id, RUN_ITEM.c.stage)
+        )
+    ]
+
+
+def mark_done(connection: Connection, run: int, stage: Stage, servers: Iterable[int], at: datetime) -> None:
+    """Mark servers, by key, as having passed a stage; the first time stays.
+
+    Who is collected has passed the parts of collecting, and may be scored.
+    """
+    closed = (Stage.COLLECT, *COLLECT_STAGES) if stage is Stage.COLLECT else (stage,)
+    for batch in split_batches(sorted(servers)):
+        items = (_open_in(run, closed), RUN_ITEM.c.server_key.in_(batch))
+        connection.execute(update(RUN_ITEM).where(*items).values({"done_at": at, **RELEASED_LEASE}))
+        if stage is Stage.COLLECT:
+            scoring = (item_is_open(run, Stage.SCORE), RUN_ITEM.c.server_key.in_(batch))
+            connection.execute(update(RUN_ITEM).where(*scoring).values(not_before=ALWAYS_DUE))
+
+
+def advance_stage(
+    connection: Connection,
+    run: int,
+    stage: Stage,
+    servers: Iterable[int],
+    *,
+    onward: Mapping[int, Stage],
+    at: datetime,
+) -> None:
+    """Mark servers, by key, as having passed a part, and offer them to the next one; those without one are collected.
+
+    Whoever works on an item that was taken over says the same as who took it over, so saying it twice changes nothing.
+    """
+    passed = set(servers)
+    mark_done(connection, run, stage, passed, at)
+    rows = [(run, part.value, server, 0, ALWAYS_DUE) for server, part in onward.items()]
+    insert_rows(connection, RUN_ITEM, _COLUMNS, rows, unique=_UNIQUE)
+    if stage is not Stage.COLLECT:
+        mark_done(connection, run, Stage.COLLECT, passed - onward.keys(), at)
+
+
+def read_progress(connection: Connection, run_id: str) -> RunProgress:
+    """Counts of a run."""
+    key = find_run_key(connection, run_id)
+    count = func.count()
+    columns = (RUN_ITEM.c.stage, RUN_ITEM.c.carried, count, func.count(RUN_ITEM.c.done_at))
+    items = select(*columns).where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage, RUN_ITEM.c.carried)
+    counts = {(Stage(stage), carried): (here, done) for stage, carried, here, done in connection.execute(items)}
+    done = Counter({Stage.COLLECT: 0, Stage.SCORE: 0})
+    for (stage, _), (_, passed) in counts.items():
+        done[stage] += passed
+    outcomes = count_records(connection, key)
+    thinned = connection.scalar(select(COMPACTION.c.visits).where(COMPACTION.c.run_key == key)) or 0
+    if thinned:
+        done[Stage.COLLECT] += thinned
+        done[Stage.SCORE] = connection.scalar(select(count).where(SCORING.c.run_key == key)) or 0
+    return RunProgress(
+        planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT) + thinned,
+        done=dict(done),
+        absent={(kind, reason): number for (kind, reason), number in outcomes.items() if reason is not None},
+        carried=counts.get((Stage.COLLECT, True), (0, 0))[0],
+        carried_scored=counts.get((Stage.SCORE, True), (0, 0))[1],
+    )
+
+
+def _open_in(run: int, stages: Collection[Stage]) -> ColumnElement[bool]:
+    named = RUN_ITEM.c.stage.in_([stage.value for stage in stages])
+    return (RUN_ITEM.c.run_key == run) & named & RUN_ITEM.c.done_at.is_(None)

@@ -1,0 +1,249 @@
+"""Reads the edition of the board that is shown: a page of a list, one server, the dashboard's numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    func,
+    literal,
+    literal_column,
+    select,
+    tuple_,
+)
+
+from evidence.model import Server, ServerId
+from evidence.store.errors import UnknownRubric
+from evidence.store.listing.published_edition import SHOWN_EDITION
+from evidence.store.listing.ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, PagePosition, parse_cursor, score_to_integer
+from evidence.store.listing.search_words import parse_search_words, prefix_upper_bound
+from evidence.store.listing.server_packing import FilterGroups, unpack_server
+from evidence.store.listing.values import ListedServer, ListingPage, ListingQuery
+from evidence.store.listing.word_search import find_servers_by_words
+from evidence.store.servers.lookup import server_from_row
+from evidence.store.sql.json_columns import from_json
+from evidence.store.tables.core import RUN, SERVER
+from evidence.store.tables.listing import LISTING_EDITION, LISTING_HIDDEN, LISTING_ORDER, LISTING_SERVER
+
+COUNTED: Final = 1_000
+"""Servers that are counted one by one; of more it is only said that there are more."""
+
+_SERVERS: Final = select(SERVER, LISTING_SERVER.c.place, LISTING_SERVER.c.seen, LISTING_SERVER.c.body).join(
+    LISTING_SERVER, LISTING_SERVER.c.server_key == SERVER.c.key
+)
+_SHOWN: Final = (
+    _SERVERS.add_columns(RUN.c.id.label("run"))
+    .join(LISTING_EDITION, LISTING_EDITION.c.key == LISTING_SERVER.c.edition)
+    .join(RUN, RUN.c.key == LISTING_EDITION.c.run_key)
+    .where(
+        LISTING_SERVER.c.edition + literal_column("0") == SHOWN_EDITION,
+        SERVER.c.id == bindparam("id"),
+        LISTING_SERVER.c.server_key.not_in(select(LISTING_HIDDEN.c.server_key)),
+    )
+)
+"""One server of the edition that is shown, unless it is hidden. The sum leads SQLite to the index that begins with the
+server; otherwise it would go through all servers of the edition."""
+
+FEW: Final = 16
+"""Where less than one in so many servers has the words of a search, they are looked up one by one."""
+
+QueryConditions: TypeAlias = list[ColumnElement[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What is read once of an edition, since nothing of it ever changes but whether it `hides` a server."""
+
+    key: int
+    hides: bool
+    run: str
+    servers: int
+    rubrics: tuple[tuple[str, int], ...]
+    kinds: FilterGroups
+
+    def sort(self, query: ListingQuery) -> int:
+        """The number of the order of a question."""
+        match query.sort:
+            case "name":
+                return BY_NAME
+            case "seen":
+                return BY_DATE
+            case _:
+                return self.rubric(query)
+
+    def rubric(self, query: ListingQuery) -> int:
+        """The number of the order of a question's rubric; raise UnknownRubric."""
+        versions = {version: number for number, (rubric, version) in enumerate(self.rubrics) if rubric == query.rubric}
+        if not versions or (query.version is not None and query.version not in versions):
+            names = ", ".join(f"{rubric}@{version}" for rubric, version in sorted(self.rubrics)) or "none"
+            raise UnknownRubric(f"expected one of the rubrics that servers are scored with: {names}")
+        return FIRST_RUBRIC + versions[max(versions) if query.version is None else query.version]
+
+
+def read_edition(connection: Connection, key: int, hides: bool) -> Edition:
+    """The head of an edition."""
+    query = select(LISTING_EDITION.c.servers, LISTING_EDITION.c.rubrics, LISTING_EDITION.c.kinds, RUN.c.id)
+    row = connection.execute(
+        query.join(RUN, RUN.c.key == LISTING_EDITION.c.run_key).where(LISTING_EDITION.c.key == key)
+    ).one()
+    rubrics = tuple((rubric, version) for rubric, version in from_json(row.rubrics))
+    return Edition(key, hides, row.id, row.servers, rubrics, FilterGroups.from_json(row.kinds))
+
+
+def read_page(
+    connection: Connection, edition: Edition, query: ListingQuery, cursor: str | None, limit: int
+) -> ListingPage:
+    """A page of a list; raise BadCursor or UnknownRubric."""
+    sort = edition.sort(query)
+    spot = None if cursor is None else parse_cursor(cursor, sort)
+    where = _conditions(edition, query)
+    found = find_servers_by_words(connection, edition.key, parse_search_words(query.text))
+    where += found.conditions(connection)
+    few = found.places is not None and len(found.places) * FEW < edition.servers
+    rows = _rows(connection, edition, sort, where, spot, reverse=query.reverse, limit=limit + 1, few=few)
+    more, rows = len(rows) > limit, rows[:limit]
+    backwards = spot is not None and spot.backwards
+    if backwards:
+        rows.reverse()
+    has_later, has_earlier = (True, more) if backwards else (more, spot is not None)
+    is_all = spot is None and not more
+    if is_all or found.is_common:
+        total, counted = (len(rows) if is_all else None), len(rows)
+    else:
+        total, counted = _count(connection, edition, query, where)
+    return ListingPage(
+        servers=tuple(_listed(edition, row) for row in rows),
+        after=PagePosition(sort, rows[-1].rank, rows[-1].place).cursor if rows and has_later else None,
+        before=PagePosition(sort, rows[0].rank, rows[0].place, backwards=True).cursor if rows and has_earlier else None,
+        total=total,
+        counted=counted,
+        run=edition.run,
+    )
+
+
+def find_listed(connection: Connection, server: ServerId) -> ListedServer | None:
+    """One server of the edition that is shown, unless it is hidden."""
+    row = connection.execute(_SHOWN, {"id": server}).first()
+    return None if row is None else unpack_server(row.body, server_from_row(row), row.run, row.seen)
+
+
+def is_listed(connection: Connection, server: ServerId) -> bool:
+    """Whether `find_listed` finds a server."""
+    return connection.execute(_SHOWN, {"id": server}).first() is not None
+
+
+def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[tuple[ServerId, datetime]]:
+    """Id and date of servers whose pages may be indexed and whose ids begin so, in the order of ids."""
+    server = LISTING_SERVER.c
+    query = select(SERVER.c.id, server.seen).join(LISTING_SERVER, server.server_key == SERVER.c.key)
+    begins = (SERVER.c.id >= prefix, SERVER.c.id < prefix_upper_bound(prefix))
+    gated = (server.edition == edition.key, server.kind.in_(edition.kinds.gated()))
+    shown = server.server_key.not_in(select(LISTING_HIDDEN.c.server_key))
+    return [(row.id, row.seen) for row in connection.execute(query.where(*begins, *gated, shown).order_by(SERVER.c.id))]
+
+
+def read_servers(connection: Connection, edition: Edition, after: int) -> list[tuple[int, Server]]:
+    """Some servers of an edition behind a place, hidden ones too, each with its place."""
+    query = _servers(edition).where(LISTING_SERVER.c.place > after).order_by(LISTING_SERVER.c.place).limit(COUNTED)
+    return [(row.place, server_from_row(row)) for row in connection.execute(query)]
+
+
+def _servers(edition: Edition) -> Select[Any]:
+    return _SERVERS.where(LISTING_SERVER.c.edition == edition.key)
+
+
+def _listed(edition: Edition, row: Row[Any]) -> ListedServer:
+    return unpack_server(row.body, server_from_row(row), edition.run, row.seen)
+
+
+def _conditions(edition: Edition, query: ListingQuery) -> QueryConditions:
+    """What rows of an order are about servers that a question is about."""
+    order = LISTING_ORDER.c
+    found: QueryConditions = []
+    if (kinds := edition.kinds.matching(query)) is not None:
+        found.append(order.kind.in_(sorted(kinds)))
+    if query.grade is not None or query.least is not None:
+        found.append(_scored(edition, query, order))
+    if edition.hides:
+        found.append(order.place.not_in(_hidden(edition)))
+    return found
+
+
+def _scored(edition: Edition, query: ListingQuery, order: Any) -> ColumnElement[bool]:
+    """Servers with a grade and at least so many points, by the question's rubric, whatever they are sorted by."""
+    rubric = edition.rubric(query)
+    of_rubric = order if query.sort == "rank" else LISTING_ORDER.alias("scored").c
+    conditions: QueryConditions = [of_rubric.edition == edition.key, of_rubric.sort == rubric]
+    if query.grade is not None:
+        conditions.append(of_rubric.grade == query.grade)
+    if query.least is not None:
+        conditions.append(of_rubric.score >= score_to_integer(query.least))
+    return and_(*conditions) if of_rubric is order else order.place.in_(select(of_rubric.place).where(*conditions))
+
+
+def _hidden(edition: Edition) -> Select[tuple[int]]:
+    query = select(LISTING_SERVER.c.place).join(
+        LISTING_HIDDEN, LISTING_HIDDEN.c.server_key == LISTING_SERVER.c.server_key
+    )
+    return query.where(LISTING_SERVER.c.edition == edition.key)
+
+
+def _rows(
+    connection: Connection,
+    edition: Edition,
+    sort: int,
+    where: QueryConditions,
+    spot: PagePosition | None,
+    *,
+    reverse: bool,
+    limit: int,
+    few: bool,
+) -> list[Row[Any]]:
+    """Rows of an order from a spot on, in the direction of reading; `few` are looked up by number and sorted."""
+    order = LISTING_ORDER.c
+    spotted = select(order.rank, order.place).where(order.edition == edition.key, order.sort == sort, *where)
+    down = reverse != (spot is not None and spot.backwards)
+    if spot is not None:
+        here, there = tuple_(order.rank, order.place), tuple_(literal(spot.rank, BigInteger), literal(spot.place))
+        spotted = spotted.where(here < there if down else here > there)
+    # SQLite would go through the whole order for the sake of its sorting, wherever the index has it.
+    keys = (order.rank + literal_column("0") if few else order.rank, order.place)
+    page = spotted.order_by(*(key.desc() if down else key for key in keys)).limit(limit).subquery("page")
+    query = _servers(edition).add_columns(page.c.rank).join(page, page.c.place == LISTING_SERVER.c.place)
+    ordered = query.order_by(*(key.desc() if down else key for key in (page.c.rank, page.c.place)))
+    return list(connection.execute(ordered).all())
+
+
+def _count(
+    connection: Connection, edition: Edition, query: ListingQuery, where: QueryConditions
+) -> tuple[int | None, int]:
+    """How many servers a question is about: exactly if that is known or few, and otherwise None and a lower bound."""
+    if _is_about_kinds(query):
+        kinds = edition.kinds.matching(query)
+        shown = edition.servers if kinds is None else sum(kinds.values())
+        if not edition.hides:
+            return shown, shown
+        hidden = select(LISTING_SERVER.c.kind, func.count()).where(
+            LISTING_SERVER.c.edition == edition.key,
+            LISTING_SERVER.c.server_key.in_(select(LISTING_HIDDEN.c.server_key)),
+        )
+        gone = connection.execute(hidden.group_by(LISTING_SERVER.c.kind))
+        exact = shown - sum(count for kind, count in gone if kinds is None or kind in kinds)
+        return exact, exact
+    order = LISTING_ORDER.c
+    some = select(order.place).where(order.edition == edition.key, order.sort == edition.sort(query), *where)
+    counted = connection.scalar(select(func.count()).select_from(some.limit(COUNTED + 1).subquery())) or 0
+    return (counted, counted) if counted <= COUNTED else (None, COUNTED)
+
+
+def _is_about_kinds(query: ListingQuery) -> bool:
+    return not parse_search_words(query.text) and query.grade is None and query.least is None

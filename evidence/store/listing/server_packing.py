@@ -1,0 +1,126 @@
+"""One listed server as its row: what of it is not in the table of servers, and what it is filtered by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import orjson
+
+from evidence.model import Server
+from evidence.store.listing.values import ListedScore, ListedServer, ListingQuery
+
+FilterGroup: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...], bool]
+"""State, reason, ecosystem, registries, badges and gate: all servers that are alike in these are one kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterGroups:
+    """Every kind of an edition, and how many servers there are of each."""
+
+    counted: tuple[tuple[FilterGroup, int], ...]
+
+    def matching(self, query: ListingQuery) -> dict[int, int] | None:
+        """Numbers of the kinds that a question is about, with their servers; None when it is about all of them."""
+        if not any((query.state, query.reason, query.ecosystem, query.registry, query.badge)):
+            return None
+        return {number: count for number, (kind, count) in enumerate(self.counted) if _matches(kind, query)}
+
+    def gated(self) -> list[int]:
+        """Numbers of the kinds whose pages may be indexed."""
+        return [number for number, ((*_, gate), _) in enumerate(self.counted) if gate]
+
+    def to_json(self) -> str:
+        """As a column holds them."""
+        return orjson.dumps(self.counted).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> FilterGroups:
+        """What `to_json` wrote."""
+        return cls(
+            tuple(
+                ((state, reason, ecosystem, tuple(registries), tuple(badges), gate), count)
+                for (state, reason, ecosystem, registries, badges, gate), count in orjson.loads(text)
+            )
+        )
+
+
+def filter_group_of(listed: ListedServer) -> FilterGroup:
+    """What a server is filtered by."""
+    return listed.state, listed.reason, listed.ecosystem, listed.registries, listed.badges, listed.gate
+
+
+def pack_server(listed: ListedServer) -> bytes:
+    """Everything that is neither in the table of servers nor in a column."""
+    return orjson.dumps([*filter_group_of(listed), listed.tools, [_packed_score(score) for score in listed.scores]])
+
+
+def unpack_server(body: bytes, server: Server, run: str, seen: datetime) -> ListedServer:
+    """The server that was packed."""
+    state, reason, ecosystem, registries, badges, gate, tools, scores = orjson.loads(body)
+    return ListedServer(
+        server=server,
+        run=run,
+        as_of=seen,
+        state=state,
+        reason=reason,
+        ecosystem=ecosystem,
+        registries=tuple(registries),
+        tools=tools,
+        gate=gate,
+        badges=tuple(badges),
+        scores=tuple(_score(*score) for score in scores),
+    )
+
+
+def _matches(kind: FilterGroup, query: ListingQuery) -> bool:
+    state, reason, ecosystem, registries, badges, _ = kind
+    return (
+        query.state in {None, state}
+        and query.reason in {None, reason}
+        and query.ecosystem in {None, ecosystem}
+        and (query.registry is None or query.registry in registries)
+        and (query.badge is None or query.badge in badges)
+    )
+
+
+def _packed_score(score: ListedScore) -> list[Any]:
+    return [
+        score.rubric,
+        score.version,
+        _text(score.score),
+        score.grade,
+        _text(score.floor),
+        _text(score.ceiling),
+        str(score.coverage),
+        score.thin,
+        score.not_measured,
+    ]
+
+
+@lru_cache(8_192)
+def _score(*packed: Any) -> ListedScore:
+    """Servers of which nothing could be measured have the same scores."""
+    rubric, version, score, grade, floor, ceiling, coverage, thin, not_measured = packed
+    return ListedScore(
+        rubric=rubric,
+        version=version,
+        score=_number(score),
+        grade=grade,
+        floor=_number(floor),
+        ceiling=_number(ceiling),
+        coverage=Decimal(coverage),
+        thin=thin,
+        not_measured=not_measured,
+    )
+
+
+def _text(number: Decimal | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _number(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)

@@ -1,0 +1,84 @@
+"""What sort of records there are: kind, who recorded it, and why there is no payload unless there is one.
+
+Most servers of a night have one of few shapes, so a shape is stored once and visits hold its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TypeAlias
+
+from sqlalchemy import Connection, select
+
+from evidence.model import Absent, Observed, Reason, Record
+from evidence.store.sql.bulk_insert import insert_rows, split_batches
+from evidence.store.sql.json_columns import to_json
+from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.tables.evidence import PART, SHAPE
+
+_COLUMNS = ("shape_key", "kind", "schema", "collector", "collector_version", "reason", "detail")
+_PARTS = select(PART).where(among(PART.c.shape_key)).order_by(PART.c.kind)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ShapePart:
+    """What a shape says of one kind; `absent` is None where there is a payload."""
+
+    kind: str
+    schema: int
+    collector: str
+    collector_version: int
+    absent: Absent | None
+
+    @staticmethod
+    def of(record: Record) -> ShapePart:
+        """The part of a shape that is for this record."""
+        absent = None if isinstance(record.content, Observed) else record.content
+        return ShapePart(record.kind, record.schema, record.collector, record.collector_version, absent)
+
+
+Shape: TypeAlias = tuple[ShapePart, ...]
+"""Parts in the order of kinds, one a kind."""
+
+
+def put_shapes(connection: Connection, shapes: Iterable[Shape]) -> dict[Shape, int]:
+    """Store the shapes that are new; the keys of all."""
+    digests = {_digest(shape): shape for shape in shapes}
+    keys = _find(connection, digests)
+    missing = [digest for digest in digests if digests[digest] not in keys]
+    if missing:
+        insert_rows(connection, SHAPE, ("digest",), [(digest,) for digest in missing], unique=["digest"])
+        keys |= (new := _find(connection, {digest: digests[digest] for digest in missing}))
+        rows = [_row(key, part) for shape, key in new.items() for part in shape]
+        insert_rows(connection, PART, _COLUMNS, rows, unique=["shape_key", "kind"])
+    return keys
+
+
+def read_shapes(connection: Connection, keys: Iterable[int]) -> dict[int, Shape]:
+    """Shapes by key; one without any part is not stored and left out."""
+    parts: dict[int, list[ShapePart]] = {}
+    for batch in split_batches(sorted(set(keys))):
+        for row in connection.execute(_PARTS, {KEYS: batch}):
+            absent = None if row.reason is None else Absent(Reason(row.reason), row.detail)
+            part = ShapePart(row.kind, row.schema, row.collector, row.collector_version, absent)
+            parts.setdefault(row.shape_key, []).append(part)
+    return {key: tuple(found) for key, found in parts.items()}
+
+
+def _find(connection: Connection, digests: dict[bytes, Shape]) -> dict[Shape, int]:
+    found: dict[Shape, int] = {}
+    for batch in split_batches(list(digests)):
+        query = select(SHAPE.c.digest, SHAPE.c.key).where(SHAPE.c.digest.in_(batch))
+        found |= {digests[digest]: key for digest, key in connection.execute(query)}
+    return found
+
+
+def _digest(shape: Shape) -> bytes:
+    return sha256(to_json([_row(0, part)[1:] for part in shape]).encode("ascii")).digest()
+
+
+def _row(key: int, part: ShapePart) -> tuple[int, str, int, str, int, str | None, str | None]:
+    reason, detail = (part.absent.reason.value, part.absent.detail) if part.absent else (None, None)
+    return key, part.kind, part.schema, part.collector, part.collector_version, reason, detail

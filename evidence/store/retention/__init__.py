@@ -1,0 +1,1 @@
+"""Retention and compaction of old runs: records to drop, and garbage collection of unreferenced blobs."""

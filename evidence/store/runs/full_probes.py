@@ -1,0 +1,139 @@
+"""The full probes that follow on re-tests: which are due, under way, and over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, Row, func, select
+
+from evidence.model import ServerId
+from evidence.store.database import Database
+from evidence.store.errors import UnknownRetest
+from evidence.store.sql.bulk_insert import insert_rows, split_batches
+from evidence.store.sql.row_keys import find_run_key
+from evidence.store.tables.core import FULL_PROBE, RETEST, RUN, SERVER
+from evidence.store.values import RunState
+
+_FINAL: Final = [state.value for state in RunState if state.is_final]
+_DONE: Final = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class FullProbe:
+    """The run in which a server is probed in full after a re-test."""
+
+    retest: str
+    server: ServerId
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitingFullProbe:
+    """A re-test that is done and on which no full probe followed yet, with its run."""
+
+    retest: str
+    server: ServerId
+    run: str
+    finished_at: datetime
+
+
+class FullProbes:
+    """The full probes of one database; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_due_probes(self, since: datetime, limit: int) -> list[AwaitingFullProbe]:
+        """The newest re-tests of their servers that ended since a moment and were not followed; oldest first."""
+        with self._database.reading() as connection:
+            return list_due_probes(connection, since, limit)
+
+    def record_full_probe(self, retest: str, run: str | None) -> bool:
+        """Note the run that follows on a re-test, None for no need of one; False when that was noted already."""
+        with self._database.writing() as connection:
+            return record_full_probe(connection, retest, run)
+
+    def find_newest_full_probe(self, server: ServerId) -> str | None:
+        """The run of a server's newest finished full probe after a re-test."""
+        with self._database.reading() as connection:
+            return find_newest_full_probe(connection, server)
+
+    def list_running_probes(self, since: datetime) -> list[FullProbe]:
+        """Full probes after re-tests that ended since a moment, as long as their runs are not over; oldest first."""
+        with self._database.reading() as connection:
+            return list_running_probes(connection, since)
+
+
+def list_due_probes(connection: Connection, since: datetime, limit: int) -> list[AwaitingFullProbe]:
+    """The newest re-tests of their servers that ended since a moment and were not followed; oldest first."""
+    other = RETEST.alias("later")
+    later = select(other.c.key).where(other.c.server_key == RETEST.c.server_key, other.c.key > RETEST.c.key)
+    followed = select(FULL_PROBE.c.retest_key).where(FULL_PROBE.c.retest_key == RETEST.c.key)
+    query = (
+        select(RETEST.c.id, SERVER.c.id, RUN.c.id, RETEST.c.finished_at)
+        .join(SERVER, SERVER.c.key == RETEST.c.server_key)
+        .join(RUN, RUN.c.key == RETEST.c.run_key)
+        .where(RETEST.c.finished_at >= since, RETEST.c.state == _DONE)
+        .where(~later.correlate(RETEST).exists(), ~followed.correlate(RETEST).exists())
+        .order_by(RETEST.c.finished_at, RETEST.c.key)
+        .limit(limit)
+    )
+    return [AwaitingFullProbe(*row) for row in connection.execute(query)]
+
+
+def record_full_probe(connection: Connection, retest: str, run: str | None) -> bool:
+    """Note the run that follows on a re-test, None for no need of one; False when that was noted already."""
+    key = connection.scalar(select(RETEST.c.key).where(RETEST.c.id == retest).with_for_update())
+    if key is None:
+        raise UnknownRetest(f"no re-test {retest} in this store")
+    if connection.scalar(select(func.count()).where(FULL_PROBE.c.retest_key == key)):
+        return False
+    row = (key, None if run is None else find_run_key(connection, run))
+    insert_rows(connection, FULL_PROBE, ("retest_key", "run_key"), [row], unique=["retest_key"])
+    return True
+
+
+def list_running_probes(connection: Connection, since: datetime) -> list[FullProbe]:
+    """Full probes after re-tests that ended since a moment, as long as their runs are not over; oldest first."""
+    query = (
+        select(RETEST.c.id, SERVER.c.id, RUN.c.id)
+        .join(FULL_PROBE, FULL_PROBE.c.retest_key == RETEST.c.key)
+        .join(SERVER, SERVER.c.key == RETEST.c.server_key)
+        .join(RUN, RUN.c.key == FULL_PROBE.c.run_key)
+        .where(RETEST.c.finished_at >= since, RUN.c.state.not_in(_FINAL))
+        .order_by(RETEST.c.finished_at, RETEST.c.key)
+    )
+    return [FullProbe(*row) for row in connection.execute(query)]
+
+
+def find_newest_full_probe(connection: Connection, server: ServerId) -> str | None:
+    """The run of a server's newest finished full probe after a re-test."""
+    query = (
+        select(func.max(RUN.c.id))
+        .join(FULL_PROBE, FULL_PROBE.c.run_key == RUN.c.key)
+        .join(RETEST, RETEST.c.key == FULL_PROBE.c.retest_key)
+        .join(SERVER, SERVER.c.key == RETEST.c.server_key)
+        .where(SERVER.c.id == server, RUN.c.state == RunState.DONE.value)
+    )
+    run: str | None = connection.scalar(query)
+    return run
+
+
+def find_newest_finished_probes(
+    connection: Connection, run_id: str, servers: Sequence[int], since: datetime
+) -> list[Row[int, str, int]]:
+    """Servers by key with id and key of each finished full probe of theirs before a run, as of `since` or later."""
+    found: list[Row[int, str, int]] = []
+    for batch in split_batches(servers):
+        query = (
+            select(RETEST.c.server_key, RUN.c.id, RUN.c.key)
+            .join(FULL_PROBE, FULL_PROBE.c.retest_key == RETEST.c.key)
+            .join(RUN, RUN.c.key == FULL_PROBE.c.run_key)
+            .where(RETEST.c.server_key.in_(batch), RUN.c.state == RunState.DONE.value)
+            .where(RUN.c.id < run_id, RUN.c.as_of >= since)
+        )
+        found.extend(connection.execute(query))
+    return found

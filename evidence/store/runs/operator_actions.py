@@ -1,0 +1,101 @@
+"""What an operator does to a run, and the trail of it: who, what, when and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from evidence.store.errors import IllegalRunChange
+from evidence.store.runs.run_states import find_run, put_snapshot, set_run_state
+from evidence.store.sql.row_keys import find_run_key
+from evidence.store.tables.core import RUN_EVENT, RUN_ITEM
+from evidence.store.tables.lease_release import RELEASED_LEASE
+from evidence.store.values import RunAction, RunEvent, RunRow, RunState
+
+_LEADS_TO: Final[Mapping[RunAction, RunState]] = {
+    RunAction.PAUSED: RunState.PAUSED,
+    RunAction.RESUMED: RunState.PLANNED,
+    RunAction.REOPENED: RunState.PLANNED,
+    RunAction.WITHHELD: RunState.WITHHELD,
+    RunAction.PUBLISHED: RunState.PUBLISHED,
+    RunAction.CANCELLED: RunState.CANCELLED,
+}
+
+_AFTER: Final[Mapping[RunAction, frozenset[RunState]]] = {
+    RunAction.RESUMED: frozenset({RunState.PAUSED}),
+    RunAction.REOPENED: frozenset({RunState.WITHHELD}),
+}
+
+
+def apply_run_action(connection: Connection, run_id: str, event: RunEvent) -> RunRow:
+    """Do to a run what the event says, with its entry in the trail; raise IllegalRunChange when its state forbids it.
+
+    A run that was paused before it was planned goes on discovering. A run that ends gives back its leases.
+    """
+    key = find_run_key(connection, run_id)
+    before = find_run(connection, run_id)
+    assert before is not None
+    to = _LEADS_TO.get(event.what, before.state)
+    if event.what is RunAction.RESUMED and before.planned_at is None:
+        to = RunState.DISCOVERING
+    may = before.state in _AFTER.get(event.what, frozenset(RunState))
+    if event.what in _LEADS_TO and not (may and set_run_state(connection, run_id, to, event.at, event.note)):
+        raise IllegalRunChange(_refusal(run_id, before.state, event.what))
+    _tell(connection, key, event)
+    if to.is_final:
+        held = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_by.is_not(None))
+        connection.execute(update(RUN_ITEM).where(*held).values(RELEASED_LEASE))
+    after = find_run(connection, run_id)
+    assert after is not None
+    return after
+
+
+def read_run_events(connection: Connection, run_id: str) -> list[RunEvent]:
+    """The trail of a run, oldest first."""
+    query = select(RUN_EVENT).where(RUN_EVENT.c.run_key == find_run_key(connection, run_id)).order_by(RUN_EVENT.c.key)
+    return [
+        RunEvent(at=row.at, who=row.who, what=RunAction(row.what), note=row.note) for row in connection.execute(query)
+    ]
+
+
+def publish_run(connection: Connection, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None) -> bool:
+    """Store a run's manifest and mark it published, unless it was stopped meanwhile; whether this published it.
+
+    An operator (`by`) is told that it was stopped: IllegalRunChange.
+    """
+    row = find_run(connection, run_id)
+    if not set_run_state(connection, run_id, RunState.PUBLISHED, at, by.note if by else ""):
+        if by is not None and row is not None:
+            raise IllegalRunChange(_refusal(run_id, row.state, by.what))
+        return False
+    put_snapshot(connection, run_id, manifest, at)
+    if by is not None:
+        _tell(connection, find_run_key(connection, run_id), by)
+    return True
+
+
+def read_database_time(connection: Connection, otherwise: datetime) -> datetime:
+    """The clock of PostgreSQL, which all workers share; on SQLite, where there is one machine, `otherwise`."""
+    if connection.dialect.name == "sqlite":
+        return otherwise
+    moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+    return moment.astimezone(otherwise.tzinfo)
+
+
+def _tell(connection: Connection, run: int, event: RunEvent) -> None:
+    row = {"run_key": run, "at": event.at, "who": event.who, "what": event.what.value, "note": event.note}
+    connection.execute(insert(RUN_EVENT).values(row))
+
+
+def _refusal(run_id: str, state: RunState, what: RunAction) -> str:
+    hints = {
+        RunState.PAUSED: "it is paused: resume or cancel it",
+        RunState.WITHHELD: "it is withheld: `hallmark night show` says why; resume it, publish it anyway or cancel it",
+        RunState.DISCOVERING: "it is not planned yet: pause or cancel it",
+        RunState.PLANNED: "it is under way: pause, publish or cancel it",
+    }
+    hint = hints.get(state, f"it is {state.value}, which is final")
+    return f"run {run_id} cannot be {what.value}: {hint}"

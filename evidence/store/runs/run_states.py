@@ -1,0 +1,102 @@
+"""Runs and their states."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from sqlalchemy import Connection, Row, bindparam, func, literal, select, update
+
+from evidence.canonical import Json
+from evidence.model import Run, Trigger
+from evidence.store.errors import UnknownRun
+from evidence.store.sql.bulk_insert import insert_rows
+from evidence.store.sql.json_columns import from_json, object_from_json, to_json
+from evidence.store.sql.row_keys import find_run_key
+from evidence.store.tables.core import RUN, SNAPSHOT
+from evidence.store.values import RunRow, RunState
+
+_COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state")
+_FINAL = [state.value for state in RunState if state.is_final]
+_BY_ID = select(RUN).where(RUN.c.id == bindparam("id"))
+
+
+def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> None:
+    """Store a new run; one that is there already stays as it is."""
+    row = (
+        run.id,
+        run.trigger.value,
+        run.as_of,
+        to_json(run.pins),
+        to_json(options),
+        RunState.DISCOVERING.value,
+    )
+    insert_rows(connection, RUN, _COLUMNS, [row], unique=["id"])
+
+
+def find_run(connection: Connection, run_id: str) -> RunRow | None:
+    """One run by id."""
+    row = connection.execute(_BY_ID, {"id": run_id}).one_or_none()
+    return None if row is None else run_from_row(row)
+
+
+def list_runs(connection: Connection, limit: int, triggers: Collection[Trigger]) -> list[RunRow]:
+    """Runs of some triggers, newest first; ids sort by time."""
+    query = select(RUN).where(RUN.c.trigger.in_([trigger.value for trigger in triggers]))
+    return [run_from_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()).limit(limit))]
+
+
+def list_published(connection: Connection) -> list[RunRow]:
+    """Published runs, newest first. A re-test is not one: it is done, and about a single server."""
+    query = select(RUN).where(RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
+    return [run_from_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
+
+
+def list_unfinished_runs(connection: Connection, trigger: Trigger) -> list[RunRow]:
+    """Every run of a trigger that is not final, newest first."""
+    query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))
+    return [run_from_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
+
+
+def set_run_state(connection: Connection, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
+    """Move a run to a state, if that may follow the one it is in; whether it was moved.
+
+    A step that was delivered twice, or late, so neither reopens a published run nor goes on with a paused one.
+    """
+    values: dict[str, object] = {"state": state.value, "note": note or None}
+    if state is RunState.PLANNED:
+        values["planned_at"] = func.coalesce(RUN.c.planned_at, literal(at, RUN.c.planned_at.type))
+    if state is RunState.PUBLISHED:
+        values["published_at"] = at
+    before = [one.value for one in RunState if state in one.next]
+    changed = connection.execute(update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(before)).values(values))
+    if not changed.rowcount and find_run(connection, run_id) is None:
+        raise UnknownRun(f"no run {run_id} in this store")
+    return bool(changed.rowcount)
+
+
+def put_snapshot(connection: Connection, run_id: str, manifest: bytes, at: datetime) -> None:
+    """Store a run's manifest; the first one stays."""
+    row = (find_run_key(connection, run_id), manifest, at)
+    insert_rows(connection, SNAPSHOT, ("run_key", "manifest", "at"), [row], unique=["run_key"])
+
+
+def find_snapshot(connection: Connection, run_id: str) -> bytes | None:
+    """A run's manifest, None before it is published."""
+    manifest: bytes | None = connection.scalar(
+        select(SNAPSHOT.c.manifest).where(SNAPSHOT.c.run_key == find_run_key(connection, run_id))
+    )
+    return manifest
+
+
+def run_from_row(row: Row[tuple[object, ...]]) -> RunRow:
+    """A row of `run`, read."""
+    run = Run(id=row.id, trigger=Trigger(row.trigger), as_of=row.as_of, pins=from_json(row.pins))
+    return RunRow(
+        run=run,
+        state=RunState(row.state),
+        options=object_from_json(row.options),
+        planned_at=row.planned_at,
+        published_at=row.published_at,
+        note=row.note or "",
+    )

@@ -1,0 +1,62 @@
+"""Bring a database to the newest schema, from the migrations that are installed beside the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, inspect, text
+
+from evidence.store.errors import StoreError
+from evidence.store.tables.core import METADATA
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def is_schema_current(connection: Connection) -> bool:
+    """True when the database is at the newest revision, or beyond it: a newer version's migrations let this one go on.
+
+    Costs one small query and no import of Alembic.
+    """
+    revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if revision is not None and not (revision.isdecimal() and len(revision) == len(find_newest_revision())):
+        raise _of_others(f"at revision {revision}")
+    return revision is not None and revision >= find_newest_revision()
+
+
+def refuse_foreign_database(connection: Connection) -> None:
+    """Raise StoreError where there are tables and none of ours: our own would be made beside those of a stranger."""
+    there = set(inspect(connection).get_table_names())
+    if there and there.isdisjoint(METADATA.tables):
+        raise _of_others(f"with the tables {', '.join(sorted(there)[:3])}")
+
+
+def _of_others(found: str) -> StoreError:
+    expected = "expected a database of Hallmark's, or an empty one"
+    return StoreError(f"{expected}; found one of another program, {found}: name another database")
+
+
+def find_newest_revision() -> str:
+    """The revision of the last migration; files are named `vREVISION_title.py`."""
+    return max(path.stem for path in (_MIGRATIONS / "versions").glob("v*.py")).partition("_")[0].removeprefix("v")
+
+
+def upgrade_schema(connection: Connection) -> None:
+    """Run the migrations that are missing, inside the connection's transaction."""
+    from alembic import command  # noqa: PLC0415  an eighth of a second, which most processes never need
+
+    command.upgrade(build_alembic_config(connection), "head")
+
+
+def build_alembic_config(connection: Connection) -> Config:
+    """Alembic's configuration without a file, on an open connection."""
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config(attributes={"connection": connection})
+    # A per cent sign in the path would be read as interpolation.
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config

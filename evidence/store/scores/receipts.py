@@ -1,0 +1,176 @@
+"""Receipts as nights share them: without date and evidence, stored once by their digest.
+
+One that differs little from that of the night before, as where a line counts days, is packed by what it has in common
+with an earlier one. That one is always packed by itself, so that no chain has to be followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, select
+from zstandard import DICT_TYPE_RAWCONTENT, ZstdCompressionDict, ZstdCompressor, ZstdDecompressor
+
+from evidence.model import ServerId
+from evidence.store.blobs import compress_body, decompress_body, new_compressor
+from evidence.store.errors import CorruptBlob
+from evidence.store.scores.receipt_templates import TemplateValues, cut_template, fill_template
+from evidence.store.sql.bulk_insert import insert_rows, split_batches
+from evidence.store.sql.json_columns import to_json
+from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.tables.evidence import RECEIPT
+from evidence.store.values import StoredScorecard
+
+_COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "codec", "size", "body", "base_key")
+
+_LEVEL: Final = 3
+
+_BY_KEY: Final = select(RECEIPT).where(among(RECEIPT.c.key))
+
+# Packed by another receipt only if that halves it, so that a base that differs too much is not kept for it.
+_WORTH: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """One receipt; `body` has holes if `is_open`."""
+
+    rubric: str
+    version: int
+    score: str | None
+    grade: str | None
+    is_open: bool
+    body: bytes
+
+    @staticmethod
+    def of(card: StoredScorecard, filling: TemplateValues) -> Receipt:
+        """The receipt of a card, with holes where its body holds this filling."""
+        cut_out = cut_template(card.body, filling)
+        return Receipt(
+            rubric=card.rubric,
+            version=card.version,
+            score=None if card.score is None else str(card.score),
+            grade=card.grade,
+            is_open=cut_out is not None,
+            body=card.body if cut_out is None else cut_out,
+        )
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Tells it from every other one."""
+        head = to_json([self.rubric, self.version, self.score, self.grade, self.is_open])
+        return sha256(head.encode("ascii") + b"\n" + self.body).digest()
+
+    def card(self, server: ServerId, filling: TemplateValues) -> StoredScorecard:
+        """The card of a server and a run whose filling this is."""
+        return StoredScorecard(
+            server=server,
+            rubric=self.rubric,
+            version=self.version,
+            score=None if self.score is None else Decimal(self.score),
+            grade=self.grade,
+            body=fill_template(self.body, filling) if self.is_open else self.body,
+        )
+
+
+def put_receipts(connection: Connection, receipts: Iterable[Receipt], alike: Mapping[bytes, int]) -> None:
+    """Store receipts that are new. `alike` are the keys of earlier receipts that some, by digest, may resemble."""
+    bases = _bases(connection, alike.values())
+    bodies = read_receipts(connection, bases.values())
+    compressor = new_compressor()
+    rows = []
+    for each in receipts:
+        base = bases.get(alike.get(each.digest, 0))
+        codec, size, packed = compress_body(each.body, compressor)
+        if base is not None:
+            by_base = compress_body(each.body, _compressor(bodies[base].body))
+            if len(by_base[2]) * _WORTH <= len(packed):
+                codec, size, packed = by_base
+            else:
+                base = None
+        head = (each.digest, each.rubric, each.version, each.score, each.grade, each.is_open)
+        rows.append((*head, codec, size, packed, base))
+    insert_rows(connection, RECEIPT, _COLUMNS, rows, unique=["digest"])
+
+
+def find_receipts(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
+    """Keys of the digests that are stored."""
+    keys: dict[bytes, int] = {}
+    for batch in split_batches(digests):
+        query = select(RECEIPT.c.digest, RECEIPT.c.key).where(RECEIPT.c.digest.in_(batch))
+        keys |= dict(connection.execute(query).all())
+    return keys
+
+
+def read_receipts(
+    connection: Connection, keys: Iterable[int], *, rubric: str | None = None, version: int | None = None
+) -> dict[int, Receipt]:
+    """Receipts by key, of one rubric or one version or all; raise CorruptBlob when one does not match its digest."""
+    query = _BY_KEY
+    if rubric is not None:
+        query = query.where(RECEIPT.c.rubric == rubric)
+    if version is not None:
+        query = query.where(RECEIPT.c.version == version)
+    found: dict[int, Receipt] = {}
+    for batch in split_batches(sorted(set(keys))):
+        found |= open_receipts(connection, connection.execute(query, {KEYS: batch}).all())
+    return found
+
+
+def open_receipts(connection: Connection, rows: Sequence[Row[Any]]) -> dict[int, Receipt]:
+    """The receipts of some rows by key, each checked against its digest."""
+    bases = {row.base_key for row in rows if row.base_key is not None}
+    known = read_receipts(connection, bases) if bases else {}
+    decompressor = ZstdDecompressor()
+    found: dict[int, Receipt] = {}
+    for row in rows:
+        base = known.get(row.base_key)
+        opener = decompressor if base is None else ZstdDecompressor(dict_data=_dictionary(base.body))
+        found[row.key] = _open(row, opener)
+    return found
+
+
+def _open(row: Row[Any], decompressor: ZstdDecompressor) -> Receipt:
+    name = f"scorecard {row.key} {row.rubric}@{row.version}"
+    receipt = Receipt(
+        rubric=row.rubric,
+        version=row.version,
+        score=row.score,
+        grade=row.grade,
+        is_open=row.is_open,
+        body=decompress_body(row.codec, row.size, row.body, name=name, decompressor=decompressor),
+    )
+    if receipt.digest != row.digest:
+        raise CorruptBlob(f"{name} does not match its digest {row.digest.hex()}")
+    return receipt
+
+
+def read_rubric_versions(connection: Connection, keys: Iterable[int]) -> dict[int, tuple[str, int]]:
+    """Rubric and version of receipts by key, without reading any body."""
+    found: dict[int, tuple[str, int]] = {}
+    for batch in split_batches(sorted(set(keys))):
+        query = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version).where(RECEIPT.c.key.in_(batch))
+        found |= {key: (rubric, version) for key, rubric, version in connection.execute(query)}
+    return found
+
+
+def _bases(connection: Connection, keys: Iterable[int]) -> dict[int, int]:
+    """For receipts that others may resemble, the one that is whole: themselves, or what they are packed by."""
+    found: dict[int, int] = {}
+    for batch in split_batches(sorted(set(keys))):
+        query = select(RECEIPT.c.key, RECEIPT.c.base_key).where(RECEIPT.c.key.in_(batch))
+        found |= {key: key if base is None else base for key, base in connection.execute(query)}
+    return found
+
+
+def _compressor(base: bytes) -> ZstdCompressor:
+    return ZstdCompressor(level=_LEVEL, write_content_size=False, dict_data=_dictionary(base))
+
+
+def _dictionary(base: bytes) -> ZstdCompressionDict:
+    return ZstdCompressionDict(base, dict_type=DICT_TYPE_RAWCONTENT)

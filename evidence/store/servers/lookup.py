@@ -1,0 +1,108 @@
+"""Servers and the registry entries that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, Connection, Row, func, literal, or_, select
+
+from evidence.model import Server, ServerId, ServerRef, Status, server_id
+from evidence.store.blobs import read_blobs
+from evidence.store.sql.bulk_insert import split_batches
+from evidence.store.sql.json_columns import from_json_fast, targets_from_json
+from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.tables.column_types import TextColumn
+from evidence.store.tables.core import SERVER, SERVER_REF
+
+_BY_ID = select(SERVER).where(among(SERVER.c.id))
+
+
+def find_servers(connection: Connection, ids: Sequence[ServerId]) -> list[Server]:
+    """Those of the servers that are stored, sorted by id."""
+    return [server for _, server in sorted(find_servers_by_key(connection, ids).items(), key=lambda item: item[1].id)]
+
+
+def find_servers_by_key(connection: Connection, ids: Sequence[ServerId]) -> dict[int, Server]:
+    """Those of the servers that are stored, by their key."""
+    found: dict[int, Server] = {}
+    for batch in split_batches(ids):
+        rows = connection.execute(_BY_ID, {KEYS: batch})
+        found |= {row.key: server_from_row(row) for row in rows}
+    return found
+
+
+def list_active_servers(connection: Connection, registries: Sequence[str] | None) -> list[Server]:
+    """Servers with a reference that is not deleted, in these registries or in any, sorted by id."""
+    refs = select(SERVER_REF.c.server_key).where(SERVER_REF.c.status != Status.DELETED.value)
+    if registries is not None:
+        refs = refs.where(SERVER_REF.c.registry.in_(registries))
+    query = select(SERVER).where(SERVER.c.key.in_(refs)).order_by(SERVER.c.id)
+    return [server_from_row(row) for row in connection.execute(query)]
+
+
+def search_servers(connection: Connection, text: str, limit: int) -> list[Server]:
+    """Servers whose id, ref or name is the text; if there are none, those whose ref or name contains it."""
+    exact = or_(SERVER.c.id.in_(_possible_ids(text)), SERVER.c.name == text)
+    rows = connection.execute(select(SERVER).where(exact).order_by(SERVER.c.id).limit(limit)).all()
+    if not rows:
+        similar = or_(*(_contains(connection, column, text) for column in (SERVER.c.ref, SERVER.c.name)))
+        rows = connection.execute(select(SERVER).where(similar).order_by(SERVER.c.id).limit(limit)).all()
+    return [server_from_row(row) for row in rows]
+
+
+def find_refs(connection: Connection, servers: Sequence[ServerId]) -> dict[ServerId, list[ServerRef]]:
+    """Every server's references, sorted by registry and name; a server without any has an empty list."""
+    found: dict[ServerId, list[ServerRef]] = {server: [] for server in servers}
+    for batch in split_batches(servers):
+        query = select(SERVER.c.id.label("server_id"), SERVER_REF).join(SERVER, SERVER.c.key == SERVER_REF.c.server_key)
+        rows = connection.execute(query.where(SERVER.c.id.in_(batch))).all()
+        entries = read_blobs(connection, [row.entry_key for row in rows])
+        for row in rows:
+            found[row.server_id].append(_ref(row, entries[row.entry_key].body))
+    for refs in found.values():
+        refs.sort(key=lambda ref: (ref.registry, ref.name))
+    return found
+
+
+def _contains(connection: Connection, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    """Ignores the case of ASCII letters. Not LIKE, whose patterns SQLite bounds."""
+    position = func.instr if connection.dialect.name == "sqlite" else func.strpos
+    return position(func.lower(column), func.lower(literal(text, TextColumn))) > 0
+
+
+def _possible_ids(text: str) -> list[ServerId]:
+    """The text as an id, and the id of the text as a canonical reference."""
+    try:
+        return [text, server_id(text)]
+    except UnicodeEncodeError:
+        return [text]
+
+
+def server_from_row(row: Row[tuple[object, ...]]) -> Server:
+    """The server of a row with the columns of its table."""
+    return build_server(row.ref, row.name, row.targets, row.repository, row.seen_in)
+
+
+def build_server(ref: str, name: str, targets: str, repository: str | None, seen_in: str) -> Server:
+    """The server of these columns."""
+    return Server(
+        ref=ref,
+        name=name,
+        targets=targets_from_json(targets),
+        repository=repository,
+        seen_in=tuple(from_json_fast(seen_in)),
+    )
+
+
+def _ref(row: Row[tuple[object, ...]], entry: bytes) -> ServerRef:
+    return ServerRef(
+        registry=row.registry,
+        name=row.name,
+        version=row.version,
+        status=Status(row.status),
+        entry=entry,
+        targets=targets_from_json(row.targets),
+        repository=row.repository,
+        updated_at=row.updated_at,
+        error=row.error,
+    )

@@ -1,0 +1,82 @@
+"""Between pure values and the JSON text in which rows keep their small structures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from evidence.canonical import Json
+from evidence.model import Target, TargetType
+from evidence.package_inputs import PackageInput
+
+_TYPES: Final = {one.value: one for one in TargetType}
+
+
+def to_json(value: Json) -> str:
+    """Compact ASCII JSON: a column of any database holds it, NUL and lone surrogates included."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True, default=_plain)
+
+
+def from_json(text: str | bytes) -> Any:
+    """The value that `to_json` wrote."""
+    return json.loads(text)
+
+
+def from_json_fast(text: str) -> Any:
+    """The value that `to_json` wrote, sooner: for those without numbers, which the quick reader takes otherwise."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:  # lone surrogates of strangers
+        return json.loads(text)
+
+
+def object_from_json(text: str | bytes) -> dict[str, Json]:
+    """The object that `to_json` wrote."""
+    value: dict[str, Json] = json.loads(text)
+    return value
+
+
+def targets_to_json(targets: Iterable[Target]) -> str:
+    """Targets without their empty members."""
+    return to_json([_target_to_json(target) for target in targets])
+
+
+def targets_from_json(text: str) -> tuple[Target, ...]:
+    """The targets that `targets_to_json` wrote."""
+    return tuple(_target_from_json(item) for item in from_json_fast(text))
+
+
+def _plain(value: Any) -> Any:
+    """Mappings and sequences of any class, as the two that `json` knows."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _target_to_json(target: Target) -> dict[str, Json]:
+    members: dict[str, Json] = {"type": target.type.value, "identifier": target.identifier}
+    optional: dict[str, Json] = {
+        "version": target.version,
+        "arguments": list(target.arguments),
+        "environment": [list(pair) for pair in target.environment],
+        "headers": [list(pair) for pair in target.headers],
+        "inputs": [given.as_json() for given in target.inputs],
+    }
+    return members | {name: value for name, value in optional.items() if value is not None and value != []}
+
+
+def _target_from_json(item: Mapping[str, Any]) -> Target:
+    return Target(
+        type=_TYPES[item["type"]],
+        identifier=item["identifier"],
+        version=item.get("version"),
+        arguments=tuple(item.get("arguments", ())),
+        environment=tuple((name, value) for name, value in item.get("environment", ())),
+        headers=tuple((name, value) for name, value in item.get("headers", ())),
+        inputs=tuple(PackageInput.from_json(row) for row in item.get("inputs", ())),
+    )

@@ -1,0 +1,116 @@
+"""Small integers and small texts in few bytes: what a night writes for every server, changed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import zstandard
+
+from evidence.store.errors import CorruptBlob, StoreError
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+
+_PLAIN: Final = 0
+_NOTES_1: Final = 1
+"""How a text is packed, told by its first byte: as it is, or by the dictionary of this number, which never changes."""
+
+_DICTIONARY: Final = Path(__file__).with_name("notes_1.zdict")
+_LEVEL: Final = 3
+_SEVEN: Final = 0x7F
+
+
+def pack_numbers(numbers: Iterable[int]) -> bytes:
+    """Numbers of at least 0 as LEB128: seven bits a byte, the lowest first."""
+    packed = bytearray()
+    for number in numbers:
+        rest = number
+        while rest > _SEVEN:
+            packed.append(rest & _SEVEN | 0x80)
+            rest >>= 7
+        packed.append(rest)
+    return bytes(packed)
+
+
+def unpack_numbers(packed: bytes) -> list[int]:
+    """The numbers that were packed; raise CorruptBlob when the last one has no end."""
+    numbers: list[int] = []
+    number = shift = 0
+    for byte in packed:
+        number |= (byte & _SEVEN) << shift
+        shift += 7
+        if byte <= _SEVEN:
+            numbers.append(number)
+            number = shift = 0
+    if shift:
+        raise CorruptBlob(f"{packed[-10:].hex()} ends within a number")
+    return numbers
+
+
+def encode_zigzag(number: int) -> int:
+    """A number of any sign as one of at least 0."""
+    return number * 2 if number >= 0 else -number * 2 - 1
+
+
+def decode_zigzag(number: int) -> int:
+    """The number that `zigzag` was given."""
+    return number // 2 if number % 2 == 0 else -(number + 1) // 2
+
+
+def pack_text(text: bytes) -> bytes:
+    """A text behind one byte that says how it is packed."""
+    if len(text) > MAX_BYTES:
+        raise StoreError(f"a text of {len(text)} bytes, at most {MAX_BYTES} expected")
+    packed = zstandard.ZstdCompressor(dict_data=_dictionary(), compression_params=_parameters()).compress(text)
+    size = pack_numbers([len(text)])
+    return bytes([_NOTES_1]) + size + packed if len(size) + len(packed) < len(text) else bytes([_PLAIN]) + text
+
+
+def unpack_text(packed: bytes) -> bytes:
+    """The text that was packed; raise CorruptBlob on anything else."""
+    if packed[:1] == bytes([_PLAIN]):
+        return packed[1:]
+    end = next((place for place, byte in enumerate(packed[1:], 1) if byte <= _SEVEN), 0)
+    if packed[:1] != bytes([_NOTES_1]) or not end:
+        raise CorruptBlob(f"{packed[:10].hex()} begins no packed text")
+    size = unpack_numbers(packed[1 : end + 1])[0]
+    if not 0 < size <= MAX_BYTES:
+        raise CorruptBlob(f"a packed text of {size} bytes, at most {MAX_BYTES} expected")
+    decompressor = zstandard.ZstdDecompressor(dict_data=_dictionary(), format=zstandard.FORMAT_ZSTD1_MAGICLESS)
+    try:
+        text = decompressor.decompress(packed[end + 1 :], max_output_size=size)
+    except zstandard.ZstdError as error:
+        raise CorruptBlob(f"a packed text cannot be decompressed: {error}") from error
+    if len(text) != size:
+        raise CorruptBlob(f"a packed text has {len(text)} bytes, {size} expected")
+    return text
+
+
+def group_ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Ascending numbers as ranges: first one and how many."""
+    first = count = 0
+    for number in numbers:
+        if count and number == first + count:
+            count += 1
+            continue
+        if count:
+            yield first, count
+        first, count = number, 1
+    if count:
+        yield first, count
+
+
+@cache
+def _dictionary() -> zstandard.ZstdCompressionDict:
+    dictionary = zstandard.ZstdCompressionDict(_DICTIONARY.read_bytes())
+    dictionary.precompute_compress(compression_params=_parameters())
+    return dictionary
+
+
+def _parameters() -> zstandard.ZstdCompressionParameters:
+    """Frames without what we know anyway: magic number, number of the dictionary, size."""
+    return zstandard.ZstdCompressionParameters.from_level(
+        _LEVEL, write_content_size=False, write_dict_id=False, format=zstandard.FORMAT_ZSTD1_MAGICLESS
+    )

@@ -1,0 +1,294 @@
+"""The tables. Runs, servers and blobs have small integer keys, so that a night without changes costs few bytes.
+
+Append-only: snapshot, disclosure. The others hold state that moves. Those of evidence are in evidence_models.py.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import Boolean as Bool
+from sqlalchemy import (
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    UniqueConstraint,
+    and_,
+    false,
+    literal_column,
+)
+from sqlmodel import Field
+
+from evidence.store.tables import listing as _board  # noqa: F401 - its tables are in METADATA as well
+from evidence.store.tables.base import TableBase, get_table
+from evidence.store.tables.column_types import TextColumn, TimestampColumn
+from evidence.store.tables.evidence import BLOB  # whose module declares the other half of the tables
+
+
+class ServerTable(TableBase, table=True):
+    """One server; `targets` and `seen_in` are ASCII JSON."""
+
+    __tablename__ = "server"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(TextColumn, nullable=False, unique=True))
+    ref: str = Field(sa_column=Column(TextColumn, nullable=False))
+    name: str = Field(sa_column=Column(TextColumn, nullable=False))
+    targets: str = Field(sa_column=Column(TextColumn, nullable=False))
+    repository: str | None = Field(sa_column=Column(TextColumn))
+    seen_in: str = Field(sa_column=Column(TextColumn, nullable=False))
+
+    # A b-tree of PostgreSQL refuses names above 2.7 KB, which a hostile registry may send.
+    __table_args__ = (Index("ix_server_name", "name", postgresql_using="hash"),)
+
+
+class ServerRefTable(TableBase, table=True):
+    """The newest entry that one registry has for a server; `entry_key` is the blob of its bytes.
+
+    `run_key` is the run whose walk saw the entry last; no foreign key, because SQLite cannot add one to a table.
+    """
+
+    __tablename__ = "server_ref"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    registry_: str = Field(sa_column=Column("registry", TextColumn, nullable=False))
+    name: str = Field(sa_column=Column(TextColumn, nullable=False))
+    name_digest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False, index=True))
+    version: str = Field(sa_column=Column(TextColumn, nullable=False))
+    status: str = Field(sa_column=Column(TextColumn, nullable=False))
+    entry_key: int = Field(sa_column=Column(ForeignKey("evidence_blob.key"), nullable=False, index=True))
+    targets: str = Field(sa_column=Column(TextColumn, nullable=False))
+    repository: str | None = Field(sa_column=Column(TextColumn))
+    updated_at: datetime | None = Field(sa_column=Column(TimestampColumn))
+    error: str | None = Field(sa_column=Column(TextColumn))
+    run_key: int | None = Field(sa_column=Column(Integer))
+
+    __table_args__ = (Index("uq_server_ref_registry_name_digest", "registry", "name_digest", unique=True),)
+
+
+class RunTable(TableBase, table=True):
+    """One run; `pins` and `options` are ASCII JSON, `note` says why it is in its state where that needs a reason."""
+
+    __tablename__ = "run"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(TextColumn, nullable=False, unique=True))
+    trigger: str = Field(sa_column=Column(TextColumn, nullable=False))
+    as_of: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    pins: str = Field(sa_column=Column(TextColumn, nullable=False))
+    options: str = Field(sa_column=Column(TextColumn, nullable=False))
+    state: str = Field(sa_column=Column(TextColumn, nullable=False))
+    planned_at: datetime | None = Field(sa_column=Column(TimestampColumn))
+    published_at: datetime | None = Field(sa_column=Column(TimestampColumn))
+    note: str | None = Field(default=None, sa_column=Column(TextColumn))
+
+
+class RunEventTable(TableBase, table=True):
+    """What was done to a run by hand or refused by us: append-only."""
+
+    __tablename__ = "run_event"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), nullable=False, index=True))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    who: str = Field(sa_column=Column(TextColumn, nullable=False))
+    what: str = Field(sa_column=Column(TextColumn, nullable=False))
+    note: str = Field(sa_column=Column(TextColumn, nullable=False))
+
+
+class WalkTable(TableBase, table=True):
+    """How far a run's walk over one registry has come."""
+
+    __tablename__ = "walk"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    registry_: str = Field(sa_column=Column("registry", TextColumn, primary_key=True))
+    cursor: str | None = Field(sa_column=Column(TextColumn))
+    pages: int = Field(sa_column=Column(Integer, nullable=False))
+    entries: int = Field(sa_column=Column(Integer, nullable=False))
+    invalid: int = Field(sa_column=Column(Integer, nullable=False))
+    done: bool = Field(sa_column=Column(Bool, nullable=False))
+    error: str | None = Field(sa_column=Column(TextColumn))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+
+
+class WatermarkTable(TableBase, table=True):
+    """When the newest complete walk over a registry began."""
+
+    __tablename__ = "watermark"
+
+    registry_: str = Field(sa_column=Column("registry", TextColumn, primary_key=True))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+
+
+class RunItemTable(TableBase, table=True):
+    """One server's progress through one stage of one run.
+
+    `leases` counts how often it was handed out without an end, `not_before` delays it, and `carried` says that its
+    evidence is an earlier night's because its turn has not come.
+    """
+
+    __tablename__ = "run_item"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    stage: str = Field(sa_column=Column(TextColumn, primary_key=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
+    attempts: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    last_error: str | None = Field(sa_column=Column(TextColumn))
+    done_at: datetime | None = Field(sa_column=Column(TimestampColumn))
+    leased_by: str | None = Field(sa_column=Column(TextColumn))
+    leased_until: datetime | None = Field(sa_column=Column(TimestampColumn))
+    leases: int = Field(default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0"))
+    not_before: datetime | None = Field(default=None, sa_column=Column(TimestampColumn))
+    carried: bool = Field(default=False, sa_column=Column(Bool, nullable=False, server_default=false()))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
+class FullProbeTable(TableBase, table=True):
+    """The run of a full probe that followed on a re-test; none where it turned out that nothing was left to ask."""
+
+    __tablename__ = "full_probe"
+
+    retest_key: int = Field(sa_column=Column(ForeignKey("retest_request.key"), primary_key=True, autoincrement=False))
+    run_key: int | None = Field(sa_column=Column(ForeignKey("run.key"), index=True))
+
+
+class SampleTable(TableBase, table=True):
+    """One visit between two runs; dropped when every run that could read it has. See samples.NO_SAMPLE."""
+
+    __tablename__ = "sample"
+
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
+    at: datetime = Field(sa_column=Column(TimestampColumn, primary_key=True))
+    failure: str = Field(sa_column=Column(TextColumn, nullable=False))
+    cold_ms: float | None = Field(sa_column=Column(Double))
+    warm_ms: float | None = Field(sa_column=Column(Double))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
+class FindingTable(TableBase, table=True):
+    """One finding of our own scans and how far its disclosure has come; `told_at` is when its vendor heard of it."""
+
+    __tablename__ = "finding"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(TextColumn, nullable=False, unique=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False, index=True))
+    rule: str = Field(sa_column=Column(TextColumn, nullable=False))
+    at: str = Field(sa_column=Column(TextColumn, nullable=False))
+    message: str = Field(sa_column=Column(TextColumn, nullable=False))
+    severity: str = Field(sa_column=Column(TextColumn, nullable=False))
+    content: str = Field(sa_column=Column(TextColumn, nullable=False))
+    first_seen: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    last_seen: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    state: str = Field(sa_column=Column(TextColumn, nullable=False, index=True))
+    since: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    told_at: datetime | None = Field(sa_column=Column(TimestampColumn))
+
+
+class DisclosureTable(TableBase, table=True):
+    """The audit trail of findings: one row per change, never altered. `recipient` is who was notified."""
+
+    __tablename__ = "disclosure"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    finding_key: int = Field(sa_column=Column(ForeignKey("finding.key"), nullable=False, index=True))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    who: str = Field(sa_column=Column(TextColumn, nullable=False))
+    before: str = Field(sa_column=Column(TextColumn, nullable=False))
+    after: str = Field(sa_column=Column(TextColumn, nullable=False))
+    note: str = Field(sa_column=Column(TextColumn, nullable=False))
+    recipient: str | None = Field(sa_column=Column(TextColumn))
+
+
+class ApprovalTable(TableBase, table=True):
+    """One approval of a listing by an operator, never altered; `listing` is the digest in the kind `drift`."""
+
+    __tablename__ = "approval"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False))
+    listing: str = Field(sa_column=Column(TextColumn, nullable=False))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    who: str = Field(sa_column=Column(TextColumn, nullable=False))
+    note: str = Field(sa_column=Column(TextColumn, nullable=False))
+
+    __table_args__ = (UniqueConstraint("server_key", "listing"),)
+
+
+class RetestTable(TableBase, table=True):
+    """One request to look at a server again. `client` is a digest of who asked, `before_key` the run compared with."""
+
+    __tablename__ = "retest_request"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    id: str = Field(sa_column=Column(TextColumn, nullable=False, unique=True))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False, index=True))
+    client: str = Field(sa_column=Column(TextColumn, nullable=False))
+    asked_at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    state: str = Field(sa_column=Column(TextColumn, nullable=False, index=True))
+    reason: str | None = Field(default=None, sa_column=Column(TextColumn))
+    run_key: int | None = Field(default=None, sa_column=Column(ForeignKey("run.key")))
+    before_key: int | None = Field(default=None, sa_column=Column(ForeignKey("run.key")))
+    admitted_at: datetime | None = Field(default=None, sa_column=Column(TimestampColumn))
+    finished_at: datetime | None = Field(default=None, sa_column=Column(TimestampColumn, index=True))
+
+
+class OptOutTable(TableBase, table=True):
+    """Whom we must not look at: `scope` says whether `value` is a domain, a host or a server. Revoked, not deleted."""
+
+    __tablename__ = "opt_out"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    scope: str = Field(sa_column=Column(TextColumn, nullable=False))
+    value: str = Field(sa_column=Column(TextColumn, nullable=False))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    who: str = Field(sa_column=Column(TextColumn, nullable=False))
+    note: str = Field(sa_column=Column(TextColumn, nullable=False))
+    revoked_at: datetime | None = Field(default=None, sa_column=Column(TimestampColumn))
+
+
+class SnapshotTable(TableBase, table=True):
+    """The manifest of a published run."""
+
+    __tablename__ = "snapshot"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    manifest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+
+
+METADATA = BLOB.metadata
+SERVER = get_table(ServerTable)
+SERVER_REF = get_table(ServerRefTable)
+RUN = get_table(RunTable)
+WALK = get_table(WalkTable)
+WATERMARK = get_table(WatermarkTable)
+RUN_ITEM = get_table(RunItemTable)
+SAMPLE = get_table(SampleTable)
+FINDING = get_table(FindingTable)
+DISCLOSURE = get_table(DisclosureTable)
+APPROVAL = get_table(ApprovalTable)
+SNAPSHOT = get_table(SnapshotTable)
+RUN_EVENT = get_table(RunEventTable)
+RETEST = get_table(RetestTable)
+FULL_PROBE = get_table(FullProbeTable)
+OPT_OUT = get_table(OptOutTable)
+
+# Leasing takes the first few of what is not done yet, which must not cost more as more is done, or more waits.
+_OPEN = RUN_ITEM.c.done_at.is_(None)
+_FIRST = (RUN_ITEM.c.run_key, RUN_ITEM.c.stage, RUN_ITEM.c.not_before, RUN_ITEM.c.server_key)
+Index("ix_run_item_waiting", *_FIRST, sqlite_where=_OPEN, postgresql_where=_OPEN)
+
+# Leases that are not renewed or were lost are found among the leased items: a few thousand, however many wait.
+IS_LEASED_OUT = and_(_OPEN, RUN_ITEM.c.leases > literal_column("0"))
+_HELD = (RUN_ITEM.c.run_key, RUN_ITEM.c.leased_until)
+Index("ix_run_item_handed_out", *_HELD, sqlite_where=IS_LEASED_OUT, postgresql_where=IS_LEASED_OUT)

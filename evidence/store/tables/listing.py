@@ -1,0 +1,101 @@
+"""The tables of the board: what lists and the dashboard show of the newest published run. All of it can be made again.
+
+Rows are written under an edition that is not read before it is complete. `place` is a server's number within an
+edition, in the order of server ids, and breaks every tie. The full-text index, which differs between the databases, is
+that of `board_finding`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, SmallInteger
+from sqlalchemy import Boolean as Bool
+from sqlmodel import Field
+
+from evidence.store.tables.base import TableBase, get_table
+from evidence.store.tables.column_types import TextColumn, TimestampColumn
+
+
+class ListingEditionTable(TableBase, table=True):
+    """One edition: the run that it shows and the dashboard's numbers, which stay when the rows of it are gone.
+
+    `rubrics` and `kinds` are ASCII JSON: the rubric versions in the order of their numbers, and every combination of
+    what servers are filtered by, each with the number of servers.
+    """
+
+    __tablename__ = "board"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), nullable=False, index=True))
+    ready: bool = Field(sa_column=Column(Bool, nullable=False))
+    servers: int = Field(sa_column=Column(Integer, nullable=False))
+    rubrics: str = Field(sa_column=Column(TextColumn, nullable=False))
+    kinds: str = Field(sa_column=Column(TextColumn, nullable=False))
+    front: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class ListingServerTable(TableBase, table=True):
+    """One server of an edition; `name` is the beginning of its name as it is sorted, `body` JSON of the rest."""
+
+    __tablename__ = "board_server"
+
+    edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), nullable=False))
+    name: str = Field(sa_column=Column(TextColumn, nullable=False))
+    seen: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    kind: int = Field(sa_column=Column(Integer, nullable=False))
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+    __table_args__ = (
+        Index("ix_board_server_server_key_edition", "server_key", "edition"),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class ListingOrderTable(TableBase, table=True):
+    """Where a server stands in one order: by name, by date, or by a rubric version, whose grade and score it has."""
+
+    __tablename__ = "board_order"
+
+    edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    sort: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    rank: int = Field(sa_column=Column(BigInteger, nullable=False))
+    kind: int = Field(sa_column=Column(Integer, nullable=False))
+    grade: str | None = Field(sa_column=Column(TextColumn))
+    score: int | None = Field(sa_column=Column(Integer))
+
+    # All that filters look at, so that a list is read from the index alone.
+    __table_args__ = (
+        Index("ix_board_order_walk", "edition", "sort", "rank", "place", "kind", "grade", "score"),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class ListingHiddenTable(TableBase, table=True):
+    """A server that asked, since the run, not to be looked at: no list and no page shows it."""
+
+    __tablename__ = "board_hidden"
+
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True, autoincrement=False))
+
+
+class ListingWithheldTable(TableBase, table=True):
+    """A server of which nothing may be shown in one run, not even its scores, also when a later run is shown."""
+
+    __tablename__ = "board_withheld"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True, autoincrement=False))
+    server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True, autoincrement=False))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
+LISTING_EDITION = get_table(ListingEditionTable)
+LISTING_SERVER = get_table(ListingServerTable)
+LISTING_ORDER = get_table(ListingOrderTable)
+LISTING_HIDDEN = get_table(ListingHiddenTable)
+LISTING_WITHHELD = get_table(ListingWithheldTable)

@@ -1,0 +1,88 @@
+"""Runs: the nights that were published, with everything that they were judged with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Path
+from pydantic import Field, with_config
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from evidence.store import RunRow, Stage
+from publish.api.contract.models import RUN_ID, STRICT, RunKey, Time
+from publish.api.contract.public_access import find_visible_run
+from publish.api.contract.responses import format_time, json_response
+from publish.web.context import SiteContext
+from publish.web.problems import describe_problems
+
+RunPath: TypeAlias = Annotated[
+    str, Path(pattern=RUN_ID, description="Id of a run.", examples=["20260301T030000Z-nightly"])
+]
+
+
+@with_config(STRICT)
+class RunItem(TypedDict):
+    """A run. Scores of two runs are comparable where methodology and ruleset are the same."""
+
+    id: RunKey
+    trigger: Annotated[str, Field(description="`nightly`, `local`, or `retest`.", examples=["nightly"])]
+    as_of: Time
+    published_at: Annotated[Time | None, Field(description="Null for the run of a re-test, which is no night.")]
+    versions: Annotated[dict[str, str], Field(description="Every versioned part that it was judged with.")]
+
+
+@with_config(STRICT)
+class Run(RunItem):
+    """A run with how many servers it was about."""
+
+    planned: Annotated[int, Field(description="Servers that it was about.")]
+    carried: Annotated[int, Field(description="Those of them that kept their last evidence: it was not their turn.")]
+    scored: Annotated[int, Field(description="Servers that have a scorecard.")]
+
+
+@with_config(STRICT)
+class RunList(TypedDict):
+    """Published runs, the newest first."""
+
+    runs: list[RunItem]
+
+
+def routes(site: SiteContext) -> APIRouter:
+    """The operations about runs."""
+    router = APIRouter(tags=["runs"])
+
+    @router.get("/runs", operation_id="listRuns", summary="Published runs", response_model=RunList)
+    def list_runs() -> Response:
+        """Every published run, the newest first. Those of re-tests are in the history of their server."""
+        return json_response({"runs": [_item(row) for row in site.store.listing.list_published_runs()]}, keep=True)
+
+    @router.get(
+        "/runs/{run}",
+        operation_id="getRun",
+        summary="One run",
+        response_model=Run,
+        responses=describe_problems("unknown-run"),
+    )
+    def get_run(run: RunPath) -> Response:
+        """A run with its versions and counts."""
+        row = find_visible_run(site, run)
+        progress = site.store.read_progress(run)
+        counts = {
+            "planned": progress.planned,
+            "carried": progress.carried,
+            "scored": progress.done.get(Stage.SCORE, 0),
+        }
+        return json_response(_item(row) | counts, keep=True)
+
+    return router
+
+
+def _item(row: RunRow) -> dict[str, Any]:
+    return {
+        "id": row.run.id,
+        "trigger": row.run.trigger.value,
+        "as_of": format_time(row.run.as_of),
+        "published_at": None if row.published_at is None else format_time(row.published_at),
+        "versions": dict(row.run.pins),
+    }

@@ -1,0 +1,78 @@
+"""Scorecards: the receipts of one server, with every line, as they are in the dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, TypeAlias
+
+from fastapi import APIRouter, Path, Query
+from pydantic import with_config
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from evidence.store import StoredScorecard
+from publish.api.contract.models import RUBRIC_ID, STRICT, RunKey, Scorecard, ServerKey, Time
+from publish.api.contract.public_access import OF_SERVER, RunQuery, ServerPath, find_public_server
+from publish.api.contract.responses import bytes_response, encode_json, format_time
+from publish.formats.run_files import mask_secrets
+from publish.web.context import SiteContext
+from publish.web.problems import describe_problems, make_problem
+
+RubricPath: TypeAlias = Annotated[str, Path(pattern=RUBRIC_ID, description="The methodology.", examples=["adaptive"])]
+VersionPath: TypeAlias = Annotated[int, Path(ge=1, le=999, description="Its version.", examples=[1])]
+
+
+@with_config(STRICT)
+class Scorecards(TypedDict):
+    """The receipts of a server in one run, by methodology and version."""
+
+    server: ServerKey
+    run: RunKey
+    as_of: Time
+    scorecards: list[Scorecard]
+
+
+def routes(site: SiteContext) -> APIRouter:
+    """The operations about scorecards."""
+    router = APIRouter(tags=["scorecards"])
+
+    @router.get(
+        "/servers/{server}/scorecards", operation_id="listScorecards", summary="The scorecards of a server",
+        response_model=Scorecards, responses=describe_problems(*OF_SERVER),
+    )  # fmt: skip
+    def list_scorecards(
+        server: ServerPath,
+        rubric: Annotated[str | None, Query(pattern=RUBRIC_ID, description="Of one methodology only.")] = None,
+        version: Annotated[int | None, Query(ge=1, le=999, description="Of one version only.")] = None,
+        run: RunQuery = None,
+    ) -> Response:
+        """Every receipt of the server in a run, or those of one methodology or version.
+
+        What our own scans found and is not disclosed yet is one line `withheld` in each place, with its points, so
+        that the lines add up to the score.
+        """
+        row, shown = find_public_server(site, server, run)
+        head = encode_json({"server": server, "run": row.run.id, "as_of": format_time(row.run.as_of)})
+        bodies = b",".join(card.body for card in _chosen(shown.cards, rubric, version))
+        return bytes_response(mask_secrets(head[:-1] + b',"scorecards":[' + bodies + b"]}"), keep=True)
+
+    @router.get(
+        "/servers/{server}/scorecards/{rubric}@{version}", operation_id="getScorecard", summary="One scorecard",
+        response_model=Scorecard, responses=describe_problems(*OF_SERVER, "unknown-scorecard"),
+    )  # fmt: skip
+    def get_scorecard(server: ServerPath, rubric: RubricPath, version: VersionPath, run: RunQuery = None) -> Response:
+        """One receipt, as it stands in the dataset."""
+        row, shown = find_public_server(site, server, run)
+        for card in _chosen(shown.cards, rubric, version):
+            return bytes_response(mask_secrets(card.body), keep=True)
+        raise make_problem(
+            "unknown-scorecard",
+            f"Found no receipt of {rubric}@{version} in {row.run.id}; "
+            f"/api/v1/servers/{server}/scorecards has those that there are.",
+        )
+
+    return router
+
+
+def _chosen(cards: Iterable[StoredScorecard], rubric: str | None, version: int | None) -> list[StoredScorecard]:
+    return [card for card in cards if rubric in {None, card.rubric} and version in {None, card.version}]

@@ -1,0 +1,71 @@
+"""What a list of servers may be asked: filters, order and page, as query parameters."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evidence.model import Reason
+from evidence.store import ListingQuery
+from scoring.engine import catalogue
+
+LARGEST: Final = 200
+
+_DEFAULT: Final = next(rubric.id for rubric in catalogue.list_rubrics() if rubric.default)
+_RUBRICS: Final = tuple(dict.fromkeys(rubric.id for rubric in catalogue.list_rubrics()))
+_WORDS: Final = r"^[^\u0000-\u001f\u007f]*$"
+_WORD: Final = r"^[A-Za-z0-9][A-Za-z0-9 ._/+:-]{0,99}$"
+
+
+class Search(BaseModel):
+    """The query parameters of a list of servers. A filter that is not given lets all pass."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: Annotated[str, Field(max_length=200, pattern=_WORDS, description="Beginnings of words of name or ref.")] = ""
+    rubric: Annotated[
+        str,
+        Field(
+            pattern=f"^({'|'.join(_RUBRICS)})$",
+            description="The methodology that `grade` and `least` are about, and that `rank` sorts by.",
+        ),
+    ] = _DEFAULT
+    version: Annotated[int | None, Field(ge=1, le=999, description="Its version; the newest if not given.")] = None
+    sort: Annotated[
+        Literal["rank", "name", "seen"],
+        Field(description="`rank`: the highest floor first; `name`: from A to Z; `seen`: the newest evidence first."),
+    ] = "rank"
+    reverse: Annotated[bool, Field(description="The other way round.")] = False
+    state: Annotated[
+        Literal["measured", "partial", "not_testable"] | None, Field(description="How much of it was seen.")
+    ] = None
+    reason: Annotated[Reason | None, Field(description="Why it could not be opened.")] = None
+    ecosystem: Annotated[str | None, Field(pattern=_WORD, description="`remote`, `npm`, `pypi`, `oci`, ….")] = None
+    registry: Annotated[str | None, Field(pattern=_WORD, description="A registry that lists it.")] = None
+    grade: Annotated[str | None, Field(pattern=_WORD, description="Its grade under the methodology.")] = None
+    badge: Annotated[str | None, Field(pattern=_WORD, description="A badge that it has, by its id.")] = None
+    least: Annotated[
+        str | None, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3})?$", description="The least score, 0 to 100.")
+    ] = None
+    after: Annotated[str | None, Field(max_length=500, description="`next` or `previous` of another page.")] = None
+    limit: Annotated[int, Field(ge=1, le=LARGEST, description="At most so many on a page.")] = 50
+
+    @property
+    def query(self) -> ListingQuery:
+        """The question to the board."""
+        return ListingQuery(
+            text=self.text,
+            rubric=self.rubric,
+            version=self.version,
+            sort=self.sort,
+            reverse=self.reverse,
+            state=self.state,
+            reason=None if self.reason is None else self.reason.value,
+            ecosystem=self.ecosystem,
+            registry=self.registry,
+            grade=self.grade,
+            badge=self.badge,
+            least=None if self.least is None else Decimal(self.least),
+        )

@@ -1,0 +1,204 @@
+"""Servers: found, filtered and sorted, page by page; and one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from orjson import Fragment
+from pydantic import Field, with_config
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from evidence.derive.secret_scrubbing import are_free_of_secrets
+from evidence.store import BadCursor, UnknownRubric
+from evidence.store.listing.values import ListedScore, ListedServer, ListingPage
+from publish.api.contract.models import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
+from publish.api.contract.public_access import ServerPath, find_visible_server
+from publish.api.contract.responses import encode_json, format_decimal, format_time, json_response, mask_secrets
+from publish.api.operations.server_query import Search
+from publish.web.context import SiteContext
+from publish.web.problems import describe_problems, make_problem
+
+_UNREAD: Final = "list_not_read"
+
+
+@with_config(STRICT)
+class Score(TypedDict):
+    """What one version of a methodology says of a server in the end; the scorecard has every line."""
+
+    rubric: Annotated[str, Field(examples=["adaptive"])]
+    version: Annotated[int, Field(examples=[1])]
+    score: Result
+    grade: Annotated[str | None, Field(description="Null where there is none.", examples=["B"])]
+    floor: Annotated[
+        Exact | None,
+        Field(description="The score if all that is unmeasured counted nothing; ranks go by it.", examples=["61"]),
+    ]
+    ceiling: Annotated[Exact | None, Field(description="With all that is unmeasured in full.", examples=["77"])]
+    coverage: Annotated[
+        Exact, Field(description="Share of the base weight that was measured, 0 to 1.", examples=["0.84"])
+    ]
+    thin: Annotated[bool, Field(description="It rests on too little to be compared with others.", examples=[False])]
+
+
+@with_config(STRICT)
+class ServerItem(TypedDict):
+    """A server as it was in its newest run."""
+
+    id: ServerKey
+    name: Annotated[
+        str, Field(description="Its name in the registry: a stranger's words.", examples=["com.example/notes"])
+    ]
+    ref: Annotated[
+        str, Field(description="Canonical reference: an address, or a package.", examples=["npm:@example/notes"])
+    ]
+    repository: Annotated[
+        str | None,
+        Field(
+            description="The repository that its entry names; null when it names none.",
+            examples=["https://git.example/notes"],
+        ),
+    ]
+    ecosystem: Annotated[str, Field(description="`remote`, or where its package is from.", examples=["npm"])]
+    registries: Annotated[list[str], Field(description="Registries that list it.", examples=[["official"]])]
+    run: RunKey
+    as_of: Time
+    state: Annotated[Literal["measured", "partial", "not_testable"], Field(description="How much of it was seen.")]
+    reason: Annotated[str | None, Field(description="Why it could not be opened; null when it could.", examples=[None])]
+    tools: Annotated[
+        int | NotMeasured, Field(description="How many tools it lists, if its list could be read.", examples=[7])
+    ]
+    indexed: Annotated[bool, Field(description="It has passed the quality gate, so that search engines may list it.")]
+    badges: Annotated[list[str], Field(description="The badges that it has.", examples=[["lab-tested"]])]
+    scores: Annotated[list[Score], Field(description="One for each version of each methodology.")]
+    page: Annotated[
+        str,
+        Field(
+            description="Address of its page for people.",
+            examples=["https://hallmark.example/servers/srv_0f1e2d3c4b5a69788796"],
+        ),
+    ]
+
+
+@with_config(STRICT)
+class ServerList(TypedDict):
+    """One page of servers. Follow `next`, or the header `Link`, until it is null."""
+
+    run: Annotated[
+        str | None,
+        Field(description="The newest published run; null before there is one.", examples=["20260301T030000Z-nightly"]),
+    ]
+    total: Annotated[int | None, Field(description="How many there are; null where counting would take too long.")]
+    at_least: Annotated[int, Field(description="There are this many or more.")]
+    servers: list[ServerItem]
+    next: Annotated[
+        str | None, Field(description="Give it as `after` for the page after this one.", examples=["eyJyIjoxfQ"])
+    ]
+    previous: Annotated[
+        str | None, Field(description="Give it as `after` for the page before this one.", examples=[None])
+    ]
+
+
+def routes(site: SiteContext) -> APIRouter:
+    """The operations about servers."""
+    router = APIRouter(tags=["servers"])
+
+    @router.get(
+        "/servers", operation_id="listServers", summary="List and find servers",
+        response_model=ServerList, responses=describe_problems("unknown-rubric"),
+    )  # fmt: skip
+    def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
+        """Servers as they were in their newest runs, with their scores. A filter that is not given lets all pass.
+
+        Pages follow each other by `next`, and are those of one run: nothing is left out or comes twice.
+        """
+        try:
+            page = site.store.listing.read_page(search.query, after=search.after, limit=search.limit)
+        except BadCursor as error:
+            wrong = {"where": "after", "expected": "`next` or `previous` of a page of the same filters"}
+            raise make_problem(
+                "invalid-request", f"The cursor is none of this list: {error}", errors=[wrong]
+            ) from error
+        except UnknownRubric as error:
+            raise make_problem("unknown-rubric", f"{error}. /api/v1/rubrics lists them.") from error
+        return json_response(_page(page, _items(site, page.servers)), headers=_links(site, request, page), keep=True)
+
+    @router.get(
+        "/servers/{server}", operation_id="getServer", summary="One server",
+        response_model=ServerItem, responses=describe_problems("unknown-server"),
+    )  # fmt: skip
+    def get_server(server: ServerPath) -> Response:
+        """A server as it was in its newest run, with the end of each scorecard."""
+        return json_response(make_server_item(site, find_visible_server(site, server)), keep=True)
+
+    return router
+
+
+def make_server_item(
+    site: SiteContext, listed: ListedServer, mask: Callable[[str], str] = mask_secrets
+) -> dict[str, Any]:
+    """A listed server as a ServerItem. `mask` takes secrets out of its texts."""
+    server = listed.server
+    return {
+        "id": server.id,
+        "name": mask(server.name),
+        "ref": mask(server.ref),
+        "repository": mask(server.repository) if server.repository else None,
+        "ecosystem": listed.ecosystem,
+        "registries": listed.registries,
+        "run": listed.run,
+        "as_of": format_time(listed.as_of),
+        "state": listed.state,
+        "reason": listed.reason,
+        "tools": {"not_measured": listed.reason or _UNREAD} if listed.tools is None else listed.tools,
+        "indexed": listed.gate,
+        "badges": listed.badges,
+        "scores": list(map(_score, listed.scores)),
+        "page": site.absolute(f"/servers/{server.id}"),
+    }
+
+
+def _score(one: ListedScore) -> dict[str, Any]:
+    return {
+        "rubric": one.rubric,
+        "version": one.version,
+        "score": {"not_measured": one.not_measured} if one.score is None else format_decimal(one.score),
+        "grade": one.grade,
+        "floor": None if one.floor is None else format_decimal(one.floor),
+        "ceiling": None if one.ceiling is None else format_decimal(one.ceiling),
+        "coverage": format_decimal(one.coverage),
+        "thin": one.thin,
+    }
+
+
+def _items(site: SiteContext, listed: Sequence[ListedServer]) -> list[Fragment]:
+    """Each server as JSON, without those that have opted out."""
+    shown = [one for one in listed if not site.is_hidden(one.server)]
+    said = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
+    mask = str if are_free_of_secrets(said) else mask_secrets  # one scan of all texts is cheaper than one of each
+    return [Fragment(encode_json(make_server_item(site, one, mask))) for one in shown]
+
+
+def _page(page: ListingPage, items: Sequence[Fragment]) -> dict[str, Any]:
+    return {
+        "run": page.run,
+        "total": page.total,
+        "at_least": page.counted if page.total is None else page.total,
+        "servers": items,
+        "next": page.after,
+        "previous": page.before,
+    }
+
+
+def _links(site: SiteContext, request: Request, page: ListingPage) -> dict[str, str]:
+    """The header that leads to the pages around this one (RFC 8288)."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "after"]
+    found = [
+        f'<{site.absolute("/api/v1/servers")}?{urlencode([*kept, ("after", cursor)])}>; rel="{relation}"'
+        for relation, cursor in (("next", page.after), ("prev", page.before))
+        if cursor is not None
+    ]
+    return {"Link": ", ".join(found)} if found else {}

@@ -1,0 +1,313 @@
+"""The quality gate and the badges: what evidence a server's page and its badges need. Pure; the numbers are ours.
+
+Every requirement is a number that evidence guarantees: what was not seen counts as 0, as in a score's floor. So hiding
+evidence never passes the gate and never earns a badge (docs/decisions/0034).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from publish.badges import evidence_agreement, publisher_proofs
+from publish.badges.evidence_agreement import EvidenceReader
+from publish.public_servers import PublicServer
+from scoring import receipt
+from scoring.results import arithmetic, weighting
+from scoring.results.scorecard import DimensionScore, Scorecard
+from scoring.rubrics.adaptive_dimensions import RELIABILITY, SECURITY
+
+GATE_VERSION: Final = 1
+"""Version of all requirements together; a new number anywhere below is a new version."""
+
+GATE_RUBRIC: Final = "adaptive"
+"""The methodology whose coverage and dimensions are asked."""
+
+GATE_ID: Final = "indexed"
+GATE_PARTS: Final = frozenset({RELIABILITY.name, SECURITY.name})
+"""Its dimensions that are asked."""
+
+LAB_TESTED: Final = "lab-tested"
+VENDOR_VERIFIED: Final = "vendor-verified"
+SECURITY_SCANNED: Final = "security-scanned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One number that is needed. `unit` is `share` (0 to 1), `of 10`, `of 100` or `count`; at least `needs` is enough.
+
+    `looks_at` says what is counted, in words for a page.
+    """
+
+    id: str
+    title: str
+    unit: str
+    needs: Decimal
+    looks_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """What one server has of a requirement; None where nothing was seen that could be counted."""
+
+    requirement: Requirement
+    has: Decimal | None
+    detail: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether what was seen is enough."""
+        return self.has is not None and self.has >= self.requirement.needs
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """The gate or one badge, with every criterion that decides about it."""
+
+    id: str
+    title: str
+    meaning: str
+    criteria: tuple[Criterion, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether every criterion is met."""
+        return all(criterion.met for criterion in self.criteria)
+
+    @property
+    def tested(self) -> bool:
+        """False when nothing that it counts was seen, so that "no" would say more than anybody knows."""
+        return any(criterion.has is not None for criterion in self.criteria)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The gate and all badges of one server in one run, under one version of the requirements."""
+
+    gate: Award
+    badges: tuple[Award, ...]
+    version: int = GATE_VERSION
+
+    @property
+    def indexed(self) -> bool:
+        """Whether search engines may be shown the page."""
+        return self.gate.met
+
+    @property
+    def earned(self) -> tuple[str, ...]:
+        """Ids of the badges that the server has."""
+        return tuple(award.id for award in self.badges if award.met)
+
+    def award(self, name: str) -> Award | None:
+        """The gate or a badge by its id."""
+        return next((award for award in (self.gate, *self.badges) if award.id == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one server's criteria are counted in."""
+
+    look: EvidenceReader
+    cards: Sequence[Scorecard]
+    controlled: bool
+    main: Scorecard | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        cards = [card for card in self.cards if card.rubric == GATE_RUBRIC]
+        object.__setattr__(self, "main", max(cards, key=lambda card: card.version, default=None))
+
+    def part(self, name: str) -> DimensionScore | None:
+        return next((part for part in self.main.dimensions if part.name == name), None) if self.main else None
+
+
+_Count = Callable[[_Seen], tuple[Decimal | None, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class BadgeRule:
+    """The gate or a badge as it is declared."""
+
+    id: str
+    title: str
+    meaning: str
+    requirements: tuple[tuple[Requirement, _Count], ...]
+
+
+def judge_server(
+    published: PublicServer, cards: Sequence[Scorecard] | None = None, *, controlled: bool = False
+) -> Judgement:
+    """The gate and the badges of what is public of a server; `controlled` when somebody proved to control it.
+
+    `cards` are its receipts where the caller has decoded them already.
+    """
+    decoded = cards if cards is not None else [receipt.decode_scorecard(card.body) for card in published.cards]
+    seen = _Seen(EvidenceReader(published.dossier), decoded, controlled)
+    gate, *badges = (_award(rule, seen) for rule in BADGE_RULES)
+    return Judgement(gate, tuple(badges))
+
+
+def may_meet_any(published: PublicServer, outline: Scorecard) -> bool:
+    """Whether the gate or a badge may be met at all, told from the outline of its newest receipt of `RUBRIC`.
+
+    Most servers may not, and need not be judged, for which every line of every receipt has to be read.
+    """
+    seen = _Seen(EvidenceReader(published.dossier), (outline,), controlled=False)
+    return any(all(criterion.met for criterion in _outlined(rule, seen)) for rule in BADGE_RULES)
+
+
+def _outlined(rule: BadgeRule, seen: _Seen) -> Iterator[Criterion]:
+    for requirement, counted in rule.requirements:
+        if requirement.id not in _BEYOND_OUTLINES:
+            yield Criterion(requirement=requirement, has=counted(seen)[0])
+
+
+def _award(rule: BadgeRule, seen: _Seen) -> Award:
+    return Award(rule.id, rule.title, rule.meaning, tuple(_criteria(rule, seen)))
+
+
+def _criteria(rule: BadgeRule, seen: _Seen) -> Iterator[Criterion]:
+    for requirement, counted in rule.requirements:
+        has, detail = counted(seen)
+        yield Criterion(requirement=requirement, has=has, detail=detail)
+
+
+def _coverage(seen: _Seen) -> tuple[Decimal | None, str]:
+    if seen.main is None or not seen.main.coverage:
+        return None, "no part of the score could be measured"
+    return seen.main.coverage, ""
+
+
+def _floor(seen: _Seen) -> tuple[Decimal | None, str]:
+    if seen.main is None or not isinstance(seen.main.score, Decimal):
+        return None, "there is no score"
+    return seen.main.floor, ""
+
+
+def _dimension_floor(name: str) -> _Count:
+    def counted(seen: _Seen) -> tuple[Decimal | None, str]:
+        part = seen.part(name)
+        if part is None or not isinstance(part.result, Decimal):
+            return None, f"{name} could not be tested"
+        return _proven(part), ""
+
+    return counted
+
+
+def _dimension_coverage(name: str) -> _Count:
+    def counted(seen: _Seen) -> tuple[Decimal | None, str]:
+        part = seen.part(name)
+        if part is None or not isinstance(part.result, Decimal):
+            return None, f"{name} could not be tested"
+        return weighting.compute_coverage([part]), ""
+
+    return counted
+
+
+def _proven(part: DimensionScore) -> Decimal | None:
+    """The floor of a dimension: the mean of its components, where those that were not measured count as 0."""
+    if not part.components:
+        return part.result if isinstance(part.result, Decimal) else None
+    return arithmetic.weighted_mean((component.floor, component.base_weight) for component in part.components)
+
+
+def _completeness(seen: _Seen) -> tuple[Decimal | None, str]:
+    known, missing = evidence_agreement.measure_known_parts(seen.look)
+    return (known or None), f"missing: {', '.join(missing)}" if missing else ""
+
+
+def _consistency(seen: _Seen) -> tuple[Decimal | None, str]:
+    checks = tuple(evidence_agreement.check_agreement(seen.look, seen.cards))
+    failed = [check.name for check in checks if not check.agrees]
+    return Decimal(len(checks) - len(failed)) / len(checks), f"not so: {'; '.join(failed)}" if failed else ""
+
+
+def _called(seen: _Seen) -> tuple[Decimal | None, str]:
+    return evidence_agreement.share_of_safe_tools_called(seen.look)
+
+
+def _identity(seen: _Seen) -> tuple[Decimal | None, str]:
+    ties = publisher_proofs.find_publisher_proofs(seen.look, controlled=seen.controlled)
+    return (Decimal(len(ties)) if ties else None), "; ".join(ties) or "nothing ties the publisher to the server"
+
+
+def _share(name: str, title: str, needs: str, looks_at: str) -> Requirement:
+    return Requirement(id=name, title=title, unit="share", needs=Decimal(needs), looks_at=looks_at)
+
+
+def _points(part: str, needs: int) -> Requirement:
+    looks_at = f"points of {part} that are left when everything that was not seen counts as 0"
+    title = f"{part.capitalize()} proven"
+    return Requirement(id=f"{part}-floor", title=title, unit="of 10", needs=Decimal(needs), looks_at=looks_at)
+
+
+_COVERAGE: Final = "share of the adaptive score's base weight that was measured"
+_FLOOR: Final = Requirement(
+    id="floor",
+    title="Score proven",
+    unit="of 100",
+    needs=Decimal(50),
+    looks_at="floor of the adaptive score: what is left of it when everything that was not seen counts as 0",
+)
+_OF_SECURITY: Final = "share of the base weight of security that was measured: texts, dependencies, code and access"
+_CALLED: Final = _share(
+    "tools-called", "Safe tools called", "0.5", "share of the tools that only read which were called"
+)
+_TIED: Final = Requirement(
+    id="identity",
+    title="Publisher tied to the server",
+    unit="count",
+    needs=Decimal(1),
+    looks_at=publisher_proofs.PROOF_DESCRIPTION,
+)
+
+_COMPLETENESS: Final = _share("completeness", "Data completeness", "1", evidence_agreement.PARTS)
+_CONSISTENCY: Final = _share("consistency", "Scoring consistency", "1", evidence_agreement.CHECKS)
+_BEYOND_OUTLINES: Final = frozenset(one.id for one in (_COMPLETENESS, _CONSISTENCY, _CALLED, _TIED))
+"""Requirements that ask for more than the parts of a receipt."""
+
+BADGE_RULES: Final = (
+    BadgeRule(
+        GATE_ID,
+        "Quality gate",
+        "Search engines are shown the page.",
+        (
+            (_share("coverage", "Test coverage", "0.4", _COVERAGE), _coverage),
+            (_COMPLETENESS, _completeness),
+            (_CONSISTENCY, _consistency),
+        ),
+    ),
+    BadgeRule(
+        LAB_TESTED,
+        "Lab Tested",
+        "It was tested in enough of its parts, its safe tools were called, and half of all points are proven.",
+        (
+            (_share("coverage", "Test coverage", "0.5", _COVERAGE), _coverage),
+            (_FLOOR, _floor),
+            (_CALLED, _called),
+        ),
+    ),
+    BadgeRule(
+        VENDOR_VERIFIED,
+        "Vendor Verified",
+        "Its publisher is tied to what was tested, and it is highly reliable and secure.",
+        (
+            (_TIED, _identity),
+            (_points(RELIABILITY.name, 8), _dimension_floor(RELIABILITY.name)),
+            (_points(SECURITY.name, 8), _dimension_floor(SECURITY.name)),
+        ),
+    ),
+    BadgeRule(
+        SECURITY_SCANNED,
+        "Security Scanned",
+        "Its texts and most of its code, dependencies and access were looked at, and little is wrong with them.",
+        (
+            (_share("security-coverage", "Security coverage", "0.7", _OF_SECURITY), _dimension_coverage(SECURITY.name)),
+            (_points(SECURITY.name, 7), _dimension_floor(SECURITY.name)),
+        ),
+    ),
+)
+"""The gate, then the badges."""
+
+BADGES: Final = tuple(rule.id for rule in BADGE_RULES[1:])

@@ -1,0 +1,57 @@
+"""The lines that anybody may talk about: those of the newest receipts of a server, as everybody reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.model import ServerId
+from evidence.store import RetestState, Store
+from evidence.store.community.dispute_values import DisputedLine
+from publish.disclosure import WITHHELD
+from publish.public_servers import read_public_servers
+from publish.run_summary import receipt_lines
+from scoring import receipt
+from scoring.remedy import ROUNDING
+
+_NO_FAULT: Final = frozenset({WITHHELD, ROUNDING})
+
+
+def find_disputable_line(store: Store, server: ServerId, *, rubric: str, cites: str, at: str) -> DisputedLine | None:
+    """The line of the newest public receipts that cites this at this place; None when there is none.
+
+    A line that is withheld cannot be found by what it would cite: whoever guesses learns nothing.
+    """
+    if cites in _NO_FAULT:
+        return None
+    for run in list_shown_runs(store, server):
+        for line in _lines(store, server, run, rubric):
+            if (line.cites, line.at) == (cites, at):
+                return line
+    return None
+
+
+def list_shown_runs(store: Store, server: ServerId) -> Iterator[str]:
+    """The runs whose receipts of a server are shown: its newest re-test, what followed it, and the published night."""
+    newest = store.listing.find_newest_run() or ""
+    done = [one.run for one in store.retests.list_retests(20, server) if one.state is RetestState.DONE and one.run]
+    later = {run for run in (*done[:1], store.full_probes.find_newest_full_probe(server)) if run and run > newest}
+    yield from sorted({*later, newest} - {""}, reverse=True)
+
+
+def _lines(store: Store, server: ServerId, run: str, rubric: str) -> Iterator[DisputedLine]:
+    """Newest versions first: the fault is the same under all of them."""
+    for shown in read_public_servers(store, run, servers=[server]):
+        cards = [receipt.decode_scorecard(card.body) for card in shown.cards if card.rubric == rubric]
+        for card in sorted(cards, key=lambda card: -card.version):
+            for line in receipt_lines(card):
+                yield DisputedLine(
+                    server=server,
+                    run=run,
+                    rubric=card.rubric,
+                    version=card.version,
+                    cites=line.cites,
+                    at=line.at,
+                    why=line.why,
+                    rule=line.rule,
+                )

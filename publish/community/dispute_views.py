@@ -1,0 +1,86 @@
+"""What everybody may read of the disputes of a server. Texts are a stranger's: whoever shows them escapes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from evidence.model import ServerId
+from evidence.store import Store
+from evidence.store.community.dispute_values import Dispute, DisputeState
+from publish.community.disputable_lines import find_disputable_line
+from publish.disclosure import private_rule_ids
+
+_PUBLIC: Final = (DisputeState.OPEN, DisputeState.ACCEPTED, DisputeState.REJECTED)
+MAX_DISPUTES: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeView:
+    """One dispute. `reason` is None until an operator has looked at it; `state` is open, accepted or rejected.
+
+    A line of a receipt is disputed when rubric, cited id and place are the same.
+    """
+
+    id: str
+    server: ServerId
+    run: str
+    rubric: str
+    version: int
+    cites: str
+    at: str
+    rule: str | None
+    state: str
+    by_maintainer: bool
+    filed_at: datetime
+    decided_at: datetime | None
+    reason: str | None
+    answer: str | None
+
+
+def list_public_disputes(store: Store, server: ServerId) -> tuple[DisputeView, ...]:
+    """The disputes of a server that everybody may know of, newest first, at most 200."""
+    return tuple(_shown(store, store.disputes.list_disputes(server=server, states=_PUBLIC, limit=MAX_DISPUTES)))
+
+
+def view_dispute(store: Store, dispute: str) -> DisputeView | None:
+    """One dispute as everybody may know of it."""
+    known = store.disputes.find_dispute(dispute)
+    return next(_shown(store, [known] if known is not None and known.state in _PUBLIC else []), None)
+
+
+def _shown(store: Store, disputes: Sequence[Dispute]) -> Iterator[DisputeView]:
+    for one in disputes:
+        if _may_be_named(store, one):
+            yield _view(one)
+
+
+def _may_be_named(store: Store, dispute: Dispute) -> bool:
+    """A line of a private rule could be disputed while it was disclosed; it may have been made private since."""
+    line = dispute.line
+    if line.rule not in private_rule_ids():
+        return True
+    found = find_disputable_line(store, line.server, rubric=line.rubric, cites=line.cites, at=line.at)
+    return found is not None and found.rule == line.rule
+
+
+def _view(one: Dispute) -> DisputeView:
+    line = one.line
+    return DisputeView(
+        id=one.id,
+        server=line.server,
+        run=line.run,
+        rubric=line.rubric,
+        version=line.version,
+        cites=line.cites,
+        at=line.at,
+        rule=line.rule,
+        state=one.state.value,
+        by_maintainer=one.by_maintainer,
+        filed_at=one.filed_at,
+        decided_at=one.decided_at,
+        reason=one.reason if one.is_shown else None,
+        answer=one.answer,
+    )

@@ -1,0 +1,195 @@
+"""Filing a dispute of one line, and deciding about it.
+
+asked = dispute(store, limits, now, Words(server="...", rubric="lint", cites="LLM-001", at="tools/search", ...), who)
+match asked:
+    case Filed(dispute=dispute, again=again): ...
+    case NotFiled(why=why, message=message): ...
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from evidence.canonical import Json
+from evidence.model import ServerId
+from evidence.store import Store
+from evidence.store.community.dispute_values import Dispute, DisputeDecision, DisputeLimit, DisputeLimits, DisputeState
+from evidence.store.decisions.audit_trail import AuditEntry
+from publish.community.disputable_lines import find_disputable_line
+from publish.community.limits import DAY, MAX_ANSWER, MAX_CONTACT, MAX_REASON, MIN_REASON, CommunityLimits
+
+
+class DisputeRefusal(StrEnum):
+    """Why there is no dispute."""
+
+    UNKNOWN_LINE = "unknown_line"
+    UNFIT_REASON = "unfit_reason"
+    UNFIT_CONTACT = "unfit_contact"
+    TOO_MANY = "too_many"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeText:
+    """What somebody says: which line, and why it is wrong. `contact` is for the operator only."""
+
+    server: ServerId
+    rubric: str
+    cites: str
+    at: str
+    reason: str
+    contact: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeFiler:
+    """Who says it, as a digest that leads back to nobody; `owns`: control of the server is proven."""
+
+    client: str
+    owns: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiledDispute:
+    """The dispute; `again` when the same client disputes this line already, whose words stay what they were."""
+
+    dispute: Dispute
+    again: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeRefused:
+    """Nothing was stored; the message says what was expected, and what to do."""
+
+    why: DisputeRefusal
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class DisputeDecider:
+    """Who decides: a login or the name of a token, and the id of the token if there is one."""
+
+    who: str
+    token: str | None = None
+
+
+class Verdict(StrEnum):
+    """What an operator decides about a dispute.
+
+    `accept`: the line is wrong, a false alarm to be mended in its rule. `reject`: it is right, as the answer says.
+    `reopen`: a decision is taken back, with its answer. `show` and `hide`: whether everybody reads the reason before
+    anything is decided. `drop`: it is something else than a dispute, and nobody learns that it was there.
+    """
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    REOPEN = "reopen"
+    SHOW = "show"
+    HIDE = "hide"
+    DROP = "drop"
+
+
+class IncompleteVerdict(ValueError):
+    """The verdict lacks something; the message says what."""
+
+
+_FULL: Final[Mapping[DisputeLimit, str]] = {
+    DisputeLimit.CLIENT: "you have disputed as many lines as one client may in 24 hours: try again later",
+    DisputeLimit.SERVER: "as many lines of this server are disputed as may be at a time: wait until some are decided",
+    DisputeLimit.LINE: "this line is disputed already, and nothing more is needed for somebody to look at it",
+}
+
+
+def file_dispute(
+    store: Store, limits: CommunityLimits, now: datetime, words: DisputeText, who: DisputeFiler
+) -> FiledDispute | DisputeRefused:
+    """Dispute one line that everybody can read. A client has one open dispute of a line: the first one counts."""
+    reason, contact = words.reason.strip(), words.contact.strip()
+    if not MIN_REASON <= len(reason) <= MAX_REASON:
+        expected = f"expected a reason of {MIN_REASON} to {MAX_REASON} characters, found {len(reason)}"
+        return DisputeRefused(
+            why=DisputeRefusal.UNFIT_REASON, message=f"{expected}: say what is wrong about the line, and why"
+        )
+    if len(contact) > MAX_CONTACT:
+        expected = f"expected a contact of at most {MAX_CONTACT} characters, found {len(contact)}"
+        return DisputeRefused(why=DisputeRefusal.UNFIT_CONTACT, message=expected)
+    line = find_disputable_line(store, words.server, rubric=words.rubric, cites=words.cites, at=words.at)
+    if line is None:
+        message = "no line of the newest receipts cites this at this place: dispute a line that the server's page shows"
+        return DisputeRefused(why=DisputeRefusal.UNKNOWN_LINE, message=message)
+    new = Dispute(
+        id=f"dsp_{secrets.token_hex(8)}",
+        line=line,
+        reason=reason,
+        contact=contact or None,
+        client=who.client,
+        by_maintainer=who.owns,
+        filed_at=now,
+    )
+    bounds = DisputeLimits(limits.disputes_of_client, now - DAY, limits.disputes_of_server, limits.disputes_of_line)
+    found = store.disputes.put_dispute(new, bounds)
+    if isinstance(found, DisputeLimit):
+        return DisputeRefused(why=DisputeRefusal.TOO_MANY, message=_FULL[found])
+    return FiledDispute(dispute=found, again=found.id != new.id)
+
+
+def decide_dispute(
+    store: Store,
+    known: Dispute,
+    verdict: Verdict,
+    by: DisputeDecider,
+    *,
+    at: datetime,
+    answer: str = "",
+    note: str = "",
+) -> Dispute:
+    """Carry out a verdict, with its trail; the dispute as it is then. `answer` is for everybody, `note` for the trail.
+
+    Raise NotDecided when it lacks something, IllegalTransition when the dispute is not where the verdict leads from.
+    """
+    if max(len(answer), len(note)) > MAX_ANSWER:
+        raise IncompleteVerdict(f"expected an answer and a note of at most {MAX_ANSWER} characters each")
+    said = answer.strip()
+    match verdict:
+        case Verdict.ACCEPT:
+            changed = replace(known, state=DisputeState.ACCEPTED, is_shown=True, answer=said)
+        case Verdict.REJECT if not said:
+            raise IncompleteVerdict("expected an answer that says why the line is right: whoever disputed it reads it")
+        case Verdict.REJECT:
+            changed = replace(known, state=DisputeState.REJECTED, is_shown=True, answer=said)
+        case Verdict.DROP:
+            changed = replace(known, state=DisputeState.DROPPED, is_shown=False, answer="")
+        case Verdict.REOPEN if known.state is DisputeState.OPEN:
+            raise IncompleteVerdict("it is open already")
+        case Verdict.REOPEN:
+            changed = replace(known, state=DisputeState.OPEN, answer="")
+        case Verdict.SHOW | Verdict.HIDE:
+            changed = replace(known, is_shown=verdict is Verdict.SHOW)
+    decision = DisputeDecision(
+        at=at,
+        who=by.who,
+        before=known.state,
+        after=changed.state,
+        note=note,
+        answer=changed.answer,
+        shown=changed.is_shown,
+    )
+    act = AuditEntry(
+        at=at,
+        who=by.who,
+        token=by.token,
+        what=f"dispute.{verdict.value}",
+        subject=known.id,
+        before=_outline(known),
+        after=_outline(changed),
+        note=note,
+    )
+    return store.disputes.decide_dispute(known.id, decision, act)
+
+
+def _outline(known: Dispute) -> dict[str, Json]:
+    return {"state": known.state.value, "shown": known.is_shown, "answer": known.answer or None}

@@ -1,0 +1,80 @@
+"""The message of a changed score: what everybody may read, and nothing that a stranger wrote but the server's name."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from evidence.canonical import Json, canonical_json
+from evidence.model import ServerId
+from evidence.store import Store
+from publish.public_servers import read_public_servers
+from publish.text.display import make_visible
+from publish.views.comparisons.receipts import Comparison, ReceiptResult, compare_receipts
+from scoring import receipt
+from scoring.results.scorecard import Scorecard
+
+NOTICE_TYPE: Final = "score.changed"
+_LONGEST_NAME: Final = 200
+
+
+def make_score_notice(store: Store, base_url: str, server: ServerId, before: str, after: str) -> bytes | None:
+    """The message when a score or a grade of a server differs between two published runs; None when none does.
+
+    `judged_otherwise` says that rules or code differ too, so that the change need not come from the server.
+    """
+    shown = next(read_public_servers(store, after, servers=[server]), None)
+    earlier = next(read_public_servers(store, before, servers=[server]), None)
+    if shown is None or earlier is None:
+        return None
+    cards = [receipt.decode_scorecard(card.body) for card in shown.cards]
+    told = [
+        one
+        for one in compare_receipts([receipt.decode_scorecard(card.body) for card in earlier.cards], cards)
+        if _moved(one)
+    ]
+    if not told or not cards:
+        return None
+    known = shown.dossier.server
+    document: dict[str, Json] = {
+        "type": NOTICE_TYPE,
+        "timestamp": cards[0].as_of.isoformat(),
+        "data": {
+            "server": {
+                "id": known.id,
+                "ref": make_visible(known.ref, limit=_LONGEST_NAME),
+                "name": make_visible(known.name, limit=_LONGEST_NAME),
+                "url": f"{base_url}/servers/{known.id}",
+            },
+            "run": after,
+            "before_run": before,
+            "scores": [_score(one, _card(cards, one)) for one in told],
+        },
+    }
+    return canonical_json(document)
+
+
+def _moved(one: Comparison) -> bool:
+    return one.before is not None and one.before != one.after
+
+
+def _card(cards: list[Scorecard], of: Comparison) -> Scorecard:
+    return next(card for card in cards if (card.rubric, card.version) == (of.rubric, of.version))
+
+
+def _score(one: Comparison, card: Scorecard) -> dict[str, Any]:
+    return {
+        "rubric": one.rubric,
+        "version": one.version,
+        "before": _side(one.before),
+        "after": _side(one.after),
+        "points": None if one.points is None else format(one.points, "f"),
+        "coverage": format(card.coverage, "f"),
+        "judged_otherwise": one.judged_otherwise,
+    }
+
+
+def _side(side: ReceiptResult | None) -> dict[str, Json] | None:
+    """A side without a score was not measured, which is no zero."""
+    if side is None:
+        return None
+    return {"score": None if side.score is None else format(side.score, "f"), "grade": side.grade}

@@ -1,0 +1,150 @@
+"""What a column of the dataset is: a name, a type, a meaning, and how each file format writes its values.
+
+A value is held as JSON values everywhere: decimals and times are texts, so nothing is rounded on the way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from publish.formats.csv_columns import make_safe_cell
+
+Row: TypeAlias = Mapping[str, Any]
+"""One row as JSON values, its members in the order of the table's columns."""
+
+
+class Type(StrEnum):
+    """What a value is. `DECIMAL` and `TIME` are texts in JSON; `JSON` is a document as a text."""
+
+    TEXT = "text"
+    TEXTS = "texts"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    TIME = "time"
+    JSON = "json"
+
+
+DECIMAL_PATTERN: Final = r"^-?[0-9]+(\.[0-9]+)?$"
+_ARROW: Final[Mapping[Type, pa.DataType]] = {
+    Type.TEXT: pa.string(),
+    Type.TEXTS: pa.list_(pa.string()),
+    Type.INTEGER: pa.int64(),
+    Type.DECIMAL: pa.decimal128(38, 28),
+    Type.BOOLEAN: pa.bool_(),
+    Type.TIME: pa.timestamp("us", "UTC"),
+    Type.JSON: pa.string(),
+}
+_SCHEMA: Final[Mapping[Type, Mapping[str, Any]]] = {
+    Type.TEXT: {"type": "string"},
+    Type.TEXTS: {"type": "array", "items": {"type": "string"}},
+    Type.INTEGER: {"type": "integer"},
+    Type.DECIMAL: {"type": "string", "pattern": DECIMAL_PATTERN},
+    Type.BOOLEAN: {"type": "boolean"},
+    Type.TIME: {"type": "string", "format": "date-time"},
+    Type.JSON: {"type": "string", "contentMediaType": "application/json"},
+}
+_FIELDS: Final[Mapping[Type, str]] = {
+    Type.TEXT: "string",
+    Type.TEXTS: "string",
+    Type.INTEGER: "integer",
+    Type.DECIMAL: "number",
+    Type.BOOLEAN: "boolean",
+    Type.TIME: "datetime",
+    Type.JSON: "string",
+}
+_CROISSANT: Final[Mapping[Type, str]] = {
+    Type.TEXT: "sc:Text",
+    Type.TEXTS: "sc:Text",
+    Type.INTEGER: "sc:Integer",
+    Type.DECIMAL: "sc:Float",
+    Type.BOOLEAN: "sc:Boolean",
+    Type.TIME: "sc:DateTime",
+    Type.JSON: "sc:Text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. `volatile` ones differ between equal runs, and the comparable form leaves them out.
+
+    A `nullable` one has no value where there is none; a column beside it says why.
+    """
+
+    name: str
+    type: Type
+    meaning: str
+    nullable: bool = False
+    volatile: bool = False
+
+    @property
+    def arrow(self) -> pa.Field:
+        """The column of a Parquet file."""
+        return pa.field(self.name, _ARROW[self.type], nullable=self.nullable, metadata={"description": self.meaning})
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """The member of a JSON object (JSON Schema 2020-12)."""
+        schema = dict(_SCHEMA[self.type])
+        if self.nullable:
+            schema["type"] = [schema["type"], "null"]
+        return {**schema, "description": self.meaning}
+
+    @property
+    def table_schema(self) -> dict[str, Any]:
+        """The field of a CSV file (Frictionless Table Schema); an empty cell is no value."""
+        field: dict[str, Any] = {"name": self.name, "type": _FIELDS[self.type], "description": self.meaning}
+        return field if self.nullable or self.type in _MAY_BE_EMPTY else {**field, "constraints": {"required": True}}
+
+    @property
+    def croissant(self) -> str:
+        """The data type in Croissant metadata."""
+        return _CROISSANT[self.type]
+
+    @property
+    def cell(self) -> Callable[[Any], str]:
+        """How a value is written in CSV."""
+        return _CELLS[self.type]
+
+
+_MAY_BE_EMPTY: Final = {Type.TEXT, Type.TEXTS, Type.JSON}
+_PLAIN: Final = frozenset("=+-@' \t")
+
+
+def _text_cell(value: str | None) -> str:
+    """The text as a spreadsheet shows it: cut, nothing hidden, no formula."""
+    if not value:
+        return ""
+    if len(value) <= _SHORT and value.isascii() and value.isprintable() and value[0] not in _PLAIN:
+        return value
+    return make_safe_cell(value)
+
+
+def _texts_cell(value: list[str] | None) -> str:
+    return _text_cell(";".join(value)) if value else ""
+
+
+def _plain_cell(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _boolean_cell(value: bool | None) -> str:
+    return "" if value is None else json.dumps(value)
+
+
+_SHORT: Final = 1_000
+_CELLS: Final[Mapping[Type, Callable[[Any], str]]] = {
+    Type.TEXT: _text_cell,
+    Type.TEXTS: _texts_cell,
+    Type.INTEGER: _plain_cell,
+    Type.DECIMAL: _plain_cell,
+    Type.BOOLEAN: _boolean_cell,
+    Type.TIME: _plain_cell,
+    Type.JSON: _text_cell,
+}

@@ -1,0 +1,206 @@
+"""The files of a table: Parquet with zstd, CSV and JSON Lines with gzip, the same bytes every time."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self, TypeAlias
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from publish.datasets.format.columns import Column, Row
+from publish.datasets.format.tables import CSV, JSONL, PARQUET, Table, table_file_name
+
+GROUP_ROWS: Final = 50_000
+GROUP_BYTES: Final = 32 * 2**20
+"""What a row group of a Parquet file holds at most, and what is held in memory of it."""
+
+_LEVEL: Final = 6
+_ZSTD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """What identifies a file. `rows` is None for a file that is no table."""
+
+    sha256: str
+    bytes: int
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedBlock:
+    """Some rows of one table, ready for each of its files."""
+
+    rows: int
+    jsonl: bytes
+    csv: bytes
+    batch: pa.RecordBatch
+
+
+def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: bool = True) -> EncodedBlock:
+    """Rows as they stand in the files of their table; without `lines`, not as they stand in its JSON Lines."""
+    columns = table.shown(comparable=comparable)
+    shown = [{column.name: row[column.name] for column in columns} for row in rows]
+    return EncodedBlock(
+        rows=len(rows),
+        jsonl=b"".join(orjson.dumps(row) + b"\n" for row in shown) if lines else b"",
+        csv=b"" if table.bulky else encode_csv(columns, shown),
+        batch=encode_batch(table, shown, comparable=comparable),
+    )
+
+
+def encode_csv(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
+    """Rows as CSV without a head; each cell as a spreadsheet shows it."""
+    text = io.StringIO()
+    cells = [(column.name, column.cell) for column in columns]
+    csv.writer(text, lineterminator="\n").writerows([cell(row[name]) for name, cell in cells] for row in rows)
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def encode_batch(table: Table, rows: Sequence[Row], *, comparable: bool) -> pa.RecordBatch:
+    """Rows as they stand in a Parquet file; raise pa.ArrowInvalid on a value that its column does not hold."""
+    schema = table.arrow(comparable=comparable)
+    return pa.RecordBatch.from_arrays([_array(field, rows) for field in schema], schema=schema)
+
+
+def _array(field: pa.Field, rows: Sequence[Row]) -> pa.Array:
+    values = [row[field.name] for row in rows]
+    if pa.types.is_decimal(field.type) or pa.types.is_timestamp(field.type):
+        return pa.array(values, pa.string()).cast(field.type)
+    return pa.array(values, field.type)
+
+
+class DigestWriter(io.RawIOBase):
+    """A file that is written to, with the digest and size of what was written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._file = path.open("wb")
+        self._sha256 = hashlib.sha256()
+        self._size = 0
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Write and count."""
+        self._sha256.update(data)
+        self._size += memoryview(data).nbytes
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        """How much was written."""
+        return self._size
+
+    def close(self) -> None:
+        """Close the file; what it holds is on disk then."""
+        if not self._file.closed:
+            self._file.close()
+        super().close()
+
+    def written(self, rows: int | None = None) -> FileDigest:
+        """What identifies it."""
+        return FileDigest(self._sha256.hexdigest(), self._size, rows)
+
+
+class TableFiles:
+    """The files of one table, written block by block in bounded memory."""
+
+    def __init__(self, table: Table, folder: Path, *, comparable: bool) -> None:
+        self._stack = ExitStack()
+        self._table = table
+        self._rows = 0
+        self._digests = {form: DigestWriter(folder / table_file_name(table, form)) for form in table.formats}
+        for digest in self._digests.values():
+            self._stack.callback(digest.close)
+        self._writers: dict[str, _Writer] = {
+            PARQUET: _Parquet(self._digests[PARQUET], table.arrow(comparable=comparable))
+        }
+        head = encode_csv_head(table, comparable=comparable)
+        self._writers[JSONL] = _Zipped(self._digests[JSONL], b"", lambda block: block.jsonl)
+        if CSV in self._digests:
+            self._writers[CSV] = _Zipped(self._digests[CSV], head, lambda block: block.csv)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._stack:  # also after a failure each writer ends before its file does
+            for writer in self._writers.values():
+                writer.finish()
+
+    def write(self, block: EncodedBlock) -> None:
+        """Add some rows."""
+        self._rows += block.rows
+        for writer in self._writers.values():
+            writer.write(block)
+
+    def finish(self) -> dict[str, FileDigest]:
+        """Complete the files; what identifies each, by name."""
+        for writer in self._writers.values():
+            writer.finish()
+        self._stack.close()
+        return {
+            table_file_name(self._table, form): digest.written(self._rows) for form, digest in self._digests.items()
+        }
+
+
+def encode_csv_head(table: Table, *, comparable: bool) -> bytes:
+    """The first line of a CSV file."""
+    return ",".join(column.name for column in table.shown(comparable=comparable)).encode() + b"\n"
+
+
+class _Zipped:
+    """A file of lines with gzip, which says neither when it was made nor what its name was."""
+
+    def __init__(self, sink: DigestWriter, head: bytes, part: Callable[[EncodedBlock], bytes]) -> None:
+        self._file = gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=sink, mtime=0)
+        self._part = part
+        self._file.write(head)
+
+    def write(self, block: EncodedBlock) -> None:
+        self._file.write(self._part(block))
+
+    def finish(self) -> None:
+        self._file.close()
+
+
+class _Parquet:
+    """A Parquet file. Its row groups end by what they hold, so that they are the same every time."""
+
+    def __init__(self, sink: DigestWriter, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._writer = pq.ParquetWriter(sink, schema, compression="zstd", compression_level=_ZSTD, version="2.6")
+        self._held: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def write(self, block: EncodedBlock) -> None:
+        self._held.append(block.batch)
+        self._rows += block.rows
+        self._bytes += block.batch.nbytes
+        if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+            self._flush()
+
+    def finish(self) -> None:
+        if self._writer.is_open:
+            self._flush()
+            self._writer.close()
+
+    def _flush(self) -> None:
+        if self._rows:
+            table = pa.Table.from_batches(self._held, self._schema).combine_chunks()
+            self._writer.write_table(table, row_group_size=max(self._rows, 1))
+        self._held, self._rows, self._bytes = [], 0, 0
+
+
+_Writer: TypeAlias = _Zipped | _Parquet

@@ -1,0 +1,252 @@
+"""The tables of the dataset, each column declared once; schemas, metadata and docs/schemas/dataset.md use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from publish.datasets.format.columns import Column, Type
+from publish.formats.csv_columns import PROJECT_COLUMNS
+
+PARQUET: Final = "parquet"
+CSV: Final = "csv.gz"
+JSONL: Final = "jsonl.gz"
+FORMATS: Final = (PARQUET, CSV, JSONL)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table. Its rows are sorted by server; `key` names the columns that tell them apart.
+
+    `bulky` tables hold texts that no spreadsheet takes, and have no CSV.
+    """
+
+    name: str
+    title: str
+    about: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    bulky: bool = False
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats it is written in, which are the endings of its files."""
+        return (PARQUET, JSONL) if self.bulky else FORMATS
+
+    def shown(self, *, comparable: bool) -> tuple[Column, ...]:
+        """Its columns, in the comparable form without those that differ between equal runs."""
+        return tuple(column for column in self.columns if not (comparable and column.volatile))
+
+    def arrow(self, *, comparable: bool = False) -> pa.Schema:
+        """The schema of its Parquet file."""
+        fields = [column.arrow for column in self.shown(comparable=comparable)]
+        return pa.schema(fields, metadata={"table": self.name, "description": self.about})
+
+    def json_schema(self, *, comparable: bool = False) -> dict[str, Any]:
+        """The schema of a line of its JSON Lines."""
+        columns = self.shown(comparable=comparable)
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": self.title,
+            "description": self.about,
+            "type": "object",
+            "properties": {column.name: column.json_schema for column in columns},
+            "required": [column.name for column in columns],
+            "additionalProperties": False,
+        }
+
+    def table_schema(self, *, comparable: bool = False) -> dict[str, Any]:
+        """The Frictionless schema of its CSV."""
+        fields = [column.table_schema for column in self.shown(comparable=comparable)]
+        return {"fields": fields, "missingValues": [""], "primaryKey": list(self.key)}
+
+
+def _text(name: str, meaning: str, *, nullable: bool = False, volatile: bool = False) -> Column:
+    return Column(name, Type.TEXT, meaning, nullable, volatile)
+
+
+def _decimal(name: str, meaning: str, *, nullable: bool = False) -> Column:
+    return Column(name, Type.DECIMAL, meaning, nullable)
+
+
+def _integer(name: str, meaning: str, *, nullable: bool = False) -> Column:
+    return Column(name, Type.INTEGER, meaning, nullable)
+
+
+_SERVER: Final = _text("server", "Id of the server, derived from `ref`")
+_CARD: Final = (
+    _SERVER,
+    _text("rubric", "Methodology"),
+    _integer("version", "Our version of the methodology"),
+)
+_NOT_MEASURED: Final = (
+    _text("not_measured", "Why there is no result; none when there is one", nullable=True),
+    _text("detail", "The same in words", nullable=True),
+)
+_PLACE: Final = (
+    _text("dimension", "Dimension of the methodology; none on the receipt of the whole server", nullable=True),
+    _text("component", "Component of the dimension; none on that of the dimension itself", nullable=True),
+)
+_NUMBERS: Final = frozenset({"repository_commits_year", "repository_stars", "advisories"})
+
+SERVERS: Final = Table(
+    "servers",
+    "Servers",
+    "Every server of the run that may be shown, whether or not anything could be measured.",
+    (
+        _SERVER,
+        _text("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …"),
+        _text("name", "Name in the registry"),
+        Column("seen_in", Type.TEXTS, "Registries that list it"),
+        _text("state", "`measured`, `partial` or `not_testable`: how much of what it says of itself was seen"),
+        _text("reason", "Why it could not be listed; none when it could", nullable=True),
+        _text("detail", "The same in words", nullable=True),
+        _integer("tools", "Tools that it lists; none where they could not all be listed", nullable=True),
+        *(
+            Column(name, Type.INTEGER if name in _NUMBERS else Type.TEXT, f"{meaning}; none where unknown", True)
+            for name, meaning, _ in PROJECT_COLUMNS
+        ),
+    ),
+    ("server",),
+)
+SCORECARDS: Final = Table(
+    "scorecards",
+    "Scorecards",
+    "One receipt for each server and version of a methodology: its result, or why there is none.",
+    (
+        *_CARD,
+        Column("as_of", Type.TIME, "Time that the receipt stands for", volatile=True),
+        _text("source_version", "Version of the publication that the methodology follows"),
+        _decimal("score", "Score; none when nothing could be measured, which is not zero", nullable=True),
+        *_NOT_MEASURED,
+        _text("grade", "Grade or level; none when there is none", nullable=True),
+        _decimal("coverage", "Share of the methodology's base weight that was measured, 0 to 1"),
+        _decimal("floor", "The score if everything unmeasured counted nothing; rankings go by it"),
+        _decimal("ceiling", "The score if everything unmeasured counted in full"),
+        Column("caveats", Type.JSON, "What the receipt says beside its score: a JSON list of texts"),
+        Column("facts", Type.JSON, "Figures of the methodology's own: a JSON object of texts"),
+    ),
+    ("server", "rubric", "version"),
+)
+DIMENSIONS: Final = Table(
+    "dimension_scores",
+    "Dimension scores",
+    "The weighted parts of each receipt: its dimensions, and below them their components.",
+    (
+        *_CARD,
+        _text("dimension", "Dimension of the methodology"),
+        _text("component", "Component of the dimension; none for the dimension itself", nullable=True),
+        _decimal("base_weight", "Weight among its siblings before anything is redistributed"),
+        _decimal("effective_weight", "Share of the whole that it really had; those of its siblings sum to 1"),
+        _decimal("result", "Result on 0 to 10; none when nothing could be measured, which is not zero", nullable=True),
+        *_NOT_MEASURED,
+        _text("status", "`measured`, `partial` or `not_testable`"),
+        _integer("checked", "Things that were looked at; none for a dimension", nullable=True),
+        _decimal("floor", "The result if everything unmeasured counted nothing; none for a dimension", nullable=True),
+        _decimal("ceiling", "The result if it counted in full; none for a dimension", nullable=True),
+    ),
+    ("server", "rubric", "version", "dimension", "component"),
+)
+LINES: Final = Table(
+    "lines",
+    "Lines",
+    "Every line of every receipt: one reason for points gained or lost. They add up to the result of their place. "
+    "One line with `withheld` stands for all that is not disclosed yet in its place, with their points.",
+    (
+        *_CARD,
+        *_PLACE,
+        _integer("position", "Number of the line in its place, from 0"),
+        _text("cites", "Published id of what is charged for; `withheld` for what is not disclosed yet"),
+        _decimal("points", "Points, signed"),
+        _text("why", "The reason in words"),
+        _text("rule", "Rule that found it; none for a line without one", nullable=True),
+        _text("at", "Place in the evidence, such as `tools/search/query`"),
+        _text("severity", "Severity of the finding; empty for a line without one"),
+        _text("evidence", "SHA-256 of the evidence, as in table `evidence`; empty when it is not public"),
+    ),
+    ("server", "rubric", "version", "dimension", "component", "position"),
+)
+OUTCOMES: Final = Table(
+    "rule_outcomes",
+    "Rule outcomes",
+    "What every rule answered: how many things it looked at, and how many findings it has. A rule that reads evidence "
+    "which is absent has no row: table `evidence` says why it is absent. Answers of rules that look for what is not "
+    "disclosed yet are withheld for every server alike, and have no row either; methodology.json names them.",
+    (
+        _SERVER,
+        _text("rule", "Id of the rule"),
+        Column("params", Type.JSON, "Parameters it was asked with: a JSON object"),
+        _text("pages", "What was asked: `all`, or `first`, `sent` or `source` where that gave another answer"),
+        _text("state", "`measured` or `not_measured`"),
+        *_NOT_MEASURED,
+        _integer("checked", "Things that were looked at; none when it could not look", nullable=True),
+        _integer("findings", "Findings, tolerated ones left out; none when it could not look", nullable=True),
+        _integer("tolerated", "Deviations that cost nothing", nullable=True),
+        _integer("skipped", "Things that could not be examined", nullable=True),
+    ),
+    ("server", "rule", "params", "pages"),
+)
+EVIDENCE: Final = Table(
+    "evidence",
+    "Evidence digests",
+    "One row for each kind of evidence of a server: what was observed, or why there is nothing.",
+    (
+        _SERVER,
+        _text("kind", "Kind of evidence"),
+        _integer("schema", "Version of the shape of its body"),
+        _text("collector", "Collector that recorded it"),
+        _integer("collector_version", "Version of what that asks and records"),
+        Column("observed_at", Type.TIME, "When it was observed", volatile=True),
+        Column("observation", Type.JSON, "What differs between visits: a JSON object", volatile=True),
+        _text("state", "`observed` or `absent`"),
+        _text("reason", "Why it is absent; none when it is not", nullable=True),
+        _text("detail", "The same in words", nullable=True),
+        _text("digest", "SHA-256 of the body as it is published, or of the absence; receipts cite it"),
+        _text("canonical", "SHA-256 of the body's RFC 8785 form; none when there is none", nullable=True),
+        _text("body", "`whole`, `redacted` (masked before it was published), `withheld`, or `none` when absent"),
+        _text("body_reason", "Why the body is redacted or withheld; none otherwise", nullable=True),
+        _integer("bytes", "Size of the body; none when absent", nullable=True),
+    ),
+    ("server", "kind"),
+)
+BODIES: Final = Table(
+    "bodies",
+    "Evidence",
+    "The evidence itself: the body of every record that may be published, from which each score can be computed again.",
+    (
+        _SERVER,
+        _text("kind", "Kind of evidence"),
+        _text("digest", "SHA-256 of the body"),
+        _text("encoding", "`utf-8`, or `base64` for a body that is no UTF-8"),
+        _text("body", "The body"),
+    ),
+    ("server", "kind"),
+    bulky=True,
+)
+
+TABLES: Final = (SERVERS, SCORECARDS, DIMENSIONS, LINES, OUTCOMES, EVIDENCE, BODIES)
+TABLES_BY_NAME: Final[Mapping[str, Table]] = {table.name: table for table in TABLES}
+
+
+def table_file_name(table: Table, form: str) -> str:
+    """The name of a table's file in one format."""
+    return f"{table.name}.{form}"
+
+
+def render_reference(tables: Iterable[Table] = TABLES) -> str:
+    """The Markdown of all tables and their columns, for the guide."""
+    return "\n".join(_section(table) for table in tables)
+
+
+def _section(table: Table) -> str:
+    files = ", ".join(f"`{table_file_name(table, form)}`" for form in table.formats)
+    rows = (
+        f"| `{column.name}` | {column.type.value}{' or none' if column.nullable else ''} | {column.meaning}"
+        f"{'. Not in the comparable form' if column.volatile else ''} |"
+        for column in table.columns
+    )
+    head = (f"### `{table.name}`", "", table.about, "", f"Files: {files}. Key: {', '.join(table.key)}.", "")
+    return "\n".join((*head, "| column | type | meaning |", "|---|---|---|", *rows)) + "\n"

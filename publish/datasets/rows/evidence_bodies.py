@@ -1,0 +1,96 @@
+"""Which evidence goes out itself, and in what form: by kind, by licence, and without what is private in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from evidence.canonical import canonical_digest, canonical_json, sha256
+from evidence.derive.secret_scrubbing import scrub_body, scrub_text
+from evidence.kinds import exchanges, source
+from evidence.kinds.traits import traits
+from evidence.model import Absent, Observed, Record
+from publish.formats.project_facts import find_licence
+from publish.private_answers import has_private_answer
+
+LICENCES: Final[Mapping[str, str]] = {kind: declared.licence for kind, declared in traits().items() if declared.licence}
+"""The note on the licence of each kind. A kind without a note does not go out."""
+
+OPEN_LICENCES: Final = frozenset(
+    {
+        *("0BSD", "AFL-3.0", "AGPL-3.0", "AGPL-3.0-only", "AGPL-3.0-or-later", "Apache-2.0", "Artistic-2.0"),
+        *("BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-3-Clause-Clear", "BSL-1.0", "CC-BY-4.0", "CC0-1.0"),
+        *("ECL-2.0", "EPL-1.0", "EPL-2.0", "EUPL-1.1", "EUPL-1.2", "GPL-2.0", "GPL-2.0-only", "GPL-2.0-or-later"),
+        *("GPL-3.0", "GPL-3.0-only", "GPL-3.0-or-later", "ISC", "LGPL-2.1", "LGPL-2.1-only", "LGPL-2.1-or-later"),
+        *("LGPL-3.0", "LGPL-3.0-only", "LGPL-3.0-or-later", "MIT", "MIT-0", "MPL-2.0", "MS-PL", "NCSA", "PostgreSQL"),
+        *("Unlicense", "UPL-1.0", "Vim", "WTFPL", "Zlib"),
+    }
+)
+"""Licences (SPDX) under which quotations from a project's files may be passed on."""
+
+NO_LICENCE: Final = "no licence is known that lets quotations from its files be passed on"
+MASKED: Final = "something in it looks like a secret and is masked"
+PRIVATE: Final = "an answer that may be an undisclosed weakness is left out"
+
+_SHORT_SESSION: Final = "a short session id"
+
+
+class BodyState(StrEnum):
+    """What became of a body."""
+
+    WHOLE = "whole"
+    REDACTED = "redacted"
+    WITHHELD = "withheld"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedBody:
+    """A body as it goes out. `content` is None when it is withheld or there is none; `digest` is what is cited."""
+
+    state: BodyState
+    digest: str
+    canonical: str | None = None
+    why: str | None = None
+    content: bytes | None = None
+    size: int | None = None
+
+
+def publish_bodies(records: Mapping[str, Record]) -> dict[str, PublishedBody]:
+    """What goes out of the records of one server that are public, by kind.
+
+    A redacted body is cited by its own digest: that of what was received would let somebody try what is left out.
+    """
+    may_quote = find_licence(records) in OPEN_LICENCES
+    return {kind: _body(record, may_quote=may_quote) for kind, record in sorted(records.items())}
+
+
+def _body(record: Record, *, may_quote: bool) -> PublishedBody:
+    content = record.content
+    if not isinstance(content, Observed):
+        return PublishedBody(BodyState.NONE, Absent(content.reason, scrub_text(content.detail)).digest)
+    if record.kind not in LICENCES or (record.kind == source.KIND and not may_quote):
+        return PublishedBody(BodyState.WITHHELD, content.digest, content.canonical, NO_LICENCE, size=len(content.body))
+    clean = scrub_body(_without_sessions(content.body) if record.kind == exchanges.KIND else content.body)
+    why = MASKED if clean != content.body else PRIVATE if has_private_answer(record) else None
+    if why is None:
+        return PublishedBody(BodyState.WHOLE, content.digest, content.canonical, None, content.body, len(content.body))
+    digest = content.digest if clean == content.body else sha256(clean)
+    return PublishedBody(BodyState.REDACTED, digest, canonical_digest(clean), why, clean, len(clean))
+
+
+def _without_sessions(body: bytes) -> bytes:
+    """A transcript without ids of sessions that were too short to be told from other text when it was written."""
+    if b'"mcp-session-id"' not in body:
+        return body
+    document = json.loads(body)
+    changed = False
+    for exchange in document.get("exchanges", ()):
+        for headers in (exchange.get("headers"), exchange.get("sent", {}).get("headers")):
+            value = headers.get("mcp-session-id") if isinstance(headers, dict) else None
+            if isinstance(value, str) and not (value.startswith("session ") or value == "another session"):
+                headers["mcp-session-id"], changed = _SHORT_SESSION, True
+    return canonical_json(document) if changed else body

@@ -1,0 +1,140 @@
+"""A run printed as blocks of every table, batch by batch, by this process or by several at once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import IO, Any
+
+from evidence.model import Absent, ServerId
+from evidence.store import RunRow, Store, UnknownRun, open_store
+from publish.datasets.format.methodology import is_current_code
+from publish.datasets.format.table_files import EncodedBlock, encode_block
+from publish.datasets.format.tables import SERVERS, TABLES
+from publish.datasets.rows.server_rows import make_server_rows
+from publish.public_servers import BATCH_SIZE, PublicServer, read_public_servers
+from publish.publication.export_workers import SERVERS_PER_WORKER, read_worker_pages, write_pages
+from scoring.engine.assess import assess_dossier
+
+
+@dataclass(slots=True)
+class KindCounts:
+    """What was seen of one kind of evidence: how many records, and between which moments."""
+
+    observed: int = 0
+    absent: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def add(self, other: KindCounts) -> None:
+        """Count what another batch saw too."""
+        self.observed += other.observed
+        self.absent += other.absent
+        self.first = min((at for at in (self.first, other.first) if at), default=None)
+        self.last = max((at for at in (self.last, other.last) if at), default=None)
+
+
+@dataclass(slots=True)
+class SourceCounts:
+    """What a snapshot says of where it comes from."""
+
+    kinds: dict[str, KindCounts] = field(default_factory=dict)
+    registries: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: SourceCounts) -> None:
+        """Count what another batch saw too."""
+        for kind, source in other.kinds.items():
+            self.kinds.setdefault(kind, KindCounts()).add(source)
+        self.registries += other.registries
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedBatch:
+    """A batch of servers: their rows of every table, and what was seen of them."""
+
+    blocks: Mapping[str, EncodedBlock]
+    seen: SourceCounts
+
+    @property
+    def servers(self) -> int:
+        """How many servers it holds."""
+        return self.blocks[SERVERS.name].rows
+
+
+@dataclass(frozen=True, slots=True)
+class RowExporter:
+    """Prints by up to so many processes, which read the store at a URL; by one, in this process."""
+
+    url: str = ""
+    processes: int = 1
+
+    def pages(
+        self, store: Store, run_id: str, *, comparable: bool, hidden: Collection[ServerId] = ()
+    ) -> Iterator[ExportedBatch]:
+        """The pages of a run, which are the same however many processes print them; raise UnknownRun.
+
+        `hidden` servers are left out. Raise PressBroken when a process fails.
+        """
+        row = store.find_run(run_id)
+        if row is None:
+            raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
+        batches = _batches(store.list_planned_servers(run_id), hidden)
+        processes = min(self.processes, len(batches) * BATCH_SIZE // SERVERS_PER_WORKER) if self.url else 1
+        if processes <= 1:
+            return _pages(store, row, batches, comparable=comparable)
+        order = {"url": self.url, "run": run_id, "comparable": comparable, "hidden": sorted(hidden), "of": processes}
+        return read_worker_pages("publish.datasets", [{**order, "number": number} for number in range(processes)])
+
+
+def _pages(
+    store: Store, row: RunRow, batches: Iterable[Sequence[ServerId]], *, comparable: bool
+) -> Iterator[ExportedBatch]:
+    judged = is_current_code(row.run.pins)
+    for batch in batches:
+        yield _page(
+            read_public_servers(store, row.run.id, until=row.published_at, servers=batch), judged, comparable=comparable
+        )
+
+
+def _page(servers: Iterable[PublicServer], judged: bool, *, comparable: bool) -> ExportedBatch:
+    rows: dict[str, list[Any]] = {table.name: [] for table in TABLES}
+    seen = SourceCounts()
+    for server in servers:
+        _look(server, seen)
+        for name, found in make_server_rows(server, assess_dossier(server.dossier) if judged else None).items():
+            rows[name] += found
+    return ExportedBatch(
+        {table.name: encode_block(table, rows[table.name], comparable=comparable) for table in TABLES}, seen
+    )
+
+
+def _look(server: PublicServer, seen: SourceCounts) -> None:
+    seen.registries.update(server.dossier.server.seen_in)
+    for kind, record in server.dossier.records.items():
+        absent = isinstance(record.content, Absent)
+        one = KindCounts(not absent, absent, record.observed_at, record.observed_at)
+        seen.kinds.setdefault(kind, KindCounts()).add(one)
+
+
+def _batches(servers: Sequence[ServerId], hidden: Collection[ServerId]) -> list[Sequence[ServerId]]:
+    ordered = sorted(set(servers) - set(hidden))
+    return [ordered[start : start + BATCH_SIZE] for start in range(0, len(ordered), BATCH_SIZE)]
+
+
+def serve_worker(order: IO[bytes], out: IO[bytes]) -> None:
+    """What a process does: read one order, write its pages and that they are all."""
+    asked = json.loads(order.read())
+    store = open_store(asked["url"])
+    try:
+        row = store.find_run(asked["run"])
+        if row is None:
+            raise UnknownRun(f"no run {asked['run']}")
+        servers = store.list_planned_servers(row.run.id)
+        batches = islice(_batches(servers, asked["hidden"]), asked["number"], None, asked["of"])
+        write_pages(_pages(store, row, batches, comparable=asked["comparable"]), out)
+    finally:
+        store.close()

@@ -1,0 +1,73 @@
+"""What single rules answered about a server, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from evidence.canonical import canonical_json
+from evidence.model import Absent, Reason, ServerId
+from publish.datasets.format.columns import Row
+from publish.disclosure import private_rule_ids
+from scoring.engine import catalogue
+from scoring.engine.assessment import Assessment, Question
+from scoring.engine.rule import discover_rules
+from scoring.engine.walk import Pages
+from scoring.results.outcome import NotMeasured, Outcome
+
+
+def make_outcome_rows(server: ServerId, assessment: Assessment) -> Iterator[Row]:
+    """The answers about one server. A rule has no row where what it reads is absent as a whole.
+
+    Over other pages than all a question has a row only where that gave another answer.
+    """
+    absent = {kind for kind in _kinds() if isinstance(assessment.dossier.read(kind), Absent)}
+    for question, reads, params in _shown():
+        outcome = assessment.outcomes[question]
+        if _is_shown(question, outcome, reads in absent, assessment):
+            pages = question.pages.value
+            yield {"server": server, "rule": question.rule, "params": params, "pages": pages, **_answer(outcome)}
+
+
+@cache
+def _shown() -> tuple[tuple[Question, str, str], ...]:
+    """What may be told of: each question with the kind that its rule reads, and its parameters as JSON."""
+    return tuple(
+        (question, discover_rules()[question.rule].reads, canonical_json(dict(question.params)).decode())
+        for question in sorted(catalogue.list_questions(), key=lambda one: (one.rule, one.params, one.pages))
+        if question.rule not in private_rule_ids()
+    )
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset(reads for _, reads, _ in _shown())
+
+
+def _is_shown(question: Question, outcome: Outcome, is_absent: bool, assessment: Assessment) -> bool:
+    if question.pages is Pages.ALL:
+        return not is_absent
+    if question.pages is Pages.SOURCE:
+        return not isinstance(outcome, NotMeasured) or outcome.reason not in _SILENT
+    return not is_absent and outcome != assessment.outcomes.get(question.over_all_pages)
+
+
+def _answer(outcome: Outcome) -> Mapping[str, Any]:
+    if isinstance(outcome, NotMeasured):
+        counts = dict.fromkeys(("checked", "findings", "tolerated", "skipped"))
+        return {"state": "not_measured", "not_measured": outcome.reason, "detail": outcome.detail, **counts}
+    tolerated = sum(finding.tolerated for finding in outcome.findings)
+    return {
+        "state": "measured",
+        "not_measured": None,
+        "detail": None,
+        "checked": outcome.checked,
+        "findings": len(outcome.findings) - tolerated,
+        "tolerated": tolerated,
+        "skipped": len(outcome.skipped),
+    }
+
+
+_SILENT = frozenset({"not_needed", "nothing_to_check", *(reason.value for reason in Reason)})
+"""Why nobody looked into the source in place of something else; table `evidence` says it of the source."""

@@ -1,0 +1,243 @@
+"""One server as rows of every table: what anybody may see of it, and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Context, Decimal
+from typing import Any, Final, TypeAlias
+
+from evidence.canonical import canonical_json
+from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_text
+from evidence.model import Absent, Dossier, Record, Server
+from publish.datasets.format.columns import Row, Type
+from publish.datasets.format.tables import (
+    BODIES,
+    DIMENSIONS,
+    EVIDENCE,
+    LINES,
+    OUTCOMES,
+    SCORECARDS,
+    SERVERS,
+    TABLES,
+    TABLES_BY_NAME,
+)
+from publish.datasets.rows.evidence_bodies import PublishedBody, publish_bodies
+from publish.datasets.rows.rule_outcomes import make_outcome_rows
+from publish.formats.csv_columns import PROJECT_COLUMNS
+from publish.public_servers import PublicServer
+from publish.run_summary import summarize_server
+from scoring import receipt
+from scoring.engine.assessment import Assessment
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+
+ServerRows: TypeAlias = Mapping[str, Sequence[Row]]
+"""The rows of one server by table."""
+
+MAX_DECIMALS: Final = 28
+"""Decimals that are kept of a number: what a mean has beyond them is no figure of anybody's."""
+
+_WIDE: Final = Context(prec=60)
+_LAST: Final = Decimal(1).scaleb(-MAX_DECIMALS)
+_TEXTS: Final = {
+    table.name: frozenset(column.name for column in table.columns if column.type in {Type.TEXT, Type.JSON})
+    for table in TABLES
+}
+
+
+def make_server_rows(published: PublicServer, assessment: Assessment | None) -> ServerRows:
+    """The rows of one server. Without an assessment nothing is told of what single rules answered."""
+    out = publish_bodies(published.dossier.records)
+    cited = {published.dossier.records[kind].digest: body.digest for kind, body in out.items()}
+    cards = [receipt.decode_scorecard(card.body) for card in published.cards]
+    server = published.dossier.server
+    sheet = {
+        SERVERS.name: [make_server_row(published.dossier)],
+        **make_receipt_rows(cards, cited),
+        OUTCOMES.name: list(make_outcome_rows(server.id, assessment)) if assessment else [],
+        EVIDENCE.name: [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())],
+    }
+    return {
+        **mask_secrets(sheet),
+        BODIES.name: [_body(server, kind, body) for kind, body in out.items() if body.content is not None],
+    }
+
+
+def make_receipt_rows(cards: Iterable[Scorecard], cited: Mapping[str, str] | None = None) -> dict[str, list[Row]]:
+    """The rows of receipts: `scorecards`, `dimension_scores` and `lines`. `cited` renames digests of evidence."""
+    found: dict[str, list[Row]] = {SCORECARDS.name: [], DIMENSIONS.name: [], LINES.name: []}
+    for card in cards:
+        key = {"server": card.server, "rubric": card.rubric, "version": card.version}
+        found[SCORECARDS.name].append({**key, **_scorecard(card)})
+        found[DIMENSIONS.name] += [{**key, **row} for row in _parts(card)]
+        found[LINES.name] += [{**key, **row} for row in _lines(card, cited or {})]
+    return found
+
+
+def format_decimal(value: Decimal) -> str:
+    """A number as a text with at most `PLACES` decimals, without an exponent."""
+    exponent = value.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
+        value = value.quantize(_LAST, context=_WIDE).normalize(_WIDE)
+    return format(value, "f")
+
+
+def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """The rows with every secret in their texts masked, and without lone surrogates, which no file holds."""
+    said = {value for rows in sheet.values() for row in rows for value in row.values() if isinstance(value, str)}
+    if are_free_of_secrets(said) and not any(_is_broken(text) for text in said):
+        return sheet
+    return {
+        name: [_masked(row, _TEXTS[name]) for row in rows] if name in TABLES_BY_NAME else rows
+        for name, rows in sheet.items()
+    }
+
+
+def make_server_row(dossier: Dossier) -> Row:
+    """The row of a server, from its evidence."""
+    server = dossier.server
+    row = summarize_server(dossier, ())
+    facts = {name: fact(dossier.records) or None for name, _, fact in PROJECT_COLUMNS}
+    numbers = {column.name for column in SERVERS.columns if column.type is Type.INTEGER}
+    return {
+        "server": server.id,
+        "ref": server.ref,
+        "name": server.name,
+        "seen_in": sorted(server.seen_in),
+        "state": row.state.name.lower(),
+        "reason": row.reason.value if row.reason else None,
+        "detail": row.detail if row.reason else None,
+        "tools": row.tools,
+        **{name: int(text) if text and name in numbers else text for name, text in facts.items()},
+    }
+
+
+def _scorecard(card: Scorecard) -> dict[str, Any]:
+    return {
+        "as_of": card.as_of.isoformat(),
+        "source_version": card.source_version,
+        **_result("score", card.score),
+        "grade": card.grade,
+        "coverage": format_decimal(card.coverage),
+        "floor": format_decimal(card.floor),
+        "ceiling": format_decimal(card.ceiling),
+        "caveats": _json(list(card.caveats)),
+        "facts": _json(dict(card.facts)),
+    }
+
+
+def _parts(card: Scorecard) -> Iterator[dict[str, Any]]:
+    for dimension in card.dimensions:
+        yield {
+            **_part(dimension, dimension.name, None),
+            "status": dimension.status,
+            "checked": None,
+            "floor": None,
+            "ceiling": None,
+        }
+        for part in dimension.components:
+            yield {
+                **_part(part, dimension.name, part.name),
+                "status": "not_testable" if isinstance(part.result, NotMeasured) else "measured",
+                "checked": part.checked,
+                "floor": format_decimal(part.floor),
+                "ceiling": format_decimal(part.ceiling),
+            }
+
+
+def _part(part: DimensionScore | ComponentScore, dimension: str, component: str | None) -> dict[str, Any]:
+    return {
+        "dimension": dimension,
+        "component": component,
+        "base_weight": format_decimal(part.base_weight),
+        "effective_weight": format_decimal(part.effective_weight),
+        **_result("result", part.result),
+    }
+
+
+def _lines(card: Scorecard, cited: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    yield from _place(None, None, card.lines, cited)
+    for dimension in card.dimensions:
+        yield from _place(dimension.name, None, dimension.lines, cited)
+        for part in dimension.components:
+            yield from _place(dimension.name, part.name, part.lines, cited)
+
+
+def _place(
+    dimension: str | None, component: str | None, lines: Sequence[Line], cited: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    for position, line in enumerate(lines):
+        yield {
+            "dimension": dimension,
+            "component": component,
+            "position": position,
+            "cites": line.cites,
+            "points": format_decimal(line.points),
+            "why": line.why,
+            "rule": line.rule,
+            "at": line.at,
+            "severity": line.severity,
+            "evidence": cited.get(line.evidence, line.evidence),
+        }
+
+
+def _result(name: str, value: Decimal | NotMeasured) -> dict[str, str | None]:
+    if isinstance(value, NotMeasured):
+        return {name: None, "not_measured": value.reason, "detail": value.detail}
+    return {name: format_decimal(value), "not_measured": None, "detail": None}
+
+
+def _evidence(record: Record, body: PublishedBody) -> Row:
+    content = record.content
+    absent = content if isinstance(content, Absent) else None
+    return {
+        "server": record.server,
+        "kind": record.kind,
+        "schema": record.schema,
+        "collector": record.collector,
+        "collector_version": record.collector_version,
+        "observed_at": record.observed_at.isoformat(),
+        "observation": _json(dict(record.observation)),
+        "state": "absent" if absent else "observed",
+        "reason": absent.reason.value if absent else None,
+        "detail": absent.detail if absent else None,
+        "digest": body.digest,
+        "canonical": body.canonical,
+        "body": body.state.value,
+        "body_reason": body.why,
+        "bytes": body.size,
+    }
+
+
+def _body(server: Server, kind: str, body: PublishedBody) -> Row:
+    content = body.content or b""
+    try:
+        encoding, text = "utf-8", content.decode()
+    except UnicodeDecodeError:
+        encoding, text = "base64", base64.b64encode(content).decode()
+    return {"server": server.id, "kind": kind, "digest": body.digest, "encoding": encoding, "body": text}
+
+
+def _json(value: Any) -> str:
+    """Canonical JSON; texts that have no such form, of lone surrogates, are escaped."""
+    try:
+        return canonical_json(value).decode()
+    except ValueError:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _masked(row: Row, texts: frozenset[str]) -> Row:
+    return {
+        name: _whole(scrub_text(value)) if name in texts and isinstance(value, str) else value
+        for name, value in row.items()
+    }
+
+
+def _is_broken(text: str) -> bool:
+    return not text.isascii() and _whole(text) != text
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,240 @@
+"""Reading a snapshot that a stranger may have made: nothing in it is trusted, and memory stays bounded."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from publish.datasets.format.columns import Column, Row, Type
+from publish.datasets.format.tables import JSONL, Table, table_file_name
+from publish.datasets.snapshot.manifest import FILE_NAME, MANIFEST, Manifest, NotASnapshot, decode_manifest
+
+MANIFEST_LIMIT: Final = 4 * 2**20
+DOCUMENT_LIMIT: Final = 8 * 2**20
+LINE_LIMIT: Final = 16 * 2**20
+BULKY_LINE_LIMIT: Final = 64 * 2**20
+"""Bytes of the longest row, and of that of a bulky table: the largest body, escaped."""
+SERVER_LIMIT: Final = 64 * 2**20
+BULKY_SERVER_LIMIT: Final = 128 * 2**20
+"""Bytes of all rows of one server in one table, and in a bulky one."""
+MAX_UNPACK_RATIO: Final = 600
+"""How many times its size a file may grow to when it is unpacked. Ours grow some 60 times."""
+_ALWAYS: Final = 64 * 2**20
+_CHUNK: Final = 2**20
+_HEAD: Final = b'{"server":"'
+
+Lines: TypeAlias = Sequence[bytes]
+
+
+class UnreadableFile(ValueError):
+    """A file of a snapshot cannot be read; the message names it, what was expected and what was found."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(name, why)  # both, so that it travels between processes
+        self.name = name
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSnapshot:
+    """A folder with a manifest that can be read."""
+
+    folder: Path
+    manifest: Manifest
+
+    def lines(self, table: Table) -> Iterator[tuple[str, bytes]]:
+        """Each line of a table with the server that it is about, sorted by that; raise Unreadable."""
+        name = table_file_name(table, JSONL)
+        before = ""
+        longest = BULKY_LINE_LIMIT if table.bulky else LINE_LIMIT
+        for number, line in enumerate(self._lines(name, longest), 1):
+            server = _server_of(line)
+            if server is None:
+                raise UnreadableFile(name, f"a row that begins with its server expected in line {number}")
+            if server < before:
+                raise UnreadableFile(
+                    name, f"rows sorted by server expected, found {server} after {before} in line {number}"
+                )
+            before = server
+            yield server, line
+
+    def rows(self, table: Table) -> Iterator[Row]:
+        """Each row of a table; raise Unreadable."""
+        for _, line in self.lines(table):
+            yield parse_row(table, line, comparable=self.manifest.comparable)
+
+    def servers(self, tables: Sequence[Table]) -> Iterator[tuple[str, Mapping[str, Lines]]]:
+        """The lines of each server in these tables together, by server; raise Unreadable."""
+        sources = {table.name: _grouped(table, self.lines(table)) for table in tables}
+        heads = {name: next(source, None) for name, source in sources.items()}
+        while waiting := [head[0] for head in heads.values() if head]:
+            server = min(waiting)
+            found: dict[str, Lines] = {}
+            for name, head in heads.items():
+                if head and head[0] == server:
+                    found[name] = head[1]
+                    heads[name] = next(sources[name], None)
+            yield server, found
+
+    def document(self, name: str) -> Any:
+        """A JSON document of the snapshot; raise Unreadable."""
+        data = read_small_file(self.folder, name, DOCUMENT_LIMIT)
+        try:
+            return orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise UnreadableFile(name, f"JSON expected: {error}") from error
+
+    def _lines(self, name: str, longest: int) -> Iterator[bytes]:
+        declared = self.manifest.by_name.get(name)
+        most = declared.rows if declared and declared.rows is not None else 0
+        for number, line in enumerate(unpack_lines(self.folder, name, longest), 1):
+            if number > most:
+                raise UnreadableFile(name, f"{most} rows expected, found more")
+            yield line
+
+
+def open_snapshot(folder: Path) -> OpenedSnapshot:
+    """A folder that holds a snapshot; raise NotASnapshot on any other."""
+    if not folder.is_dir():
+        raise NotASnapshot(f"the folder of a snapshot expected, found no folder at {folder}")
+    try:
+        data = read_small_file(folder, MANIFEST, MANIFEST_LIMIT)
+    except (UnreadableFile, FileNotFoundError) as error:
+        raise NotASnapshot(f"{MANIFEST} expected in {folder}: {error}") from error
+    return OpenedSnapshot(folder, decode_manifest(data))
+
+
+def open_plain_file(folder: Path, name: str) -> BufferedReader:
+    """A plain file of a folder, never a link or a device; raise Unreadable, or FileNotFoundError."""
+    if not FILE_NAME.fullmatch(name):
+        raise UnreadableFile(name[:100], "the plain name of a file expected")
+    try:
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnreadableFile(name, f"a plain file expected: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnreadableFile(name, "a plain file expected, found a folder or a device")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_small_file(folder: Path, name: str, limit: int) -> bytes:
+    """A small file; raise Unreadable when it is larger than that, or FileNotFoundError."""
+    with open_plain_file(folder, name) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise UnreadableFile(name, f"at most {limit} bytes expected")
+    return data
+
+
+def unpack_file(folder: Path, name: str) -> Iterator[bytes]:
+    """A file without its gzip, piece by piece; raise Unreadable on damage and on what unpacks to too much."""
+    try:
+        with open_plain_file(folder, name) as file:
+            most = max(_ALWAYS, MAX_UNPACK_RATIO * os.fstat(file.fileno()).st_size)
+            total = 0
+            with gzip.GzipFile(fileobj=file) as unzipped:
+                while piece := unzipped.read1(_CHUNK):
+                    total += len(piece)
+                    if total > most:
+                        raise UnreadableFile(name, f"it unpacks to more than {MAX_UNPACK_RATIO} times its size")
+                    yield piece
+    except FileNotFoundError as error:
+        raise UnreadableFile(name, "it is missing") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableFile(name, f"it cannot be unpacked: {error}") from error
+
+
+def unpack_lines(folder: Path, name: str, longest: int) -> Iterator[bytes]:
+    """The lines of a file with gzip, without their ends; raise Unreadable, also on a line that is too long."""
+    held: list[bytes] = []
+    size = 0
+    for piece in unpack_file(folder, name):
+        first, *others = piece.split(b"\n")
+        held.append(first)
+        size += len(first)
+        if size > longest:
+            raise UnreadableFile(name, f"lines of at most {longest} bytes expected")
+        if not others:
+            continue
+        yield b"".join(held)
+        yield from others[:-1]
+        held, size = [others[-1]], len(others[-1])
+    if size:
+        raise UnreadableFile(name, "a whole line expected at its end")
+
+
+def parse_row(table: Table, line: bytes, *, comparable: bool) -> Row:
+    """The row of a line, with exactly the columns of its table and values of their types; raise Unreadable."""
+    name = table_file_name(table, JSONL)
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise UnreadableFile(name, f"a row in JSON expected: {error}") from error
+    columns = table.shown(comparable=comparable)
+    if not isinstance(row, dict) or list(row) != [column.name for column in columns]:
+        found = ", ".join(row)[:200] if isinstance(row, dict) else type(row).__name__
+        raise UnreadableFile(name, f"the columns of {table.name} expected in their order, found {found}")
+    for column in columns:
+        if not _fits(column, row[column.name]):
+            what = f"{column.type.value}{' or null' if column.nullable else ''}"
+            found = str(row[column.name])[:80]
+            raise UnreadableFile(
+                name, f"{what} expected in `{column.name}` of {str(row['server'])[:40]}, found {found!r}"
+            )
+    return row
+
+
+_DECIMAL: Final = re.compile(r"-?[0-9]{1,10}(\.[0-9]{1,28})?")
+_INT64: Final = 2**63
+
+
+def _fits(column: Column, value: Any) -> bool:
+    if value is None:
+        return column.nullable
+    if column.type is Type.TEXTS:
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if column.type is Type.INTEGER:
+        return type(value) is int and abs(value) < _INT64
+    if column.type is Type.BOOLEAN:
+        return isinstance(value, bool)
+    if not isinstance(value, str):
+        return False
+    return column.type is not Type.DECIMAL or _DECIMAL.fullmatch(value) is not None
+
+
+def _server_of(line: bytes) -> str | None:
+    if not line.startswith(_HEAD):
+        return None
+    end = line.find(b'"', len(_HEAD), len(_HEAD) + 100)
+    return line[len(_HEAD) : end].decode("utf-8", "replace") if end > 0 else None
+
+
+def _grouped(table: Table, lines: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, Lines]]:
+    most = BULKY_SERVER_LIMIT if table.bulky else SERVER_LIMIT
+    for server, group in groupby(lines, key=lambda pair: pair[0]):
+        found, size = list[bytes](), 0
+        for _, line in group:
+            size += len(line)
+            if size > most:
+                raise UnreadableFile(
+                    table_file_name(table, JSONL), f"at most {most} bytes of rows expected of {server}"
+                )
+            found.append(line)
+        yield server, found

@@ -1,0 +1,175 @@
+"""Whether the other files of a table say what its JSON Lines say, which is what scores are recomputed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+
+from publish.datasets.format.table_files import EncodedBlock, encode_csv_head
+from publish.datasets.format.tables import CSV, PARQUET, TABLES, TABLES_BY_NAME, Table, table_file_name
+from publish.datasets.snapshot.reader import OpenedSnapshot, UnreadableFile, unpack_file
+from publish.datasets.verification.parquet_rows import ParquetRows
+from publish.datasets.verification.problems import Problem, ProblemKind, show_value
+
+
+class OtherFormats:
+    """The Parquet and CSV files of a snapshot, read in step with the rows of its JSON Lines.
+
+    After its first difference, or when it cannot be read, a file is not read further. `unproven` says of which tables
+    the Parquet file is not to be read at all, and why.
+    """
+
+    def __init__(self, opened: OpenedSnapshot, unproven: Mapping[str, str]) -> None:
+        self._parquet: dict[str, _Parquet] = {}
+        self._csv: dict[str, _Csv] = {}
+        self._early = [
+            _unreadable(table_file_name(TABLES_BY_NAME[name], PARQUET), why) for name, why in unproven.items()
+        ]
+        for table in TABLES:
+            if table.name not in unproven:
+                self._open_parquet(table, opened)
+            if CSV in table.formats:
+                self._csv[table.name] = _Csv(table, opened)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for reader in self._parquet.values():
+            reader.close()
+
+    def compare(self, table: Table, block: EncodedBlock) -> Iterator[Problem]:
+        """What the other files of a table say otherwise of some rows."""
+        while self._early:
+            yield self._early.pop()
+        for readers in (self._parquet, self._csv):
+            reader = readers.get(table.name)
+            if reader is not None and (wrong := reader.differs(block)) is not None:
+                yield wrong
+                del readers[table.name]
+
+    def rest(self) -> Iterator[Problem]:
+        """What the other files hold beyond all rows."""
+        yield from self._early
+        for readers in (self._parquet, self._csv):
+            for reader in readers.values():
+                if (wrong := reader.more()) is not None:
+                    yield wrong
+
+    def _open_parquet(self, table: Table, opened: OpenedSnapshot) -> None:
+        try:
+            rows = ParquetRows(opened.folder, table, comparable=opened.manifest.comparable)
+        except FileNotFoundError:
+            pass  # named with the files
+        except UnreadableFile as error:
+            self._early.append(_unreadable(error.name, error.why))
+        else:
+            self._parquet[table.name] = _Parquet(rows)
+
+
+class _Parquet:
+    def __init__(self, rows: ParquetRows) -> None:
+        self.name = rows.name
+        self._source = rows
+        self._batches = iter(rows)
+        self._held: list[pa.RecordBatch] = []
+        self._rows = self._done = 0
+
+    def differs(self, block: EncodedBlock) -> Problem | None:
+        if not self._source.is_of_table:
+            return _problem(ProblemKind.FORMS, self.name, "the columns of its table", "others")
+        try:
+            found = self._take(block.rows, 2 * block.batch.nbytes + self._source.limit)
+        except UnreadableFile as error:
+            return _unreadable(self.name, error.why)
+        expected = pa.Table.from_batches([block.batch])
+        if found.num_rows == block.rows and found.equals(expected):
+            self._done += block.rows
+            return None
+        return self._first_difference(expected, found)
+
+    def _first_difference(self, expected: pa.Table, found: pa.Table) -> Problem:
+        for at, (one, other) in enumerate(zip(expected.to_pylist(), found.to_pylist(), strict=False)):
+            for name, value in one.items():
+                if other[name] != value:
+                    where = f"row {self._done + at + 1} {name}"
+                    return _problem(ProblemKind.FORMS, self.name, str(value), other[name], at=where)
+        rows = (f"{self._done + one.num_rows} rows" for one in (expected, found))
+        return _problem(ProblemKind.FORMS, self.name, next(rows), next(rows))
+
+    def more(self) -> Problem | None:
+        try:
+            more = self._take(1, self._source.limit).num_rows
+        except UnreadableFile as error:
+            return _unreadable(self.name, error.why)
+        return _problem(ProblemKind.FORMS, self.name, f"{self._done} rows", "more") if more else None
+
+    def close(self) -> None:
+        self._source.close()
+
+    def _take(self, count: int, most: int) -> pa.Table:
+        """The next rows, fewer at the end, and fewer where they hold more bytes than that."""
+        size = 0
+        while self._rows < count and size <= most and (batch := next(self._batches, None)) is not None:
+            self._held.append(batch)
+            self._rows += batch.num_rows
+            size += batch.nbytes
+        held = pa.Table.from_batches(self._held, self._source.schema)
+        rest = held.slice(count)
+        self._held, self._rows = rest.to_batches(), rest.num_rows
+        return held.slice(0, count)
+
+
+class _Csv:
+    def __init__(self, table: Table, opened: OpenedSnapshot) -> None:
+        self.name = table_file_name(table, CSV)
+        self._pieces = unpack_file(opened.folder, self.name)
+        self._held = b""
+        self._done = 0
+        self._head = encode_csv_head(table, comparable=opened.manifest.comparable)
+
+    def differs(self, block: EncodedBlock) -> Problem | None:
+        try:
+            head, self._head = self._head, b""
+            expected = head + block.csv
+            found = self._take(len(expected))
+        except UnreadableFile as error:
+            return _unreadable(self.name, error.why)
+        if found == expected:
+            self._done += block.rows
+            return None
+        lines = zip(expected.split(b"\n"), found.split(b"\n"), strict=False)
+        number, (one, other) = next((at, pair) for at, pair in enumerate(lines) if pair[0] != pair[1])
+        at = f"line {number + self._done + (not head) + 1}"
+        return _problem(
+            ProblemKind.FORMS, self.name, one.decode("utf-8", "replace"), other.decode("utf-8", "replace"), at=at
+        )
+
+    def more(self) -> Problem | None:
+        try:
+            more = self._take(len(self._head) + 1)[len(self._head) :]
+        except UnreadableFile as error:
+            return _unreadable(self.name, error.why)
+        return _problem(ProblemKind.FORMS, self.name, f"{self._done} rows", "more") if more else None
+
+    def _take(self, count: int) -> bytes:
+        parts, size = [self._held], len(self._held)
+        while size < count and (piece := next(self._pieces, b"")):
+            parts.append(piece)
+            size += len(piece)
+        whole = b"".join(parts)
+        self._held = whole[count:]
+        return whole[:count]
+
+
+def _problem(fault: ProblemKind, name: str, expected: str, found: object, *, at: str = "") -> Problem:
+    return Problem(fault=fault, file=name, at=at, expected=show_value(expected), found=show_value(found))
+
+
+def _unreadable(name: str, why: str) -> Problem:
+    return _problem(ProblemKind.UNREADABLE, name, "rows that can be read", why)

@@ -1,0 +1,66 @@
+"""What can be wrong with a snapshot: each kind by name, with a code of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+
+class ProblemKind(IntEnum):
+    """What is wrong. The number is the exit code of `hallmark verify`, the lowest of all that were found."""
+
+    UNREADABLE = 10
+    SIGNATURE = 11
+    MISSING_FILE = 12
+    EXTRA_FILE = 13
+    CHANGED_FILE = 14
+    SUMS = 15
+    ROWS = 16
+    METHODOLOGY = 17
+    EVIDENCE = 18
+    SCORE = 19
+    FORMS = 20
+
+    @property
+    def word(self) -> str:
+        """Its name for people and programs."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong: where, what was expected, and what was found. Parts that do not apply are empty."""
+
+    fault: ProblemKind
+    file: str
+    expected: str
+    found: str
+    server: str = ""
+    rubric: str = ""
+    at: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The problem as JSON values."""
+        return {
+            "fault": self.fault.word,
+            "code": int(self.fault),
+            "file": self.file,
+            "server": self.server or None,
+            "rubric": self.rubric or None,
+            "at": self.at or None,
+            "expected": self.expected,
+            "found": self.found,
+        }
+
+    def __str__(self) -> str:
+        where = " ".join(part for part in (self.file, self.server, self.rubric, self.at) if part)
+        return f"{self.fault.word.replace('_', ' ')}: {where}: expected {self.expected}, found {self.found}"
+
+
+def show_value(value: object) -> str:
+    """A value of a stranger in a message: short, on one line, none where there is none."""
+    if value is None:
+        return "none"
+    text = str(value)
+    return ascii(text[:160])[1:-1] + ("…" if len(text) > 160 else "")

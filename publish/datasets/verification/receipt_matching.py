@@ -1,0 +1,133 @@
+"""Receipts as rows of a dataset, compared: what is withheld counts as one sum in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from publish.datasets.format.columns import Row
+from publish.datasets.format.tables import DIMENSIONS, LINES, SCORECARDS
+from publish.disclosure import WITHHELD
+
+Place: TypeAlias = tuple[str | None, str | None]
+"""Dimension and component of a line; none of both on the receipt itself."""
+
+Mismatch: TypeAlias = tuple[str, Any, Any]
+"""Where two receipts differ, what was expected and what was found."""
+
+WHOLE_RECEIPT: Final[Place] = (None, None)
+_KEY: Final = frozenset({"server", "rubric", "version", "as_of"})
+_OF_LINE: Final = ("cites", "points", "why", "rule", "at", "severity", "evidence")
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptRows:
+    """The rows of one receipt."""
+
+    card: Row
+    parts: Sequence[Row]
+    lines: Sequence[Row]
+
+    @property
+    def server(self) -> str:
+        """Whose it is."""
+        return str(self.card["server"])
+
+    @property
+    def name(self) -> str:
+        """The rubric with its version."""
+        return f"{self.card['rubric']}@{self.card['version']}"
+
+    @property
+    def places(self) -> dict[Place, list[Row]]:
+        """The lines of each place, in their order."""
+        found: dict[Place, list[Row]] = {}
+        for line in self.lines:
+            found.setdefault((line["dimension"], line["component"]), []).append(line)
+        return found
+
+    @property
+    def by_part(self) -> dict[Place, Row]:
+        """The rows of dimensions and components by their place."""
+        return {(row["dimension"], row["component"]): row for row in self.parts}
+
+
+def group_receipts(rows: Mapping[str, Sequence[Row]]) -> list[ReceiptRows]:
+    """The receipts of one server, from its rows."""
+    parts, lines = (_by_card(rows.get(table.name, ())) for table in (DIMENSIONS, LINES))
+    return [
+        ReceiptRows(row, parts.get(_card(row), ()), lines.get(_card(row), ())) for row in rows.get(SCORECARDS.name, ())
+    ]
+
+
+def find_first_difference(mine: ReceiptRows, published: ReceiptRows) -> Mismatch | None:
+    """The first thing in which two receipts differ, the result before the parts and the parts before the lines."""
+    return next(find_differences(mine, published), None)
+
+
+def find_differences(mine: ReceiptRows, published: ReceiptRows) -> Iterator[Mismatch]:
+    """Everything in which two receipts differ."""
+    yield from compare_rows("", mine.card, published.card)
+    ours, theirs = mine.by_part, published.by_part
+    for place in (*ours, *(one for one in theirs if one not in ours)):
+        yield from compare_part(place, ours.get(place), theirs.get(place))
+    mine_lines, their_lines = mine.places, published.places
+    for place in (*mine_lines, *(one for one in their_lines if one not in mine_lines)):
+        yield from compare_lines(place, mine_lines.get(place, ()), their_lines.get(place, ()))
+
+
+def compare_part(place: Place, mine: Row | None, published: Row | None) -> Iterator[Mismatch]:
+    """In what the rows of a dimension or a component differ."""
+    if mine is None or published is None:
+        yield _at(place), mine and "a row", published and "a row"
+    else:
+        yield from compare_rows(f"{_at(place)} ", mine, published)
+
+
+def compare_rows(at: str, mine: Row, published: Row) -> Iterator[Mismatch]:
+    """In what two rows differ, numbers as numbers."""
+    for name, value in mine.items():
+        if name not in _KEY and value != published[name]:
+            yield f"{at}{name}", value, published[name]
+
+
+def compare_lines(place: Place, mine: Sequence[Row], published: Sequence[Row]) -> Iterator[Mismatch]:
+    """In what the lines of one place differ; of those that are withheld only the sum of their points is compared."""
+    ours, theirs = _told(mine), _told(published)
+    at = f"{_at(place)} lines".strip()
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+        if one != other:
+            name = next(name for name, left, right in zip(_OF_LINE, one, other, strict=True) if left != right)
+            index = _OF_LINE.index(name)
+            yield f"{at} {number} {name}", one[index], other[index]
+            return
+    if len(ours) != len(theirs):
+        yield at, f"{len(ours)} lines", f"{len(theirs)} lines"
+    if (here := sum_withheld(mine)) != (there := sum_withheld(published)):
+        yield f"{at} withheld points", here, there
+
+
+def sum_withheld(lines: Sequence[Row]) -> Decimal:
+    """The points of what is not disclosed in one place; 0 when there is nothing."""
+    return sum((Decimal(line["points"]) for line in lines if line["cites"] == WITHHELD), Decimal(0))
+
+
+def _told(lines: Sequence[Row]) -> list[tuple[Any, ...]]:
+    return [tuple(line[name] for name in _OF_LINE) for line in lines if line["cites"] != WITHHELD]
+
+
+def _at(place: Place) -> str:
+    return ".".join(part for part in place if part)
+
+
+def _by_card(rows: Sequence[Row]) -> dict[tuple[str, int], list[Row]]:
+    found: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        found.setdefault(_card(row), []).append(row)
+    return found
+
+
+def _card(row: Row) -> tuple[str, int]:
+    return row["rubric"], row["version"]

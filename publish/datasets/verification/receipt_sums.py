@@ -1,0 +1,73 @@
+"""A receipt added up from its own lines, as far as that goes without knowing its evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from publish.datasets.rows.server_rows import format_decimal
+from publish.datasets.verification.receipt_matching import WHOLE_RECEIPT, Mismatch, ReceiptRows
+from scoring.engine import catalogue
+from scoring.receipt import START_FACT
+from scoring.results import arithmetic, weighting
+
+
+def find_wrong_sum(receipt: ReceiptRows) -> Mismatch | None:
+    """Where a receipt does not add up; None when it does."""
+    return next(_wrong(receipt), None)
+
+
+def _wrong(receipt: ReceiptRows) -> Iterator[Mismatch]:
+    yield from _wrong_components(receipt)
+    score = receipt.card["score"]
+    if score is None:
+        if receipt.card["not_measured"] is None:
+            yield "not_measured", "a reason where there is no score", None
+        return
+    total = sum((Decimal(line["points"]) for line in receipt.places.get(WHOLE_RECEIPT, ())), _start(receipt))
+    if format_decimal(arithmetic.normalize_decimal(total)) != format_decimal(
+        arithmetic.normalize_decimal(Decimal(score))
+    ):
+        yield "score", f"{format_decimal(total)}, the sum of its lines", score
+    yield from _wrong_grade(receipt, Decimal(score))
+
+
+def _start(receipt: ReceiptRows) -> Decimal:
+    """The points that it starts with: of a weighted receipt none, since its lines are what its parts bring."""
+    try:
+        return Decimal(str(read_facts(receipt).get(START_FACT, "0")))
+    except InvalidOperation:
+        return Decimal(0)
+
+
+def read_facts(receipt: ReceiptRows) -> dict[str, Any]:
+    """The figures of a receipt; empty when they are no JSON object."""
+    try:
+        found = json.loads(receipt.card["facts"])
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _wrong_components(receipt: ReceiptRows) -> Iterator[Mismatch]:
+    """Components whose lines do not give their result: ten plus the points."""
+    places = receipt.places
+    for place, row in receipt.by_part.items():
+        if place[1] is None or row["result"] is None:
+            continue
+        total = sum((Decimal(line["points"]) for line in places.get(place, ())), weighting.FULL_POINTS)
+        if format_decimal(arithmetic.normalize_decimal(total)) != row["result"]:
+            yield f"{place[0]}.{place[1]} result", f"{format_decimal(total)}, the sum of its lines", row["result"]
+
+
+def _wrong_grade(receipt: ReceiptRows, score: Decimal) -> Iterator[Mismatch]:
+    known = {rubric.name: rubric for rubric in catalogue.list_rubrics()}.get(receipt.name)
+    grade = receipt.card["grade"]
+    if known is None or not known.bands or grade is None:
+        return
+    worst = {name for _, name in known.bands}
+    expected = arithmetic.find_band(score, known.bands, "")
+    if (expected and grade != expected) or (not expected and grade in worst):
+        yield "grade", expected or "the lowest one", grade

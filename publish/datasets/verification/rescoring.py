@@ -1,0 +1,236 @@
+"""One server's receipts judged again: from its published evidence, and from their own lines where that is not all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from publish.datasets.format.columns import Row
+from publish.datasets.format.tables import JSONL, OUTCOMES, SCORECARDS, SERVERS, Table, table_file_name
+from publish.datasets.rows.rule_outcomes import make_outcome_rows
+from publish.datasets.rows.server_rows import make_receipt_rows, make_server_row, mask_secrets
+from publish.datasets.verification.dossiers import RebuiltDossier, rebuild_dossier
+from publish.datasets.verification.partial_receipts import splice_receipt
+from publish.datasets.verification.problems import Problem, ProblemKind, show_value
+from publish.datasets.verification.receipt_matching import ReceiptRows, find_first_difference, group_receipts
+from publish.datasets.verification.receipt_sums import find_wrong_sum
+from publish.disclosure import ReviewedFindings, private_rule_ids, redact_receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Assessment, Question
+from scoring.engine.rubric import Rubric
+from scoring.results.outcome import Finding, Measured, NotMeasured, Outcome, Skipped
+
+_MOST_GUESSES: Final = 1
+
+
+class ReceiptVerdict(StrEnum):
+    """How far a receipt could be checked."""
+
+    RECOMPUTED = "recomputed"
+    SPLICED = "recomputed, but for parts that rest on evidence which is not public"
+    ADDED_UP = "added up from its lines: its evidence is not all public"
+    OTHER_CODE = "added up from its lines: other code made it"
+    DIFFERS = "differs"
+
+
+@dataclass(slots=True)
+class ServerVerdicts:
+    """What came of some servers: how many receipts ended with each verdict, by rubric, and what is wrong."""
+
+    servers: int = 0
+    verdicts: Counter[tuple[str, ReceiptVerdict]] = field(default_factory=Counter)
+    unverifiable: Counter[tuple[str, str]] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, other: ServerVerdicts) -> None:
+        """Count what came of others too."""
+        self.servers += other.servers
+        self.verdicts += other.verdicts
+        self.unverifiable += other.unverifiable
+        self.problems += other.problems
+
+
+@dataclass(frozen=True, slots=True)
+class ServerVerifier:
+    """Judges servers of one snapshot. `ours` says whether this code asks and answers as the one that scored it."""
+
+    as_of: datetime
+    ours: bool
+
+    def judge(self, rows: Mapping[str, Sequence[Row]]) -> ServerVerdicts:
+        """What came of one server, given its rows of every table."""
+        rebuilt = rebuild_dossier(rows, self.as_of)
+        if isinstance(rebuilt, Problem):
+            return ServerVerdicts(1, problems=[rebuilt])
+        judged = ServerVerdicts(1, problems=list(rebuilt.problems))
+        published = group_receipts(rows)
+        judged.problems += _wrong_moments(rows, self.as_of)
+        if not self.ours:
+            for receipt in published:
+                self._add_up(receipt, ReceiptVerdict.OTHER_CODE, judged)
+            return judged
+        judged.problems += _wrong_server(rows, rebuilt)
+        known = {rubric.name: rubric for rubric in catalogue.list_rubrics()}
+        assessment = assess_dossier(rebuilt.dossier)
+        judged.problems += _wrong_outcomes(rows, rebuilt, assessment)
+        for receipt in published:
+            rubric = known.get(receipt.name)
+            if rubric is None:
+                self._add_up(receipt, ReceiptVerdict.OTHER_CODE, judged)
+            else:
+                self._recompute(receipt, rubric, rebuilt, assessment, judged)
+        return judged
+
+    def _recompute(
+        self,
+        receipt: ReceiptRows,
+        rubric: Rubric,
+        rebuilt: RebuiltDossier,
+        assessment: Assessment,
+        judged: ServerVerdicts,
+    ) -> None:
+        mine = _mine(rubric, assessment, receipt)
+        wrong = find_first_difference(mine, receipt)
+        if wrong is None:
+            judged.verdicts[receipt.name, ReceiptVerdict.RECOMPUTED] += 1
+            return
+        lacking = [one.question for one in rubric.criteria if rebuilt.lacks(one.question)]
+        if not lacking:
+            judged.verdicts[receipt.name, ReceiptVerdict.DIFFERS] += 1
+            judged.problems.append(_differs(receipt, *wrong))
+        elif any(part.components for part in rubric.dimensions):
+            self._splice(receipt, rubric, rebuilt, mine, judged)
+        elif _is_consistent(receipt, rubric, lacking, assessment):
+            judged.verdicts[receipt.name, ReceiptVerdict.SPLICED] += 1
+            judged.unverifiable.update((receipt.name, question.rule) for question in set(lacking))
+        else:
+            self._add_up(receipt, ReceiptVerdict.ADDED_UP, judged)
+
+    def _splice(
+        self, receipt: ReceiptRows, rubric: Rubric, rebuilt: RebuiltDossier, mine: ReceiptRows, judged: ServerVerdicts
+    ) -> None:
+        open_parts = {
+            (dimension.name, part.name)
+            for dimension in rubric.dimensions
+            for part in dimension.components
+            if any(rebuilt.lacks(one.question) for one in part.criteria)
+        }
+        wrong, taken = splice_receipt(receipt, mine, open_parts)
+        if wrong is not None:
+            judged.verdicts[receipt.name, ReceiptVerdict.DIFFERS] += 1
+            judged.problems.append(_differs(receipt, *wrong))
+            return
+        judged.verdicts[receipt.name, ReceiptVerdict.SPLICED] += 1
+        judged.unverifiable.update((receipt.name, ".".join(part)) for part in taken)
+
+    def _add_up(self, receipt: ReceiptRows, verdict: ReceiptVerdict, judged: ServerVerdicts) -> None:
+        wrong = find_wrong_sum(receipt)
+        judged.verdicts[receipt.name, ReceiptVerdict.DIFFERS if wrong else verdict] += 1
+        if wrong:
+            judged.problems.append(_differs(receipt, *wrong))
+
+
+def _mine(rubric: Rubric, assessment: Assessment, published: ReceiptRows) -> ReceiptRows:
+    """The receipt as this code makes and publishes it. What was disclosed is known from the lines that are shown."""
+    told = frozenset(
+        (line["rule"], line["at"], line["why"]) for line in published.lines if line["rule"] in private_rule_ids()
+    )
+    card = redact_receipt(rubric.score(assessment), ReviewedFindings(disclosed=told))
+    return group_receipts(mask_secrets(make_receipt_rows([card])))[0]
+
+
+def _is_consistent(published: ReceiptRows, rubric: Rubric, lacking: Sequence[Question], assessment: Assessment) -> bool:
+    """Whether some answer to the one question whose evidence is left out gives the published receipt."""
+    questions = set(lacking)
+    if len(questions) > _MOST_GUESSES:
+        return False
+    (question,) = questions
+    for guess in _guesses(question):
+        guessed = Assessment(
+            dossier=assessment.dossier,
+            outcomes={**assessment.outcomes, question: guess},
+            walks=assessment.walks,
+            versions=assessment.versions,
+        )
+        if find_first_difference(_mine(rubric, guessed, published), published) is None:
+            return True
+    return False
+
+
+def _guesses(question: Question) -> Iterator[Outcome]:
+    yield Measured(1)
+    yield Measured(1, (Finding(question.rule, "", "", ""),))
+    yield Measured(0)
+    yield Measured(0, (), (Skipped("", ""),))
+    yield NotMeasured("not_collected")
+
+
+def _differs(receipt: ReceiptRows, at: str, expected: Any, found: Any) -> Problem:
+    return Problem(
+        fault=ProblemKind.SCORE,
+        file=table_file_name(SCORECARDS, JSONL),
+        server=show_value(receipt.server),
+        rubric=show_value(receipt.name),
+        at=show_value(at),
+        expected=show_value(expected),
+        found=show_value(found),
+    )
+
+
+def _wrong_moments(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Iterator[Problem]:
+    wanted = as_of.isoformat()
+    for row in rows.get(SCORECARDS.name, ()):
+        if row["as_of"] != wanted:
+            yield _of_table(SCORECARDS, row["server"], "as_of", (wanted, row["as_of"]), ProblemKind.SCORE)
+
+
+def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) -> Iterator[Problem]:
+    """What a server's row says otherwise than its evidence, where all of that is there."""
+    if rebuilt.missing:
+        return
+    found = rows[SERVERS.name][0]
+    (mine,) = mask_secrets({SERVERS.name: [make_server_row(rebuilt.dossier)]})[SERVERS.name]
+    for name, value in mine.items():
+        if name != "server" and found[name] != value:
+            yield _of_table(SERVERS, found["server"], name, (value, found[name]), ProblemKind.EVIDENCE)
+
+
+def _wrong_outcomes(
+    rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier, assessment: Assessment
+) -> Iterator[Problem]:
+    """What the table of outcomes says otherwise, of the rules whose evidence is there."""
+    lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
+    server = rows[SERVERS.name][0]["server"]
+    made = mask_secrets({OUTCOMES.name: list(make_outcome_rows(server, assessment))})[OUTCOMES.name]
+    mine, found = (
+        {(row["rule"], row["params"], row["pages"]): row for row in some if row["rule"] not in lacking}
+        for some in (made, rows.get(OUTCOMES.name, ()))
+    )
+    for key in sorted(mine.keys() | found.keys()):
+        one, other = mine.get(key), found.get(key)
+        if one != other:
+            words = (_answer(one), _answer(other))
+            yield _of_table(OUTCOMES, server, " ".join(key), words, ProblemKind.SCORE)
+
+
+def _answer(row: Row | None) -> str | None:
+    if row is None:
+        return None
+    return f"{row['state']}: {row['checked']} checked, {row['findings']} findings, {row['not_measured']}"
+
+
+def _of_table(table: Table, server: str, at: str, pair: tuple[Any, Any], fault: ProblemKind) -> Problem:
+    expected, found = pair
+    return Problem(
+        fault=fault,
+        file=table_file_name(table, JSONL),
+        server=show_value(server),
+        at=show_value(at),
+        expected=show_value(expected),
+        found=show_value(found),
+    )

@@ -1,0 +1,224 @@
+"""Checking a snapshot without trusting whoever made it: its files, its signature, and every score in it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+
+from publish.datasets.format.methodology import is_current_code
+from publish.datasets.format.table_files import EncodedBlock, encode_block
+from publish.datasets.format.tables import JSONL, TABLES, TABLES_BY_NAME, table_file_name
+from publish.datasets.snapshot.manifest import SCHEMA, Manifest
+from publish.datasets.snapshot.minisign import PublicKey
+from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, UnreadableFile, open_snapshot, parse_row
+from publish.datasets.verification import confined_processes
+from publish.datasets.verification.file_checks import check_files, check_methodology, check_signature
+from publish.datasets.verification.format_equality import OtherFormats
+from publish.datasets.verification.parquet_rows import find_unreadable_tables
+from publish.datasets.verification.problems import Problem, ProblemKind, show_value
+from publish.datasets.verification.rescoring import ServerVerdicts, ServerVerifier
+
+CHUNK: Final = 25
+CHUNK_BYTES: Final = 32 * 2**20
+"""Servers that a process judges at a time, and bytes of their rows."""
+
+MAX_HELD_BYTES: Final = 512 * 2**20
+"""Bytes of rows that wait to be judged before the next are read."""
+
+MAX_PROBLEMS: Final = 10_000
+"""Problems that are kept; more are only counted."""
+
+ServerChunk: TypeAlias = Sequence[tuple[str, Mapping[str, Lines]]]
+
+
+@dataclass(slots=True)
+class VerificationReport:
+    """What came of checking a snapshot. `notes` say what could not be checked, and why."""
+
+    manifest: Manifest
+    judged: ServerVerdicts = field(default_factory=ServerVerdicts)
+    signed: str = ""
+    notes: list[str] = field(default_factory=list)
+    more: int = 0
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Everything that is wrong."""
+        return self.judged.problems
+
+    @property
+    def code(self) -> int:
+        """0 when nothing is wrong, else the lowest code of what is."""
+        return min((int(problem.fault) for problem in self.problems), default=0)
+
+
+def verify_snapshot(
+    folder: Path,
+    *,
+    key: PublicKey | None = None,
+    processes: int = 1,
+    told: Callable[[int], None] = lambda _servers: None,
+) -> VerificationReport:
+    """Check a snapshot from nothing but its folder; raise NotASnapshot when there is no manifest to begin with.
+
+    Every problem is in the report, also when a table cannot be read to its end. `told` hears how many servers are done.
+    What a stranger may have made is parsed by `processes` of bounded memory; 0 does it here, for what is our own.
+    """
+    opened = open_snapshot(folder)
+    report = VerificationReport(opened.manifest)
+    report.signed, wrong = check_signature(folder, key)
+    report.problems.extend([wrong] if wrong else [])
+    report.problems.extend(check_files(opened))
+    if opened.manifest.schema.partition(".")[0] != SCHEMA.partition(".")[0]:
+        report.notes.append(f"its schema is {opened.manifest.schema}; this code reads {SCHEMA}: only files are checked")
+        return report
+    report.problems.extend(check_methodology(opened))
+    if opened.manifest.as_of is None:
+        report.notes.append("the comparable form has no moment that scores stand for: they are not recomputed")
+    elif not is_current_code(opened.manifest.pins):
+        code = opened.manifest.pins.get("code", "unknown")
+        report.notes.append(
+            f"its scores were made by other rules than this code has (code {show_value(code)}): "
+            "each is added up from its own lines; the code that made them recomputes them"
+        )
+    try:
+        _judge_all(opened, report, processes, told)
+    except UnreadableFile as error:
+        report.problems.append(_unreadable(error.name, error.why))
+    return report
+
+
+def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts, dict[str, EncodedBlock]]:
+    """What came of some servers, and their rows as they should stand in the other files. Runs in a process."""
+    judged = ServerVerdicts()
+    rows: dict[str, list[Mapping[str, object]]] = {table.name: [] for table in TABLES}
+    bench = ServerVerifier(manifest.as_of, is_current_code(manifest.pins)) if manifest.as_of else None
+    for _, lines in chunk:
+        found = {
+            name: [parse_row(TABLES_BY_NAME[name], line, comparable=manifest.comparable) for line in some]
+            for name, some in lines.items()
+        }
+        for name, some in found.items():
+            rows[name] += some
+        judged.add(bench.judge(found) if bench else ServerVerdicts(1))
+    blocks: dict[str, EncodedBlock] = {}
+    for table in TABLES:
+        try:
+            blocks[table.name] = encode_block(table, rows[table.name], comparable=manifest.comparable, lines=False)
+        except pa.ArrowInvalid as error:
+            raise UnreadableFile(
+                table_file_name(table, JSONL), f"values of the types of its columns expected: {error}"
+            ) from error
+    return judged, blocks
+
+
+def _judge_all(opened: OpenedSnapshot, report: VerificationReport, processes: int, told: Callable[[int], None]) -> None:
+    manifest = opened.manifest
+    rows = dict.fromkeys(TABLES_BY_NAME, 0)
+    with ExitStack() as stack:
+        forms = stack.enter_context(OtherFormats(opened, _unproven(opened) if processes else {}))
+        for judged, blocks in _judged(opened, processes, stack):
+            _keep(report, judged)
+            for name, block in blocks.items():
+                rows[name] += block.rows
+                report.problems.extend(forms.compare(TABLES_BY_NAME[name], block))
+            told(judged.servers)
+        report.problems.extend(forms.rest())
+    for table in TABLES:
+        declared = manifest.by_name.get(table_file_name(table, JSONL))
+        if declared is not None and declared.rows != rows[table.name]:
+            report.problems.append(
+                Problem(
+                    fault=ProblemKind.ROWS,
+                    file=declared.name,
+                    expected=f"{declared.rows} rows",
+                    found=f"{rows[table.name]} rows",
+                )
+            )
+    servers = manifest.counts.get("servers")
+    if servers != report.judged.servers:
+        found = f"{report.judged.servers} servers"
+        report.problems.append(
+            Problem(fault=ProblemKind.ROWS, file="manifest.json", expected=f"{servers} servers", found=found)
+        )
+
+
+def _unproven(opened: OpenedSnapshot) -> Mapping[str, str]:
+    return find_unreadable_tables(opened.folder, TABLES, comparable=opened.manifest.comparable)
+
+
+def _keep(report: VerificationReport, judged: ServerVerdicts) -> None:
+    room = max(0, MAX_PROBLEMS - len(report.problems))
+    report.more += max(0, len(judged.problems) - room)
+    judged.problems = judged.problems[:room]
+    report.judged.add(judged)
+
+
+def _judged(
+    opened: OpenedSnapshot, processes: int, stack: ExitStack
+) -> Iterator[tuple[ServerVerdicts, dict[str, EncodedBlock]]]:
+    """What came of each chunk, in their order, with few of them on the way at a time."""
+    pool = stack.enter_context(confined_processes.start_confined_workers(processes))
+    waiting: deque[tuple[Future[tuple[ServerVerdicts, dict[str, EncodedBlock]]], int, str]] = deque()
+    held = 0
+    try:
+        for chunk, size in _chunks(opened):
+            waiting.append((pool.submit(verify_chunk, opened.manifest, chunk), size, _span(chunk)))
+            held += size
+            while len(waiting) > 2 * max(processes, 1) or held > MAX_HELD_BYTES:
+                future, done, span = waiting.popleft()
+                held -= done
+                yield _result(future, span)
+        while waiting:
+            future, _, span = waiting.popleft()
+            yield _result(future, span)
+    finally:
+        for future, _, _ in waiting:
+            future.cancel()
+
+
+def _result(
+    future: Future[tuple[ServerVerdicts, dict[str, EncodedBlock]]], span: str
+) -> tuple[ServerVerdicts, dict[str, EncodedBlock]]:
+    """What came of a chunk. What a stranger wrote and no rule can take ends the checking with a message."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if isinstance(error, UnreadableFile) or not isinstance(error, Exception):
+        raise error
+    if isinstance(error, MemoryError | BrokenProcessPool):  # libraries in C die where there is no more memory
+        raise UnreadableFile("the tables", f"judging {span} takes more memory than it may have") from error
+    raise UnreadableFile("the tables", f"judging {span} ended with {type(error).__name__}: {error}") from error
+
+
+def _span(chunk: ServerChunk) -> str:
+    first, last = chunk[0][0], chunk[-1][0]
+    return f"server {first}" if first == last else f"servers {first} to {last}"
+
+
+def _chunks(opened: OpenedSnapshot) -> Iterator[tuple[ServerChunk, int]]:
+    """The servers in groups that are small, in number and in bytes, with their bytes."""
+    chunk: list[tuple[str, Mapping[str, Lines]]] = []
+    size = 0
+    for server, lines in opened.servers(TABLES):
+        chunk.append((server, lines))
+        size += sum(len(line) for some in lines.values() for line in some)
+        if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
+            yield chunk, size
+            chunk, size = [], 0
+    if chunk:
+        yield chunk, size
+
+
+def _unreadable(name: str, why: str) -> Problem:
+    return Problem(
+        fault=ProblemKind.UNREADABLE, file=show_value(name), expected="rows that can be read", found=show_value(why)
+    )

@@ -1,0 +1,77 @@
+"""What a server's vendor is told of findings before anybody else: text that can be sent as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from evidence.kinds import secrets
+from evidence.model import Server
+from evidence.store import FindingRow
+from publish.text.display import make_visible
+from scoring.engine.rule import Rule, discover_rules
+
+_NO_CONTACT = "by answering this message"
+
+
+def render_vendor_report(server: Server, rows: Sequence[FindingRow], *, deadline: datetime, contact: str = "") -> str:
+    """The message about findings of one server: what, where, evidence, how to fix, and when it will be public.
+
+    `contact` is where the vendor may answer. Nothing of a secret is in it but its place and kind.
+    """
+    return "\n".join(_lines(server, rows, deadline, contact)) + "\n"
+
+
+def _lines(server: Server, rows: Sequence[FindingRow], deadline: datetime, contact: str) -> Iterator[str]:
+    number = f"{len(rows)} finding{'' if len(rows) == 1 else 's'}"
+    yield f"Subject: Security report about {make_visible(server.name or server.ref)}: {number}, to be published later"
+    yield ""
+    yield "Hello,"
+    yield ""
+    yield f"we measure MCP servers, and an automatic check of yours found the following. {_nobody(len(rows))}"
+    yield ""
+    yield f"- Server: {make_visible(server.ref)}"
+    if server.repository:
+        yield f"- Repository: {make_visible(server.repository)}"
+    yield f"- Published on: {deadline:%Y-%m-%d}, or earlier once it is fixed and you agree"
+    for number_of, row in enumerate(rows, start=1):
+        yield from ("", *_finding(number_of, row))
+    yield ""
+    yield "What we ask of you: tell us whether this is right, and when a fixed version is out. A false alarm is as"
+    yield f"welcome: we then correct the check. You reach us {f'at {contact}' if contact else _NO_CONTACT}."
+
+
+def _nobody(number: int) -> str:
+    return f"Nobody else was told of {'it' if number == 1 else 'them'}."
+
+
+def _finding(number: int, row: FindingRow) -> Iterator[str]:
+    finding = row.finding
+    declared = discover_rules().get(finding.rule)
+    yield f"## {number}. {declared.title if declared else finding.rule}"
+    yield ""
+    yield f"- Reference: {finding.id}, rule {finding.rule}"
+    yield f"- Where: {make_visible(finding.at) or 'the whole server'}"
+    yield f"- What was found: {make_visible(finding.message)}"
+    if finding.severity:
+        yield f"- Severity: {finding.severity}"
+    yield f"- Evidence: {_seen(row)}{_kept(row, declared)}"
+    if declared:
+        yield ""
+        yield "Why it matters and how to fix it:"
+        yield ""
+        yield declared.rationale
+        if declared.spec:
+            yield f"\nSee {declared.spec}"
+
+
+def _kept(row: FindingRow, declared: Rule | None) -> str:
+    """What of it the vendor can compare; the hash of a secret is salted and tells nobody anything."""
+    if declared and declared.reads == secrets.KIND:
+        return "; the place is all that was kept, and nothing of the secret"
+    return f"; SHA-256 of what was read: {row.finding.content}" if row.finding.content else ""
+
+
+def _seen(row: FindingRow) -> str:
+    first, last = f"{row.first_seen:%Y-%m-%d %H:%M} UTC", f"{row.last_seen:%Y-%m-%d %H:%M} UTC"
+    return f"seen on {first}" if first == last else f"first seen on {first}, last on {last}"

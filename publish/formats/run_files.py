@@ -1,0 +1,181 @@
+"""One server in every form of the dataset: its receipts read once, looked at for secrets once, and written in each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+import orjson
+
+from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_body
+from evidence.model import Absent, Dossier, Record, Run
+from evidence.store import StoredScorecard
+from publish.formats.csv_columns import CSV_COLUMNS, CsvColumn, CsvRow
+from scoring import receipt
+
+FileFormat: TypeAlias = Literal["jsonl", "csv"]
+
+_LINES: Final = "lines"
+_ESCAPED_ELSEWHERE: Final = b"\x7f"
+"""The one ASCII character that the dataset escapes and a receipt does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """Everything as JSON Lines, or a flat table. A comparable form has neither the run's id nor times nor durations."""
+
+    format: FileFormat
+    comparable: bool = False
+
+    @property
+    def opening(self) -> bytes:
+        """What the file begins with."""
+        return _csv([[column.name for column in _columns(self)]]) if self.format == "csv" else b""
+
+
+ReceiptValues: TypeAlias = Sequence[dict[str, Any]]
+"""Receipts as JSON values."""
+
+
+def decode_receipts(cards: Sequence[StoredScorecard]) -> ReceiptValues:
+    """Receipts as JSON values."""
+    return [orjson.loads(card.body) for card in cards]
+
+
+def encode_server(
+    run: Run,
+    dossier: Dossier,
+    cards: Sequence[StoredScorecard],
+    forms: Sequence[FileForm],
+    values: ReceiptValues | None = None,
+) -> list[bytes]:
+    """The lines of one server in each form, without secrets. Dossier and receipts are what may be shown of it.
+
+    `values` are those of its cards, where somebody has read them already.
+    """
+    sheet = _Sheet(run, dossier, cards, decode_receipts(cards) if values is None else values)
+    return [sheet.table(form) if form.format == "csv" else sheet.line(form) for form in forms]
+
+
+def describe_server(dossier: Dossier, *, comparable: bool = False) -> dict[str, Any]:
+    """A server and its records as JSON values, receipts left out."""
+    server = dossier.server
+    return {
+        "server": {"id": server.id, "ref": server.ref, "name": server.name, "seen_in": sorted(server.seen_in)},
+        "records": {
+            kind: describe_record(record, comparable=comparable) for kind, record in sorted(dossier.records.items())
+        },
+    }
+
+
+def describe_record(record: Record, *, comparable: bool = False) -> dict[str, Any]:
+    """A record without its body as JSON values; the comparable form has neither clock time nor observation."""
+    content = record.content
+    absent = {"reason": content.reason.value, "detail": content.detail} if isinstance(content, Absent) else None
+    row: dict[str, Any] = {
+        "schema": record.schema,
+        "collector": record.collector,
+        "collector_version": record.collector_version,
+        "digest": content.digest,
+        "canonical": None if isinstance(content, Absent) else content.canonical,
+        "absent": absent,
+    }
+    if not comparable:
+        row["observed_at"] = record.observed_at.isoformat()
+        row["observation"] = dict(record.observation)
+    return row
+
+
+def mask_secrets(document: bytes) -> bytes:
+    """A JSON document without secrets, the same bytes when there is none; texts that it repeats are looked at once."""
+    said: set[str] = set()
+    _gather(json.loads(document), said)
+    return document if are_free_of_secrets(said) else scrub_body(document)
+
+
+class _Sheet:
+    """What the forms of one server share."""
+
+    def __init__(self, run: Run, dossier: Dossier, cards: Sequence[StoredScorecard], values: ReceiptValues) -> None:
+        self._run = run
+        self._dossier = dossier
+        self._cards = cards
+        self._values = values
+
+    def line(self, form: FileForm) -> bytes:
+        """One line of JSON, members sorted. A receipt is canonical JSON already, and goes in as it is."""
+        around = describe_server(self._dossier, comparable=form.comparable)
+        cards = [_member(receipt.remove_moment(card.body) if form.comparable else card.body) for card in self._cards]
+        line = b'{"records":%b,%b"scorecards":[%b],"server":%b}' % (
+            _json(around["records"]),
+            b"" if form.comparable else _run_member(self._run),
+            b",".join(cards),
+            _json(around["server"]),
+        )
+        return (line if self._is_clean else scrub_body(line)) + b"\n"
+
+    def table(self, form: FileForm) -> bytes:
+        """One row for each receipt; every cell is masked for itself."""
+        columns = _columns(form)
+        once: dict[str, str] = {}
+        rows = []
+        for card in self._values:
+            row = CsvRow(self._run, self._dossier.server, self._dossier.records, card)
+            once = once or {column.name: column.cell(row) for column in columns if not column.of_card}
+            rows.append([column.cell(row) if column.of_card else once[column.name] for column in columns])
+        return _csv(rows)
+
+    @cached_property
+    def _is_clean(self) -> bool:
+        """Whether no form of this server holds a secret. Receipts say most of what they say several times."""
+        around = _json(describe_server(self._dossier))
+        said: set[str] = set()
+        for card in self._values:
+            _gather(card, said)
+        return scrub_body(around) == around and are_free_of_secrets(said)
+
+
+def _gather(value: Any, said: set[str], name: str = "") -> None:
+    """Add every text in a JSON value, also with the name that it has, if it is not that of a receipt's line."""
+    if isinstance(value, str):
+        said |= {value, f"{name}: {value}"}
+    elif isinstance(value, dict):
+        for each, inner in value.items():
+            if each == _LINES:
+                for line in inner:
+                    said.update(filter(None, line.values()))
+            else:
+                _gather(inner, said, each)
+    elif isinstance(value, list):
+        for inner in value:
+            _gather(inner, said, name)
+
+
+def _run_member(run: Run) -> bytes:
+    return b'"run":%b,' % _json({"id": run.id, "as_of": run.as_of.isoformat()})
+
+
+def _member(body: bytes) -> bytes:
+    """An encoded receipt as it stands in a line, where everything beyond ASCII is escaped."""
+    if body.isascii() and _ESCAPED_ELSEWHERE not in body:
+        return body
+    return _json(json.loads(body))
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _columns(form: FileForm) -> list[CsvColumn]:
+    return [column for column in CSV_COLUMNS if not (form.comparable and column.volatile)]
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode("utf-8", "backslashreplace")

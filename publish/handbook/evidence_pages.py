@@ -1,0 +1,82 @@
+"""The handbook's pages about evidence: one per kind, from its module, with what is asked of it and who waits for it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import evidence.kinds
+from scoring.engine import catalogue
+from scoring.engine.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceKind:
+    """One kind of evidence as its module declares it."""
+
+    name: str
+    schema: int
+    module: str
+    text: str
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its description."""
+        return self.text.partition("\n")[0].partition(": ")[2]
+
+
+def render_evidence_pages() -> Iterator[tuple[str, Iterator[str]]]:
+    """File name and lines of every page."""
+    known = list_kinds()
+    yield "README.md", _index(known)
+    for kind in known:
+        yield f"{kind.name}.md", _page(kind)
+
+
+def list_kinds() -> list[EvidenceKind]:
+    """Every kind there is, by name."""
+    names = [f"evidence.kinds.{found.name}" for found in pkgutil.iter_modules(evidence.kinds.__path__)]
+    modules = [module for module in map(importlib.import_module, names) if hasattr(module, "SCHEMA")]
+    found = [EvidenceKind(it.KIND, it.SCHEMA, it.__name__, inspect.cleandoc(it.__doc__ or "")) for it in modules]
+    return sorted(found, key=lambda kind: kind.name)
+
+
+def find_awaited_kinds() -> dict[str, list[str]]:
+    """Kinds that nobody collects yet, each with the parts of rubrics that wait for it."""
+    known = {kind.name for kind in list_kinds()}
+    waiting: dict[str, list[str]] = {}
+    for rubric in catalogue.list_rubrics():
+        for dimension in rubric.dimensions:
+            for component in dimension.components:
+                if component.awaits and component.awaits not in known:
+                    place = f"[{rubric.name}](../rubrics/{rubric.id}.md): {dimension.title}, {component.title}"
+                    waiting.setdefault(component.awaits, []).append(place)
+    return dict(sorted(waiting.items()))
+
+
+def _index(known: list[EvidenceKind]) -> Iterator[str]:
+    yield from ("# Evidence", "")
+    yield "What is recorded of a server, one record per kind and run: a payload, or the reason why there is none."
+    yield "[Rules](../rules/README.md) ask questions about it."
+    yield from ("", "| kind | schema | what it holds | rules |", "|---|---|---|---|")
+    for kind in known:
+        yield f"| [`{kind.name}`]({kind.name}.md) | {kind.schema} | {kind.summary} | {len(_rules(kind.name))} |"
+    if waiting := find_awaited_kinds():
+        yield from ("", "## Not collected yet", "")
+        yield from ("What these parts would measure is `NotMeasured`, never zero.", "")
+        yield from (f"- `{name}`, awaited by {'; '.join(places)}" for name, places in waiting.items())
+
+
+def _page(kind: EvidenceKind) -> Iterator[str]:
+    yield from (f"# Evidence: {kind.name}", "", f"Schema {kind.schema}, declared in `{kind.module}`.", "", kind.text)
+    rules = _rules(kind.name)
+    if rules:
+        yield from ("", "## Rules that read it", "")
+        yield from (f"- [`{rule.id}`](../rules/{rule.family}.md#{rule.id}): {rule.title}" for rule in rules)
+
+
+def _rules(kind: str) -> list[Rule]:
+    return [rule for rule in catalogue.list_rules() if rule.reads == kind]

@@ -1,0 +1,303 @@
+"""What the MCP server answers, from what was published. Bounded, and in the public form only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from evidence.model import Server, server_id
+from evidence.store import BadCursor, Store, UnknownRubric
+from evidence.store.listing.values import ListedScore, ListedServer, ListingQuery
+from publish.disclosure import WITHHELD
+from publish.mcp.answer_types import (
+    Comparison,
+    ExplainedRule,
+    Explanation,
+    FoundServer,
+    LostPoints,
+    Part,
+    PartDifference,
+    Price,
+    Receipt,
+    SearchResult,
+    Verdict,
+)
+from publish.public_servers import read_public_servers
+from publish.run_summary import has_thin_evidence, receipt_lines
+from publish.text.display import make_visible
+from scoring import receipt, rule_examples
+from scoring.engine import catalogue
+from scoring.engine.rule import Rule
+from scoring.explain import list_citations, list_published_ids
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import DimensionScore, Line, Scorecard
+
+MAX_PLACES: Final = 50
+"""Places of a finding, and ids in a comparison, that are named at most."""
+
+SUGGESTIONS: Final = 10
+
+_TEXT: Final = 300
+_NAME: Final = 120
+_PREFIX: Final = "srv_"
+
+
+class Unanswerable(Exception):
+    """The question cannot be answered; the message says what was expected, what was found, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpAnswers:
+    """Answers over a store. `base_url` is where the site is; `hidden` names servers that are not to be shown."""
+
+    store: Store
+    base_url: str
+    hidden: Callable[[Server], bool]
+
+    def search(self, query: ListingQuery, cursor: str, limit: int) -> SearchResult:
+        """One page of servers."""
+        try:
+            page = self.store.listing.read_page(query, cursor or None, limit)
+        except BadCursor as error:
+            raise Unanswerable("expected a cursor from next_cursor of the same search, found another text") from error
+        except UnknownRubric as error:
+            raise Unanswerable(f"no server has a receipt of {query.rubric}; try rubric adaptive") from error
+        shown = [listed for listed in page.servers if not self.hidden(listed.server)]
+        return SearchResult(
+            servers=[self._found(listed, listed.score(query.rubric, query.version)) for listed in shown],
+            next_cursor=page.after,
+            total=page.total,
+            run=page.run,
+        )
+
+    def references(self, beginning: str) -> list[str]:
+        """References of the best servers that match what was typed, without those that hide something."""
+        page = self.store.listing.read_page(ListingQuery(text=beginning), limit=SUGGESTIONS)
+        refs = [listed.server.ref for listed in page.servers if not self.hidden(listed.server)]
+        return [ref for ref in refs if make_visible(ref, limit=_TEXT) == ref]
+
+    def receipt(self, server: str, rubric: str, members: Collection[str], limit: int) -> Receipt:
+        """The newest receipt of one server under one rubric, of `parts`, `lines` and `caveats` those asked for."""
+        listed = self._listed(server)
+        card = self._card(listed, rubric)
+        lines = _by_cost(card) if "lines" in members else []
+        return Receipt(
+            server=self._found(listed, listed.score(card.rubric, card.version)),
+            run=listed.run,
+            parts=[_part(part) for part in card.dimensions if "parts" in members],
+            lines=[_line(line) for line in lines[:limit]],
+            lines_left_out=max(0, len(lines) - limit),
+            caveats=[make_visible(caveat, limit=_TEXT) for caveat in card.caveats if "caveats" in members],
+            methodology=f"{self.base_url}/methods/{card.rubric}@{card.version}",
+        )
+
+    def explain(self, finding: str, server: str) -> Explanation:
+        """What an id of a rule or of a receipt means, and where a server has it."""
+        if finding == WITHHELD:
+            raise Unanswerable("withheld stands for findings that are not shown until they are disclosed to the vendor")
+        rules = _rules_of(finding)
+        if not rules:
+            raise Unanswerable(
+                f"expected the id of a rule such as tool-description-missing, or a `finding` of a receipt, "
+                f"found {make_visible(finding, limit=_NAME)!r}; get_scorecard lists the findings of a server"
+            )
+        places: Sequence[Line] = ()
+        listed = self._listed(server) if server else None
+        if listed is not None:
+            places = list(self._places(listed, finding, frozenset(rule.id for rule in rules)))
+        return Explanation(
+            rules=[self._explained(rule) for rule in rules],
+            server=None if listed is None else listed.server.id,
+            places=[_line(line) for line in places[:MAX_PLACES]],
+            places_left_out=max(0, len(places) - MAX_PLACES),
+        )
+
+    def compare(self, first: str, second: str, rubric: str) -> Comparison:
+        """Two servers under the newest receipts of one rubric."""
+        one, other = self._listed(first), self._listed(second)
+        left, right = self._card(one, rubric), self._card(other, rubric)
+        why_not = _why_not(left, right)
+        lost = [_lost(left), _lost(right)]
+        difference = _difference(left.score, right.score)
+        return Comparison(
+            comparable=not why_not,
+            why_not=why_not or None,
+            first=self._found(one, one.score(left.rubric, left.version)),
+            second=self._found(other, other.score(right.rubric, right.version)),
+            difference=None if why_not else difference,
+            parts=list(_side_by_side(left, right)),
+            only_first=sorted(lost[0] - lost[1])[:MAX_PLACES],
+            only_second=sorted(lost[1] - lost[0])[:MAX_PLACES],
+            page=f"{self.base_url}/compare?a={one.server.id}&b={other.server.id}",
+        )
+
+    def _listed(self, server: str) -> ListedServer:
+        found = self.store.listing.find_server(server if server.startswith(_PREFIX) else server_id(server))
+        if found is None or self.hidden(found.server):
+            raise Unanswerable(
+                f"expected the id (srv_...) or the exact reference of a published server, "
+                f"found {make_visible(server, limit=_NAME)!r}; search_servers finds ids by name"
+            )
+        return found
+
+    def _cards(self, listed: ListedServer) -> Sequence[Scorecard]:
+        shown = next(read_public_servers(self.store, listed.run, servers=[listed.server.id]), None)
+        return [receipt.decode_scorecard(card.body) for card in shown.cards] if shown else ()
+
+    def _card(self, listed: ListedServer, rubric: str) -> Scorecard:
+        """The newest receipt under a rubric."""
+        cards = [card for card in self._cards(listed) if card.rubric == rubric]
+        if not cards:
+            raise Unanswerable(f"{listed.server.id} has no receipt of {rubric} in {listed.run}")
+        return max(cards, key=lambda card: card.version)
+
+    def _places(self, listed: ListedServer, finding: str, rules: frozenset[str]) -> Iterator[Line]:
+        """Lines about the finding, of the newest receipt of each rubric, each place once."""
+        newest: dict[str, Scorecard] = {}
+        for card in self._cards(listed):
+            known = newest.get(card.rubric)
+            newest[card.rubric] = card if known is None or card.version > known.version else known
+        seen: set[tuple[str, str]] = set()
+        for card in newest.values():
+            for line in receipt_lines(card):
+                asked = line.rule in rules if finding in rules else line.cites.casefold() == finding.casefold()
+                if asked and (line.at, line.why) not in seen:
+                    seen.add((line.at, line.why))
+                    yield line
+
+    def _found(self, listed: ListedServer, score: ListedScore | None) -> FoundServer:
+        return FoundServer(
+            id=listed.server.id,
+            name=make_visible(listed.server.name, limit=_NAME),
+            reference=make_visible(listed.server.ref, limit=_TEXT),
+            state=listed.state,
+            reason=listed.reason,
+            ecosystem=listed.ecosystem,
+            registries=[make_visible(name, limit=_NAME) for name in listed.registries],
+            tools=listed.tools,
+            badges=list(listed.badges),
+            as_of=listed.as_of.isoformat(timespec="seconds"),
+            page=f"{self.base_url}/servers/{listed.server.id}",
+            verdict=None if score is None else _verdict(score),
+        )
+
+    def _explained(self, rule: Rule) -> ExplainedRule:
+        return ExplainedRule(
+            rule=rule.id,
+            title=rule.title,
+            why=rule.rationale,
+            severity=rule.severity.value,
+            reads=rule.reads,
+            specification=rule.spec or None,
+            good=list(rule_examples.list_good_examples(rule)),
+            bad=list(rule_examples.list_bad_examples(rule)),
+            prices=[
+                Price(rubric=rubric.name, finding=criterion.cites, points=float(criterion.points))
+                for rubric, criterion in list_citations(rule)
+            ],
+            page=f"{self.base_url}/rules/{rule.id}",
+        )
+
+
+def describe_methodologies() -> Mapping[str, str]:
+    """Every methodology that there is, by its name, in a sentence."""
+    return {rubric.name: f"{rubric.title}: {rubric.summary}" for rubric in catalogue.list_rubrics()}
+
+
+def _rules_of(finding: str) -> tuple[Rule, ...]:
+    """The rule of an id, or all rules that a published id cites."""
+    known = {rule.id: rule for rule in catalogue.list_rules()}
+    if finding in known:
+        return (known[finding],)
+    if finding not in list_published_ids() and finding.upper() not in list_published_ids():
+        return ()
+    cited = {
+        criterion.rule
+        for rubric in catalogue.list_rubrics()
+        for criterion in rubric.criteria
+        if criterion.cites.casefold() == finding.casefold()
+    }
+    cited |= {
+        criterion.rule
+        for rubric in catalogue.list_rubrics()
+        for dimension in rubric.dimensions
+        for component in dimension.components
+        for criterion in component.criteria
+        if finding in {dimension.name, f"{dimension.name}.{component.name}"}
+    }
+    return tuple(known[rule] for rule in sorted(cited))
+
+
+def _verdict(score: ListedScore) -> Verdict:
+    return Verdict(
+        rubric=score.rubric,
+        version=score.version,
+        score=_number(score.score),
+        grade=score.grade,
+        floor=_number(score.floor),
+        ceiling=_number(score.ceiling),
+        coverage=round(float(score.coverage), 4),
+        thin=score.thin,
+        not_measured=score.not_measured,
+    )
+
+
+def _part(part: DimensionScore) -> Part:
+    return Part(
+        name=part.name,
+        result=_number(part.result),
+        base_weight=float(part.base_weight),
+        effective_weight=round(float(part.effective_weight), 4),
+        not_measured=part.result.reason if isinstance(part.result, NotMeasured) else None,
+    )
+
+
+def _line(line: Line) -> LostPoints:
+    return LostPoints(
+        finding=make_visible(line.cites, limit=_NAME),
+        rule=line.rule,
+        where=make_visible(line.at, limit=_TEXT),
+        points=round(float(line.points), 4),
+        why=make_visible(line.why, limit=_TEXT),
+    )
+
+
+def _by_cost(card: Scorecard) -> list[Line]:
+    """The lines that move points, those that cost most first; of equal ones in the order of the receipt."""
+    return sorted((line for line in receipt_lines(card) if line.points), key=lambda line: line.points)
+
+
+def _why_not(left: Scorecard, right: Scorecard) -> str:
+    if (left.version, left.versions.get("ruleset")) != (right.version, right.versions.get("ruleset")):
+        return "they were judged by different versions of the methodology or of its rules"
+    for card in (left, right):
+        if isinstance(card.score, NotMeasured):
+            return f"{card.server} has no score ({card.score.reason})"
+        if has_thin_evidence(card):
+            return f"the score of {card.server} rests on thin evidence"
+    return ""
+
+
+def _lost(card: Scorecard) -> set[str]:
+    return {make_visible(line.cites, limit=_NAME) for line in receipt_lines(card) if line.points < 0}
+
+
+def _side_by_side(left: Scorecard, right: Scorecard) -> Iterator[PartDifference]:
+    there = {part.name: part for part in right.dimensions}
+    for part in left.dimensions:
+        other = there.get(part.name)
+        yield PartDifference(
+            name=part.name, first=_number(part.result), second=None if other is None else _number(other.result)
+        )
+
+
+def _difference(left: Decimal | NotMeasured, right: Decimal | NotMeasured) -> float | None:
+    if isinstance(left, NotMeasured) or isinstance(right, NotMeasured):
+        return None
+    return float(right - left)
+
+
+def _number(value: Decimal | NotMeasured | None) -> float | None:
+    return round(float(value), 4) if isinstance(value, Decimal) else None

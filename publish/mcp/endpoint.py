@@ -1,0 +1,55 @@
+"""The MCP server of the site at `/mcp`, over streamable HTTP: every request stands alone, so any process may answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fastapi import APIRouter
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from publish.mcp.server import LONGEST_REQUEST, create_mcp_server, transport_security
+from publish.web.context import SiteContext
+
+MCP_PATH: Final = "/mcp"
+"""Where the endpoint is. It takes POST only: there are no sessions to end, and nothing to listen for."""
+
+
+class McpEndpoint:
+    """Answers while the app runs. The server is made when the app starts: the SDK sets up logging unless we did."""
+
+    def __init__(self, site: SiteContext) -> None:
+        self._site = site
+        self._app: StreamableHTTPASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        assert self._app is not None, "the app takes no requests before it has started"
+        await self._app(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Open while the app runs."""
+        address = self._site.backend.base_url
+        server = create_mcp_server(self._site.store, address, hidden=self._site.is_hidden)
+        server.streamable_http_app(
+            json_response=True,
+            stateless_http=True,
+            max_request_body_size=LONGEST_REQUEST,
+            transport_security=transport_security(address),
+        )
+        async with server.session_manager.run():
+            self._app = StreamableHTTPASGIApp(server.session_manager)
+            yield
+
+
+def routes(site: SiteContext) -> APIRouter:
+    """`/mcp`."""
+    endpoint = McpEndpoint(site)
+    site.lifespans.append(endpoint.lifespan)
+    router = APIRouter()
+    router.routes.append(Route(MCP_PATH, endpoint, methods=["POST"]))
+    return router

@@ -1,0 +1,267 @@
+"""The dashboard's numbers: distributions, reasons, what fails most, who moved since the run before.
+
+They are counted while servers come by, so memory does not grow with the run: scores are counted, not kept.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from evidence.derive.secret_scrubbing import scrub_text
+from evidence.model import Run, ServerId
+from evidence.store import ListedScore, ListedServer, Store
+from publish.publication.receipt_counts import ReceiptCounts
+from publish.run_summary import HISTOGRAM_BINS, MeasuredState
+from scoring.engine import catalogue
+
+MAX_MOVERS: Final = 20
+MAX_FAILURES: Final = 12
+_NAME: Final = 160
+_BATCH: Final = 500
+_JUDGES: Final = ("ruleset", "engine")
+_STATES: Final = tuple(state.value.replace(" ", "_") for state in MeasuredState)
+
+
+@dataclass
+class ScoreCounter:
+    """The scores of one rubric version, by how often each occurs. Thin ones are counted, and not compared."""
+
+    comparable: Counter[Decimal] = field(default_factory=Counter)
+    grades: Counter[str] = field(default_factory=Counter)
+    coverage: Counter[int] = field(default_factory=Counter)
+    thin: int = 0
+    unscored: int = 0
+
+    def add(self, score: ListedScore) -> None:
+        """Count a server."""
+        self.coverage[_bin(score.coverage)] += 1
+        if score.grade is not None:
+            self.grades[score.grade] += 1
+        if score.score is None:
+            self.unscored += 1
+        elif score.thin:
+            self.thin += 1
+        else:
+            self.comparable[score.score] += 1
+
+    def tell(self) -> dict[str, Any]:
+        """How many there are, their median, and how many in each tenth of 0 to 100."""
+        bins = [0] * HISTOGRAM_BINS
+        for score, count in self.comparable.items():
+            bins[_bin(score / 100)] += count
+        return {"scored": self.comparable.total(), "median": _plain(_median(self.comparable)), "bins": bins}
+
+
+@dataclass
+class GroupCounter:
+    """Servers of one registry or ecosystem."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    scores: ScoreCounter = field(default_factory=ScoreCounter)
+
+    def tell(self, name: str) -> dict[str, Any]:
+        """The group as JSON values."""
+        return {"name": name, "servers": self.states.total(), **_states(self.states), **self.scores.tell()}
+
+
+class DashboardCounter:
+    """Counts the servers of one run; then `tell`."""
+
+    def __init__(self, movers: MoverCounter) -> None:
+        self.tally = ReceiptCounts()
+        self._movers = movers
+        self._states: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._rubrics: dict[tuple[str, int], ScoreCounter] = {}
+        self._registries: dict[str, GroupCounter] = {}
+        self._ecosystems: dict[str, GroupCounter] = {}
+
+    def add(self, listed: ListedServer) -> None:
+        """Count a server."""
+        self._states[listed.state] += 1
+        if listed.reason is not None:
+            self._reasons[listed.reason] += 1
+        for score in listed.scores:
+            self._rubrics.setdefault((score.rubric, score.version), ScoreCounter()).add(score)
+        main = listed.score(_default())
+        for groups, names in ((self._registries, listed.registries), (self._ecosystems, (listed.ecosystem,))):
+            for name in names:
+                group = groups.setdefault(name, GroupCounter())
+                group.states[listed.state] += 1
+                if main is not None:
+                    group.scores.add(main)
+        self._movers.add(listed)
+
+    def tell(self) -> dict[str, Any]:
+        """The numbers as JSON values: decimals are strings, and what is not known is null."""
+        return {
+            "servers": self._states.total(),
+            "states": _states(self._states),
+            "reasons": [{"reason": name, "servers": count} for name, count in _most(self._reasons)],
+            "rubrics": [self._rubric(*name) for name in self._newest()],
+            "movers": self._movers.tell(),
+            "registries": _groups(self._registries),
+            "ecosystems": _groups(self._ecosystems),
+        }
+
+    def _newest(self) -> list[tuple[str, int]]:
+        """The newest version of each rubric, the default one first."""
+        newest = dict(sorted(self._rubrics))
+        return sorted(newest.items(), key=lambda item: (item[0] != _default(), item))
+
+    def _rubric(self, rubric: str, version: int) -> dict[str, Any]:
+        scores = self._rubrics[rubric, version]
+        parts = self.tally.dimensions.get((rubric, version), {})
+        titles = {rule.id: rule.title for rule in catalogue.list_rules()}
+        return {
+            "rubric": rubric,
+            "version": version,
+            **scores.tell(),
+            "thin": scores.thin,
+            "unscored": scores.unscored,
+            "grades": [{"grade": grade, "servers": count} for grade, count in sorted(scores.grades.items())],
+            "coverage": [scores.coverage[number] for number in range(HISTOGRAM_BINS)],
+            "dimensions": [{"name": name, **_states(statuses)} for name, statuses in parts.items()],
+            "failures": [
+                {
+                    "cites": one.cites,
+                    "rule": one.rule,
+                    "example": titles.get(one.rule or "", ""),
+                    "servers": one.servers,
+                    "times": one.times,
+                    "points": _plain(one.points),
+                }
+                for one in self.tally.failures.most(rubric, version, MAX_FAILURES)
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """Sorts by how far a server moved; of equal ones the first by id is the greatest."""
+
+    points: Decimal
+    server: ServerId
+    told: dict[str, Any]
+
+    def __lt__(self, other: _Move) -> bool:
+        return (self.points, other.server) < (other.points, self.server)
+
+
+class MoverCounter:
+    """Who moved since the run before, by the newest version of the default rubric; looked up some servers at a time."""
+
+    def __init__(self, store: Store, run: Run) -> None:
+        whole = (row.run for row in store.listing.list_published_runs() if not row.is_partial)
+        earlier = (one for one in whole if one.id < run.id and one.trigger is run.trigger)
+        self._store, self._run, self._before = store, run, next(earlier, None)
+        self._waiting: list[ListedServer] = []
+        self._counts: Counter[str] = Counter()
+        self._versions: set[int] = set()
+        self._most: list[_Move] = []
+
+    def add(self, listed: ListedServer) -> None:
+        """Count a server."""
+        if self._before is None:
+            return
+        self._waiting.append(listed)
+        if len(self._waiting) == _BATCH:
+            self._compare()
+
+    def tell(self) -> dict[str, Any]:
+        """The movers as JSON values; `since` is null, and nothing counted, where there is no run to compare with."""
+        self._compare()
+        told = {"since": None if self._before is None else self._before.id, "rubric": _default()}
+        counts = {name: self._counts[name] for name in ("up", "down", "same", "new", "unscored")}
+        compared = counts["up"] + counts["down"] + counts["same"]
+        known = self._store.listing.read_dashboard(self._before.id) if self._before else None
+        gone = None if known is None else max(0, int(str(known[1]["servers"])) - self._counts["known"])
+        most = [move.told for move in sorted(self._most, reverse=True)]
+        version = max(self._versions, default=None)
+        return (
+            told | counts | {"version": version, "compared": compared, "gone": gone, "most": most, "why": self._why()}
+        )
+
+    def _compare(self) -> None:
+        batch, self._waiting = self._waiting, []
+        if self._before is None or not batch:
+            return
+        rubric = _default()
+        known = self._store.listing.read_scores(self._before.id, [one.server.id for one in batch], rubric)
+        for listed in batch:
+            score = listed.score(rubric)
+            if listed.server.id not in known:
+                self._counts["new"] += 1
+                continue
+            self._counts["known"] += 1
+            version, before = known[listed.server.id] or (None, None)
+            if score is None or version is None or before is None or score.score is None or score.thin:
+                self._counts["unscored"] += 1
+                continue
+            self._versions |= {version, score.version}
+            self._moved(listed, before, score.score)
+
+    def _moved(self, listed: ListedServer, before: Decimal, after: Decimal) -> None:
+        points = after - before
+        self._counts["up" if points > 0 else "down" if points < 0 else "same"] += 1
+        if not points:
+            return
+        name, ref = (scrub_text(text[:_NAME]) for text in (listed.server.name, listed.server.ref))
+        told = {"server": listed.server.id, "name": name, "ref": ref, "before": _plain(before), "after": _plain(after)}
+        # Of equal ones the first by id stay, whatever the order in which servers come.
+        heapq.heappush(self._most, _Move(abs(points), listed.server.id, told))
+        if len(self._most) > MAX_MOVERS:
+            heapq.heappop(self._most)
+
+    def _why(self) -> list[str]:
+        """What else differs between the two runs: without anything, every change comes from the servers."""
+        if self._before is None:
+            return []
+        old, new = self._before.pins, self._run.pins
+        differs = [name for name in _JUDGES if old.get(name) != new.get(name)]
+        return [*(["ruleset"] if differs else []), *(["methodology"] if len(self._versions) > 1 else [])]
+
+
+def _default() -> str:
+    return next((rubric.id for rubric in catalogue.list_rubrics() if rubric.default), "")
+
+
+def _groups(groups: Mapping[str, GroupCounter]) -> list[dict[str, Any]]:
+    """The largest first."""
+    ordered = sorted(groups.items(), key=lambda item: (-item[1].states.total(), item[0]))
+    return [group.tell(name) for name, group in ordered]
+
+
+def _most(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _states(counts: Mapping[str, int]) -> dict[str, int]:
+    return {state: counts.get(state, 0) for state in _STATES}
+
+
+def _bin(share: Decimal) -> int:
+    """The tenth that a share of 1 lies in; 1 is in the last."""
+    return max(0, min(HISTOGRAM_BINS - 1, int(share * HISTOGRAM_BINS)))
+
+
+def _median(counts: Counter[Decimal]) -> Decimal | None:
+    """The median of what was counted, None of nothing."""
+    total, passed = counts.total(), 0
+    if not total:
+        return None
+    middle = {(total - 1) // 2, total // 2}
+    found: list[Decimal] = []
+    for value, count in sorted(counts.items()):
+        found += [value for place in sorted(middle) if passed <= place < passed + count]
+        passed += count
+    return sum(found, Decimal(0)) / len(found)
+
+
+def _plain(number: Decimal | None) -> str | None:
+    return None if number is None else format(number, "f")

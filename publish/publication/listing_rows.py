@@ -1,0 +1,88 @@
+"""What goes on the board: one row for each server of a run, and what is counted of its receipts.
+
+Nothing on the board depends on what anybody decides about findings of our own: scores count them either way, and what
+fails most is told without them. So a finding that is disclosed, or made private again, changes nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from evidence.kinds import listing
+from evidence.model import Server
+from evidence.store import ListedScore, ListedServer
+from publish.badges import requirements
+from publish.public_servers import PublicServer
+from publish.run_summary import has_thin_evidence, summarize_server
+from scoring import receipt
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
+
+_UNKNOWN: Final = "unknown"
+
+
+def make_listing_row(published: PublicServer, run: str, *, controlled: bool = False) -> ListedServer:
+    """The row of a server in a run; `controlled` when somebody proved to control it."""
+    return count_server(published, run, controlled=controlled).listed
+
+
+@dataclass(frozen=True, slots=True)
+class CountedServer:
+    """One server as the board has it, and what of its receipts is counted for all of them."""
+
+    listed: ListedServer
+    newest: Sequence[Mapping[str, Any]]
+
+
+def count_server(published: PublicServer, run: str, *, controlled: bool = False) -> CountedServer:
+    """The row of a server, and its receipts under the newest version of each rubric as JSON values."""
+    values = published.values
+    newest = {value["rubric"]: value for value in sorted(values, key=lambda value: value["version"])}
+    main = newest.get(requirements.GATE_RUBRIC)
+    may_pass = main is not None and requirements.may_meet_any(
+        published, receipt.parse_outline(main, requirements.GATE_PARTS)
+    )
+    judged = requirements.judge_server(published, controlled=controlled) if may_pass else None
+    server, heads = published.dossier.server, [receipt.parse_summary(value) for value in values]
+    row = summarize_server(published.dossier, heads)
+    seen = published.dossier.records.get(listing.KIND)
+    made = ListedServer(
+        server=server,
+        run=run,
+        as_of=seen.observed_at if seen else published.dossier.as_of,
+        state=row.state.value.replace(" ", "_"),
+        reason=row.reason.value if row.reason else None,
+        ecosystem=find_ecosystem(server),
+        registries=tuple(sorted(server.seen_in)),
+        tools=row.tools,
+        gate=judged is not None and judged.indexed,
+        badges=judged.earned if judged else (),
+        scores=tuple(map(listed_score, heads)),
+    )
+    return CountedServer(made, list(newest.values()))
+
+
+def find_ecosystem(server: Server) -> str:
+    """`remote`, or where the package comes from, by the target that decides about the server's identity."""
+    if not server.targets:
+        return _UNKNOWN
+    kind = server.targets[0].type
+    return "remote" if kind.is_remote else kind.value
+
+
+def listed_score(card: Scorecard) -> ListedScore:
+    """What lists show of a receipt."""
+    missing = card.score if isinstance(card.score, NotMeasured) else None
+    return ListedScore(
+        rubric=card.rubric,
+        version=card.version,
+        score=None if isinstance(card.score, NotMeasured) else card.score,
+        grade=card.grade,
+        floor=card.floor,
+        ceiling=card.ceiling,
+        coverage=card.coverage,
+        thin=has_thin_evidence(card),
+        not_measured=missing.reason if missing else None,
+    )

@@ -1,0 +1,83 @@
+"""What is counted of the receipts of a run, some servers at a time: what fails, and what could be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from publish.disclosure import WITHHELD, private_rule_ids
+from publish.run_summary import FailureCount, FailureCounter
+
+_PARTS: Final = ("dimensions", "components")
+
+
+@dataclass
+class ReceiptCounts:
+    """Counts by rubric version. Findings of our own scans are in none of its numbers, whatever was decided about them.
+
+    Nothing that a server says is in it: a criterion is named by what the rubric cites.
+    """
+
+    failures: FailureCounter = field(default_factory=FailureCounter)
+    dimensions: dict[tuple[str, int], dict[str, dict[str, int]]] = field(default_factory=dict)
+
+    def add(self, receipts: Iterable[Mapping[str, Any]]) -> None:
+        """Count the receipts of one server, read as JSON values."""
+        for values in receipts:
+            rubric, version = values["rubric"], values["version"]
+            charged: dict[tuple[str, str], list[str]] = {}
+            _charge(values, charged)
+            for (cites, rule), points in charged.items():
+                total = sum(map(_points, points), Decimal(0))
+                self.failures.add(FailureCount(rubric, version, cites, rule, 1, len(points), total, ""))
+            for part in values["dimensions"]:
+                self._count(rubric, version, part["name"], part["status"], 1)
+
+    def join(self, told: Mapping[str, Any]) -> None:
+        """Count what another tally told."""
+        for rubric, version, cites, rule, servers, times, points in told["failures"]:
+            self.failures.add(FailureCount(rubric, version, cites, rule, servers, times, Decimal(points), ""))
+        for each in told["dimensions"]:
+            self._count(*each)
+
+    def tell(self) -> dict[str, Any]:
+        """The tally as JSON values."""
+        return {
+            "failures": [
+                [one.rubric, one.version, one.cites, one.rule, one.servers, one.times, str(one.points)]
+                for one in self.failures.all()
+            ],
+            "dimensions": [
+                [*name, part, status, count]
+                for name, parts in self.dimensions.items()
+                for part, statuses in parts.items()
+                for status, count in statuses.items()
+            ],
+        }
+
+    def _count(self, rubric: str, version: int, name: str, status: str, count: int) -> None:
+        statuses = self.dimensions.setdefault((rubric, version), {}).setdefault(name, {})
+        statuses[status] = statuses.get(status, 0) + count
+
+
+def _charge(part: Mapping[str, Any], charged: dict[tuple[str, str], list[str]]) -> None:
+    """Add the points that lines cost, at whatever level they stand, without lines of private rules."""
+    for line in part["lines"]:
+        if line["points"][0] == "-" and line["rule"] not in _unnamed():
+            charged.setdefault((line["cites"], line["rule"]), []).append(line["points"])
+    for name in _PARTS:
+        for inner in part.get(name, ()):
+            _charge(inner, charged)
+
+
+@cache
+def _unnamed() -> frozenset[str | None]:
+    return private_rule_ids() | {WITHHELD, None}
+
+
+@lru_cache(4_096)
+def _points(text: str) -> Decimal:
+    return Decimal(text)

@@ -1,0 +1,206 @@
+"""One server as a row of a table, and what costs points on most servers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+import orjson
+
+from evidence.canonical import NotJson
+from evidence.kinds import listing
+from evidence.kinds.listing import LISTS, End, Listing
+from evidence.model import Absent, Dossier, Reason, Server, ServerId
+from scoring import ranking
+from scoring.ranking import RankKey
+from scoring.results.scorecard import Line, Scorecard
+
+HISTOGRAM_BINS = 10
+_WHOLE = {End.COMPLETE, End.NOT_ASKED}
+_TOOLS = "tools"
+_UNREAD = "could not be listed"
+"""What every rubric says in a caveat when a list could not be read to its end; a test holds them to it."""
+
+
+class MeasuredState(StrEnum):
+    """How much of what a server says of itself was seen."""
+
+    MEASURED = "measured"
+    PARTIAL = "partial"
+    NOT_TESTABLE = "not testable"
+
+
+@dataclass(frozen=True, slots=True)
+class RubricMark:
+    """One rubric's verdict in a table row; no score is not a zero. `thin` ones rest on too little to be compared.
+
+    `floor` is what is left of the score with everything unmeasured at 0; None where it is the score itself.
+    """
+
+    rubric: str
+    version: int
+    score: Decimal | None
+    grade: str | None
+    coverage: Decimal
+    thin: bool = False
+    floor: Decimal | None = None
+
+    def rank(self, server: ServerId) -> RankKey:
+        """Sorts rows as `scoring.ranking` sorts their cards, best first."""
+        floor = self.floor if self.floor is not None else self.score or Decimal(0)
+        return ranking.rank_key_of_columns(floor=floor, coverage=self.coverage, score=self.score, server=server)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRow:
+    """One server in a table."""
+
+    id: ServerId
+    name: str
+    ref: str
+    state: MeasuredState
+    reason: Reason | None
+    detail: str
+    tools: int | None
+    marks: tuple[RubricMark, ...]
+
+    def mark(self, rubric: str, version: int) -> RubricMark | None:
+        """The verdict of one version of one rubric."""
+        return next((mark for mark in self.marks if (mark.rubric, mark.version) == (rubric, version)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCount:
+    """A criterion that cost points: on how many servers, how often, and how many points in all."""
+
+    rubric: str
+    version: int
+    cites: str
+    rule: str | None
+    servers: int
+    times: int
+    points: Decimal
+    example: str
+
+
+@dataclass
+class FailureCounter:
+    """Counts what costs points, server by server."""
+
+    _found: dict[tuple[str, int, str, str | None], FailureCount] = field(default_factory=dict)
+
+    def count(self, rubric: str, version: int, lines: Iterable[Line]) -> None:
+        """Count the lines of one receipt."""
+        here: dict[tuple[str, str], list[Line]] = {}
+        for line in lines:
+            if line.points < 0 and line.rule is not None:  # rounding and the like are nobody's failure
+                here.setdefault((line.cites, line.rule), []).append(line)
+        for (cites, rule), found in here.items():
+            points = sum((line.points for line in found), Decimal(0))
+            self.add(FailureCount(rubric, version, cites, rule, 1, len(found), points, found[0].why))
+
+    def add(self, found: FailureCount) -> None:
+        """Count what was counted elsewhere, of other servers."""
+        key = (found.rubric, found.version, found.cites, found.rule)
+        known = self._found.get(key)
+        if known is not None:
+            found = replace(
+                known,
+                servers=known.servers + found.servers,
+                times=known.times + found.times,
+                points=known.points + found.points,
+            )
+        self._found[key] = found
+
+    def all(self) -> Collection[FailureCount]:
+        """Everything that was counted."""
+        return self._found.values()
+
+    def most(self, rubric: str, version: int, limit: int = 12) -> list[FailureCount]:
+        """What cost points on most servers."""
+        found = [item for item in self._found.values() if (item.rubric, item.version) == (rubric, version)]
+        return sorted(found, key=lambda item: (-item.servers, -item.times, item.cites, item.rule or ""))[:limit]
+
+
+def receipt_lines(card: Scorecard) -> Iterator[Line]:
+    """Every line of a receipt, at whatever level it stands."""
+    yield from card.lines
+    for part in card.dimensions:
+        yield from part.lines
+        for component in part.components:
+            yield from component.lines
+
+
+def summarize_server(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
+    """The row of a server from what was seen of it, and its receipts, of which the heads are enough."""
+    content = dossier.read(listing.KIND)
+    absent = content if isinstance(content, Absent) else None
+    seen = None if isinstance(content, Absent) else _parse(content.body)
+    return ServerRow(
+        id=dossier.server.id,
+        name=dossier.server.name,
+        ref=dossier.server.ref,
+        state=_state(seen),
+        reason=absent.reason if absent else None,
+        detail=absent.detail if absent else "",
+        tools=len(seen.tools.items) if seen and seen.tools.end in _WHOLE else None,
+        marks=tuple(_mark(card) for card in cards),
+    )
+
+
+def _parse(body: bytes) -> Listing | None:
+    try:
+        return Listing.parse(body)
+    except NotJson:
+        return None
+
+
+def _state(seen: Listing | None) -> MeasuredState:
+    if seen is None:
+        return MeasuredState.NOT_TESTABLE
+    return MeasuredState.MEASURED if all(seen.list_of(name).end in _WHOLE for name in LISTS) else MeasuredState.PARTIAL
+
+
+def _mark(card: Scorecard) -> RubricMark:
+    score = card.score if isinstance(card.score, Decimal) else None
+    floor = None if card.floor == score else card.floor
+    return RubricMark(card.rubric, card.version, score, card.grade, card.coverage, has_thin_evidence(card), floor)
+
+
+def make_row_from_receipts(server: Server, absent: Absent | None, cards: Sequence[Scorecard]) -> ServerRow:
+    """The row of a server from its receipts alone, for tables that shall not read every dossier.
+
+    `tools` is None where no receipt counts them.
+    """
+    unread = any(_UNREAD in caveat for card in cards for caveat in card.caveats)
+    return ServerRow(
+        id=server.id,
+        name=server.name,
+        ref=server.ref,
+        state=MeasuredState.NOT_TESTABLE if absent else MeasuredState.PARTIAL if unread else MeasuredState.MEASURED,
+        reason=absent.reason if absent else None,
+        detail=absent.detail if absent else "",
+        tools=None if absent or unread else next(_tool_counts(cards), None),
+        marks=tuple(_mark(card) for card in cards),
+    )
+
+
+def read_tool_scores(card: Scorecard) -> list[dict[str, Any]] | None:
+    """Name and score of each tool, of receipts that score tools one by one."""
+    fact = card.facts.get(_TOOLS, "")
+    found: list[dict[str, Any]] | None = orjson.loads(fact) if fact.startswith("[") else None
+    return found
+
+
+def _tool_counts(cards: Sequence[Scorecard]) -> Iterator[int]:
+    """How many tools each receipt counted, those that score every tool first: some others read one page only."""
+    yield from (len(scores) for card in cards if (scores := read_tool_scores(card)) is not None)
+    yield from (int(card.facts[_TOOLS]) for card in cards if card.facts.get(_TOOLS, "").isdecimal())
+
+
+def has_thin_evidence(card: Scorecard) -> bool:
+    """The rubric itself says that it saw too little (docs/decisions/0024)."""
+    return card.facts.get("evidence") == "thin"

@@ -1,0 +1,106 @@
+"""The document that `hallmark scan --json` prints: one server, its evidence in short and its receipts in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Final
+
+from evidence.canonical import Json, parse_json
+from evidence.model import Absent, Dossier, Record
+from publish.run_summary import read_tool_scores
+from publish.scan_reports.schema import SCAN_FORMAT, WHOLE_KINDS
+from publish.views.evidence.check_verdicts import CheckVerdicts, verdicts_as_json
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+
+_SIX_PLACES: Final = Decimal("1E-6")
+
+
+def make_scan_document(
+    dossier: Dossier, cards: Sequence[Scorecard], found: CheckVerdicts | None = None
+) -> dict[str, Any]:
+    """The document, valid against `publish.scan_reports.schema`; with `found` also the verdict of every check."""
+    server = dossier.server
+    return {
+        "format": SCAN_FORMAT,
+        "server": {"id": server.id, "ref": server.ref, "name": server.name},
+        "as_of": dossier.as_of.isoformat(),
+        "evidence": {kind: _evidence(record) for kind, record in sorted(dossier.records.items())},
+        **({} if found is None else {"conformance": verdicts_as_json(found)}),
+        **{kind: body for kind in WHOLE_KINDS if (body := _body(dossier, kind)) is not None},
+        "scorecards": [receipt_as_json(card) for card in cards],
+    }
+
+
+def receipt_as_json(card: Scorecard) -> dict[str, Any]:
+    """One receipt: scores are numbers, points and weights exact decimals in strings."""
+    tools = read_tool_scores(card)
+    return {
+        "rubric": card.rubric,
+        "version": str(card.version),
+        "source_version": card.source_version,
+        **_score(card.score),
+        "grade": card.grade,
+        "coverage": to_json_number(card.coverage.quantize(_SIX_PLACES, rounding=ROUND_HALF_UP)),
+        "floor": to_json_number(card.floor),
+        "ceiling": to_json_number(card.ceiling),
+        "lines": [_line(line) for line in card.lines],
+        "dimensions": [_dimension(part) for part in card.dimensions],
+        **({} if tools is None else {"tools": tools}),
+        "caveats": list(card.caveats),
+        "facts": {name: value for name, value in card.facts.items() if tools is None or name != "tools"},
+        "versions": dict(card.versions),
+    }
+
+
+def to_json_number(value: Decimal) -> int | float:
+    """A JSON number: whole ones without a fraction."""
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _score(score: Decimal | NotMeasured) -> dict[str, Any]:
+    if isinstance(score, NotMeasured):
+        return {"score": None, "reason": score.reason, "detail": score.detail}
+    return {"score": to_json_number(score), "reason": None, "detail": ""}
+
+
+def _dimension(part: DimensionScore) -> dict[str, Any]:
+    components = [{**_part(component), "checked": component.checked} for component in part.components]
+    return {**_part(part), "status": part.status, "components": components}
+
+
+def _part(part: DimensionScore | ComponentScore) -> dict[str, Any]:
+    missing = part.result if isinstance(part.result, NotMeasured) else None
+    return {
+        "name": part.name,
+        "base_weight": format(part.base_weight, "f"),
+        "effective_weight": format(part.effective_weight, "f"),
+        "result": None if isinstance(part.result, NotMeasured) else format(part.result, "f"),
+        "reason": missing.reason if missing else None,
+        "detail": missing.detail if missing else "",
+        "lines": [_line(line) for line in part.lines],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "cites": line.cites,
+        "at": line.at,
+        "points": format(line.points, "f"),
+        "why": line.why,
+        "rule": line.rule,
+        "severity": line.severity,
+    }
+
+
+def _body(dossier: Dossier, kind: str) -> Json:
+    """What was observed, None when it is absent: `evidence` says why."""
+    content = dossier.read(kind)
+    return None if isinstance(content, Absent) else parse_json(content.body)
+
+
+def _evidence(record: Record) -> dict[str, Any]:
+    content = record.content
+    absent = {"reason": content.reason.value, "detail": content.detail} if isinstance(content, Absent) else None
+    return {"digest": record.digest, "absent": absent}

@@ -1,0 +1,133 @@
+"""A search of servers as its address says it: what is asked, and the addresses of its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+
+from evidence.store.listing.values import SORT_ORDERS, ListingQuery
+from publish.text.display import make_visible
+
+LIST_PATH: Final = "/servers"
+MAX_TEXT: Final = 200
+"""Characters of a parameter; a longer one is no name of anything."""
+
+_WORDS: Final = ("state", "reason", "ecosystem", "registry", "grade", "badge")
+_FIRST: Final = ListingQuery()
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """A question and the cursor of one of its pages."""
+
+    query: ListingQuery
+    after: str | None = None
+
+    @property
+    def url(self) -> str:
+        """The one address of this page: what is as usual is left out."""
+        return _address(self._parameters())
+
+    @property
+    def by(self) -> str:
+        """The rubric that ranks, as an address names it."""
+        return self.query.rubric if self.query.version is None else f"{self.query.rubric}@{self.query.version}"
+
+    @property
+    def words(self) -> str:
+        """The words that are searched for, as an address begins with them; empty when there are none."""
+        return urlencode({"q": self.query.text}) if self.query.text else ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether servers are left out for another reason than words."""
+        return self.query.least is not None or any(self.value(name) for name in _WORDS)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether servers are left out."""
+        return bool(self.query.text) or self.is_narrowed
+
+    def value(self, name: str) -> str | None:
+        """A filter by name."""
+        found: str | None = getattr(self.query, name)
+        return found
+
+    def page(self, cursor: str) -> str:
+        """The address of another page of the same list."""
+        return replace(self, after=cursor).url
+
+    def with_(self, **changes: Any) -> str:
+        """The address of the first page of another question."""
+        return ListQuery(replace(self.query, **changes)).url
+
+    def sorted_by(self, order: str, rubric: str | None = None) -> str:
+        """The address of the same servers in another order, or in this one turned round."""
+        same = self.query.sort == order and rubric in {None, self.query.rubric}
+        if same:
+            return self.with_(reverse=not self.query.reverse)
+        version = self.query.version if rubric in {None, self.query.rubric} else None
+        return self.with_(sort=order, rubric=rubric or self.query.rubric, version=version, reverse=False)
+
+    def _parameters(self) -> dict[str, str]:
+        query = self.query
+        return {
+            "q": query.text,
+            **{name: self.value(name) or "" for name in _WORDS},
+            "least": "" if query.least is None else f"{query.least.normalize():f}",
+            "by": "" if (query.rubric, query.version) == (_FIRST.rubric, None) else self.by,
+            "sort": "" if query.sort == _FIRST.sort else query.sort,
+            "reverse": "1" if query.reverse else "",
+            "after": self.after or "",
+        }
+
+
+def parse_search(parameters: Mapping[str, str]) -> ListQuery:
+    """The search of an address; HTTPException 400 says what cannot be read. What it does not know is ignored."""
+    values = {name: value.strip() for name, value in parameters.items() if value.strip()}
+    for name, value in values.items():
+        if len(value) > MAX_TEXT:
+            raise HTTPException(
+                400, f"{make_visible(name, limit=20)}: at most {MAX_TEXT} characters, found {len(value)}."
+            )
+    rubric, version = _rubric(values.get("by", _FIRST.rubric))
+    sort = values.get("sort", _FIRST.sort)
+    if sort not in SORT_ORDERS:
+        raise HTTPException(400, f"sort: expected one of {', '.join(SORT_ORDERS)}, found {make_visible(sort)}.")
+    query = ListingQuery(
+        text=" ".join(values.get("q", "").split()),
+        rubric=rubric,
+        version=version,
+        sort=next(order for order in SORT_ORDERS if order == sort),
+        reverse=values.get("reverse") == "1",
+        least=_least(values.get("least")),
+        **{name: values.get(name) for name in _WORDS},
+    )
+    return ListQuery(query, values.get("after"))
+
+
+def _rubric(text: str) -> tuple[str, int | None]:
+    rubric, at, version = text.partition("@")
+    if at and not (version.isascii() and version.isdecimal() and len(version) < 9):
+        raise HTTPException(400, f"by: expected a rubric such as lint or lint@1, found {make_visible(text)}.")
+    return rubric, int(version) if at else None
+
+
+def _least(text: str | None) -> Decimal | None:
+    try:
+        least = None if text is None else Decimal(text)
+    except InvalidOperation:
+        least = Decimal("NaN")
+    if least is not None and not (least.is_finite() and 0 <= least <= 100):
+        raise HTTPException(400, f"least: expected points from 0 to 100, found {make_visible(text or '')}.")
+    return least
+
+
+def _address(parameters: Mapping[str, str]) -> str:
+    said = {name: value for name, value in parameters.items() if value}
+    return f"{LIST_PATH}?{urlencode(said)}" if said else LIST_PATH

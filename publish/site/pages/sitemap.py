@@ -1,0 +1,86 @@
+"""For search engines: `/robots.txt`, and `/sitemap.xml` with the servers whose pages are past the quality gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+from xml.sax.saxutils import escape
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+
+from evidence.model import ServerId
+from publish.site.indexed_servers import count_indexed_at_most, list_indexed_servers
+from publish.web.context import CACHE_PUBLIC, SiteContext
+
+MOST: Final = 50_000
+"""Addresses in one file: https://www.sitemaps.org/protocol.html"""
+
+_DIGITS: Final = "0123456789abcdef"
+_PAGES: Final = ("/", "/servers", "/methods", "/rules", "/datasets", "/status", "/api", "/about")
+_SPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_TYPE: Final = "application/xml"
+
+_ROBOTS: Final = """User-agent: *
+Disallow: /api/v1/
+Disallow: /compare
+Disallow: /servers?
+Disallow: /servers/*/compare
+Disallow: /servers/*/disputes/new
+
+Sitemap: {sitemap}
+"""
+
+
+def routes(site: SiteContext) -> APIRouter:
+    """Both; a site with more servers than fit one file has an index of files, one for each first digit of their ids."""
+    router = APIRouter()
+    headers = {"cache-control": CACHE_PUBLIC}
+
+    @router.get("/robots.txt")
+    def robots() -> Response:
+        return PlainTextResponse(_ROBOTS.format(sitemap=site.absolute("/sitemap.xml")), headers=headers)
+
+    @router.get("/sitemap.xml")
+    def sitemap() -> Response:
+        if count_indexed_at_most(site) > MOST - len(_PAGES):
+            files = [
+                site.absolute("/sitemap-pages.xml"),
+                *(site.absolute(f"/sitemap-{digit}.xml") for digit in _DIGITS),
+            ]
+            return Response(_document("sitemapindex", map(_sitemap, files)), headers=headers, media_type=_TYPE)
+        found = (*_of_pages(site), *_of_servers(site, list_indexed_servers(site)))
+        return Response(_document("urlset", found), headers=headers, media_type=_TYPE)
+
+    @router.get("/sitemap-{part}.xml")
+    def part_of_sitemap(part: str) -> Response:
+        if part != "pages" and part not in _DIGITS:
+            raise HTTPException(404)
+        found = _of_pages(site) if part == "pages" else _of_servers(site, list_indexed_servers(site, part))
+        return Response(_document("urlset", found), headers=headers, media_type=_TYPE)
+
+    return router
+
+
+def _of_pages(site: SiteContext) -> Iterator[str]:
+    return (_url(site.absolute(path)) for path in _PAGES)
+
+
+def _of_servers(site: SiteContext, found: Iterable[tuple[ServerId, datetime]]) -> Iterator[str]:
+    return (_url(site.absolute(f"/servers/{server}"), as_of) for server, as_of in found)
+
+
+def _url(address: str, changed: datetime | None = None) -> str:
+    date = f"<lastmod>{changed:%Y-%m-%d}</lastmod>" if changed else ""
+    return f"<url><loc>{escape(address)}</loc>{date}</url>"
+
+
+def _sitemap(address: str) -> str:
+    return f"<sitemap><loc>{escape(address)}</loc></sitemap>"
+
+
+def _document(root: str, parts: Iterable[str]) -> str:
+    lines = "\n".join(parts)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} xmlns="{_SPACE}">\n{lines}\n</{root}>\n'

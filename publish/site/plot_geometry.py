@@ -1,0 +1,90 @@
+"""Geometry of the dashboard's plots, in plot units; the templates draw them as SVG with a table beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+PLOT_WIDTH: Final = 100.0
+"""Width of a line of shares."""
+
+_SPARK: Final = (60.0, 20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a whole on a line: where it begins, how long it is, and what it stands for."""
+
+    name: str
+    count: int
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A score before and after, on a line from 0 to 100."""
+
+    before: float
+    after: float
+
+    @property
+    def start(self) -> float:
+        """Its left end."""
+        return min(self.before, self.after)
+
+    @property
+    def width(self) -> float:
+        """How far apart they are."""
+        return round(abs(self.after - self.before), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """One bar of a small histogram."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def make_pieces(counts: Mapping[str, int]) -> tuple[Piece, ...]:
+    """Parts of a whole side by side; what is not there has no piece, and every other one can be seen."""
+    whole = sum(counts.values())
+    x, found = 0.0, []
+    for name, count in counts.items():
+        if count:
+            width = PLOT_WIDTH * count / whole
+            found.append(Piece(name, count, round(x, 2), round(max(0.6, width), 2)))
+            x += width
+    return tuple(found)
+
+
+def make_span(before: Decimal, after: Decimal) -> Span:
+    """How far a score moved."""
+    return Span(float(before), float(after))
+
+
+def make_strokes(bins: Sequence[int]) -> tuple[Stroke, ...]:
+    """A histogram small enough for a table's cell."""
+    wide, high = _SPARK
+    tallest, step = max(bins, default=0) or 1, wide / max(1, len(bins))
+    return tuple(
+        Stroke(round(index * step, 2), round(high - tall, 2), round(step - 1, 2), round(tall, 2))
+        for index, count in enumerate(bins)
+        if count
+        for tall in [max(1.5, high * count / tallest)]
+    )
+
+
+def bar_length(part: int, most: int) -> float:
+    """The length of a bar in a table, as a share of the longest one's 100."""
+    return round(max(1.0, PLOT_WIDTH * part / most), 2) if part and most else 0.0
+
+
+def parse_decimal(value: Any) -> Decimal | None:
+    """A number of the dashboard, None where it is not known."""
+    return None if value is None else Decimal(str(value))

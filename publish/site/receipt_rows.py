@@ -1,0 +1,143 @@
+"""The rows of receipts and histories, written without a template: they were most of what a server's page takes.
+
+A page has hundreds of them. Every text of a stranger goes through `shown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from markupsafe import Markup, escape
+
+from publish.disclosure import WITHHELD
+from publish.text.display import make_visible
+from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
+from publish.views.score_history import PlotDot
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line
+
+RUNS_SHOWN: Final = 60
+"""Rows of a history's table."""
+
+SHORT_TEXT: Final = 300
+"""Characters of a text that is remembered: ids and messages come again on every line of a receipt."""
+
+_CLASSES: Final = {-1: "lost", 0: "even", 1: "gained"}
+
+
+def escape_text(text: str) -> str:
+    """A text of a stranger, made visible and escaped."""
+    return _remembered(text) if len(text) <= SHORT_TEXT else str(escape(make_visible(text)))
+
+
+def render_line_rows(
+    lines: Iterable[Line],
+    rubric: str,
+    rule_page: Callable[[str | None], str],
+    disputed: Container[tuple[str, str, str]],
+    objections: Callable[[str, Line], str] | None,
+    *,
+    asks: bool,
+) -> Markup:
+    """Lines of a receipt. `objections` is asked about a line that is disputed, and about each where the page `asks`."""
+    rows = []
+    for line in lines:
+        cites = f"<code>{escape_text(line.cites)}</code>"
+        page = rule_page(line.rule)
+        cited = f'<a href="{escape_text(page)}">{cites}</a>' if page else cites
+        rule = f"<small>{escape_text(line.rule)}</small>" if line.rule and line.rule != line.cites else ""
+        at = f"<code>{escape_text(line.at)}</code>" if line.at else "" if line.cites == WITHHELD else "whole server"
+        told = objections(rubric, line) if objections and (asks or (rubric, line.cites, line.at) in disputed) else ""
+        sign = (line.points > 0) - (line.points < 0)
+        rows.append(
+            f'<tr><td class="num {_CLASSES[sign]}">{format_signed(line.points)}</td>\n'
+            f'<th scope="row">{cited}{rule}</th>\n'
+            f"<td>{at}</td><td>{escape_text(line.why)}{told}</td></tr>\n"
+        )
+    return _safe(rows)
+
+
+def render_dimension_rows(dimensions: Sequence[DimensionScore]) -> Markup:
+    """What was measured in each dimension and its components, and what it weighed."""
+    return _safe("".join(_dimension(part, dimensions)) for part in dimensions)
+
+
+def render_dots(series: Sequence[PlotDot]) -> Markup:
+    """The nights of a plot."""
+    return _safe(
+        f'<path class="gap" d="M{dot.x - 3} 165l6 6m0-6l-6 6"/>'
+        if dot.y is None
+        else f'<circle class="dot" cx="{dot.x}" cy="{dot.y}" r="3"/>'
+        for dot in series
+    )
+
+
+def render_run_rows(series: Sequence[PlotDot], server: str) -> Markup:
+    """The newest nights as a table."""
+    return _safe(_night(dot, server) for dot in series[: -RUNS_SHOWN - 1 : -1])
+
+
+def _dimension(part: DimensionScore, siblings: Sequence[DimensionScore]) -> Iterator[str]:
+    state = f'<span class="state {_shown_state(part.status, "-")}">{_shown_state(part.status, " ")}</span>'
+    yield f'<tbody>\n<tr class="dimension"><th scope="row">{_words(part.name)}</th><td>{state}</td>'
+    yield _weights(part, siblings)
+    if isinstance(part.result, NotMeasured):
+        detail = f": {escape_text(part.result.detail)}" if part.result.detail else ""
+        yield f'<tr class="reason"><td colspan="6">{_words(part.result.reason)}{detail}</td></tr>'
+    for component in part.components:
+        missing = component.result if isinstance(component.result, NotMeasured) else None
+        seen = _why(missing) if missing else f"{component.checked} checked"
+        yield f'<tr class="component"><th scope="row">{_words(component.name)}</th>'
+        yield f'<td><span class="muted">{seen}</span></td>'
+        yield _weights(component, part.components)
+    yield "</tbody>\n"
+
+
+def _weights(part: DimensionScore | ComponentScore, siblings: Iterable[DimensionScore | ComponentScore]) -> str:
+    missing = isinstance(part.result, NotMeasured)
+    result = '<span class="none">not measured</span>' if missing else format_number(part.result)
+    base, effective = base_weight_share(part, siblings), part.effective_weight
+    return (
+        f'<td class="num">{result}</td><td class="num">{format_percent(base)}</td>'
+        f'<td class="num">{format_percent(effective)}</td>'
+        f'<td><svg class="weights" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label="base weight'
+        f' {format_percent(base)}, effective weight {format_percent(effective)}">\n'
+        f'  <rect class="base" x="0" y="1" width="{round(base * 100, 2)}" height="4"/>\n'
+        f'  <rect class="effective" x="0" y="7" width="{round(effective * 100, 2)}" height="4"/>\n</svg>\n</td></tr>\n'
+    )
+
+
+def _night(dot: PlotDot, server: str) -> str:
+    again = "<small>re-test</small>" if dot.retest else ""
+    grade = f' <span class="grade">{escape_text(dot.grade)}</span>' if dot.grade else ""
+    score = '<span class="none">not measured</span>' if dot.score is None else f"{format_number(dot.score)}{grade}"
+    moved = "" if dot.moved is None else format_signed(dot.moved)
+    because = f"<small>not comparable with the night before: {escape_text(dot.because)}</small>" if dot.because else ""
+    href = f"/servers/{server}?run={escape_text(dot.run)}"
+    return (
+        f'<tr><th scope="row"><a href="{href}">{dot.as_of:%Y-%m-%d %H:%M}</a>{again}</th>'
+        f'<td class="num">{score}</td><td class="num">{moved}</td><td>{escape_text(dot.name)}{because}</td></tr>\n'
+    )
+
+
+def _why(missing: NotMeasured) -> str:
+    return escape_text(missing.detail) if missing.detail else _words(missing.reason)
+
+
+def _words(name: str) -> str:
+    return escape_text(name.replace("_", " "))
+
+
+def _shown_state(state: str, joint: str) -> str:
+    return escape_text(state.replace("_", joint) if joint == " " else state.replace(" ", "-").replace("_", "-"))
+
+
+def _safe(parts: Iterable[str]) -> Markup:
+    return Markup("".join(parts))  # noqa: S704  every text in it is escaped
+
+
+@lru_cache(8_192)
+def _remembered(text: str) -> str:
+    return str(escape(make_visible(text)))

@@ -1,0 +1,146 @@
+"""The page of one server: its main receipt, what to fix first, its history; and pages of each receipt and of badges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from evidence.store import ListedScore, Retest, RetestState, Store
+from publish.badges import images, requirements
+from publish.community.dispute_views import DisputeView, list_public_disputes
+from publish.site.server_pages.references import redirect_to_page
+from publish.site.shown_server import (
+    LINES_SHOWN,
+    ServerInRun,
+    find_server_in_run,
+    methodology_titles,
+    server_response,
+)
+from publish.views.fix_costs import rank_costs
+from publish.web.context import SiteContext
+from scoring.engine import catalogue
+from scoring.receipt import decode_scorecard
+from scoring.results.scorecard import Scorecard
+
+FIXES_SHOWN: Final = 8
+LINES_ON_PAGE: Final = 500
+
+Line = tuple[str, str, str]
+"""What a dispute is about: methodology, published id, place."""
+
+
+def routes(site: SiteContext) -> APIRouter:
+    """The page, one for each receipt with every line, and one for the badges."""
+    site.jinja.globals |= {"rule_page": _rule_page, "method_page": _method_page}
+    router = APIRouter()
+
+    @router.get("/servers/{server}")
+    def overview(server: str, run: str | None = None) -> Response:
+        if not server.startswith("srv_"):
+            return redirect_to_page(site, server)
+        with site.store.read_transaction():
+            seen = find_server_in_run(site, server, run, main_only=True)
+            found = _overview(site, seen)
+        return server_response(site, "server_page.html.j2", seen, tab="overview", **found)
+
+    @router.get("/servers/{server}/receipts/{name}")
+    def receipt(
+        server: str, name: str, run: str | None = None, number: Annotated[int, Query(alias="page", ge=1, le=10_000)] = 1
+    ) -> Response:
+        seen = find_server_in_run(site, server, run)
+        stored = next((card for card in seen.public.cards if f"{card.rubric}@{card.version}" == name), None)
+        if stored is None:
+            raise HTTPException(404, "The server has no receipt under this version of a methodology in this run.")
+        card = decode_scorecard(stored.body)
+        values = {
+            "card": card,
+            "newest": seen.versions,
+            "tables": _tables(card, number),
+            "page": number,
+            "index": False,
+            "pages": max(1, -(-_longest(card) // LINES_ON_PAGE)),
+            "disputed": list_disputed_lines(site.store, seen),
+            "dispute_form": f"/servers/{server}/disputes/new" if seen.newest else "",
+        }
+        return server_response(site, "server_receipt.html.j2", seen, tab="", **values)
+
+    @router.get("/servers/{server}/badges")
+    def awards(server: str) -> Response:
+        seen = find_server_in_run(site, server)
+        judged = requirements.judge_server(
+            seen.public, seen.current, controlled=site.store.claims.is_controlled(seen.id)
+        )
+        values = {
+            "index": False,
+            "judgement": judged,
+            "awards": (judged.gate, *judged.badges),
+            "snippets": images.badge_snippets(site.backend.base_url, seen.id),
+        }
+        return server_response(site, "server_badges.html.j2", seen, tab="badges", **values)
+
+    return router
+
+
+def list_disputed_lines(store: Store, seen: ServerInRun) -> Mapping[Line, Sequence[DisputeView]]:
+    """The disputes of a server by the line that they are about."""
+    found: dict[Line, list[DisputeView]] = {}
+    for one in list_public_disputes(store, seen.id):
+        found.setdefault((one.rubric, one.cites, one.at), []).append(one)
+    return found
+
+
+def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
+    main = seen.main
+    told = rank_costs([] if main is None else [main])
+    of_lines = list_disputed_lines(site.store, seen)
+    newest = {one.rubric: one.version for one in sorted(seen.scores, key=lambda one: one.version)}
+    return {
+        "scores": _in_order([one for one in seen.scores if one.version == newest[one.rubric]]),
+        "main": main,
+        "newest": newest,
+        "retest": _retest(site.store, seen) if seen.newest else None,
+        "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
+        "line_limits": (LINES_SHOWN, LINES_SHOWN),
+        "costs": told[:FIXES_SHOWN],
+        "more_costs": max(0, len(told) - FIXES_SHOWN),
+        "disclosed": seen.public.disclosed,
+        "disputed": of_lines,
+    }
+
+
+def _in_order(scores: Iterable[ListedScore]) -> list[ListedScore]:
+    """The default methodology first, the newest version first."""
+    return sorted(scores, key=lambda one: (one.rubric != methodology_titles().main, one.rubric, -one.version))
+
+
+def _retest(store: Store, seen: ServerInRun) -> Retest | None:
+    """The newest finished re-test after the night that is shown."""
+    done = (one for one in store.retests.list_retests(20, seen.id) if one.state is RetestState.DONE)
+    return next((one for one in done if one.run and one.run > seen.listed.run), None)
+
+
+def _tables(card: Scorecard, number: int) -> list[tuple[str, Sequence[Any], int]]:
+    """Every table of lines of a receipt with its caption, and where the page begins in it."""
+    found = [("Every line of the receipt", card.lines)]
+    for part in card.dimensions:
+        found.append((f"Lines of {part.name}", part.lines))
+        found += [(f"Lines of {part.name}, {component.name}", component.lines) for component in part.components]
+    first = (number - 1) * LINES_ON_PAGE
+    return [(caption.replace("_", " "), lines, first) for caption, lines in found if len(lines) > first]
+
+
+def _longest(card: Scorecard) -> int:
+    return max([len(lines) for _, lines, _ in _tables(card, 1)], default=0)
+
+
+def _rule_page(rule: str | None) -> str:
+    return f"/rules/{rule}" if rule and rule in methodology_titles().rules else ""
+
+
+def _method_page(rubric: str, version: int) -> str:
+    known = any(one.id == rubric and one.version == version for one in catalogue.list_rubrics())
+    return f"/methods/{rubric}@{version}" if known else ""

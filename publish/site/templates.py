@@ -1,0 +1,88 @@
+"""The templates: they escape everything and spell out what cannot be seen in every text they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from publish.disclosure import WITHHELD
+from publish.run_summary import has_thin_evidence, receipt_lines
+from publish.site import receipt_rows
+from publish.text.display import make_visible, render_inline_code
+from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
+from publish.views.evidence.server import RAW_LIMIT, MultilineText
+from scoring.results.outcome import NotMeasured
+
+NAME_LIMIT: Final = 160
+
+_NO_LINKS: Final[Mapping[str, object]] = {
+    "rule_page": lambda rule: "",
+    "receipt_page": lambda card: "",
+    "method_page": lambda rubric, version: "",
+    "disputed": {},
+    "disputes_page": "",
+    "dispute_form": "",
+}
+"""Where a receipt leads to, unless a page says so."""
+
+_ROWS: Final[Mapping[str, object]] = {
+    "line_rows": receipt_rows.render_line_rows,
+    "dimension_rows": receipt_rows.render_dimension_rows,
+    "dots": receipt_rows.render_dots,
+    "night_rows": receipt_rows.render_run_rows,
+}
+"""Rows of tables, which are written without a template."""
+
+
+def environment() -> Environment:
+    """Templates that escape everything and spell out what cannot be seen in every text they are given."""
+    jinja = Environment(
+        loader=PackageLoader("publish", "site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    jinja.filters |= {
+        "number": format_number,
+        "signed": format_signed,
+        "percent": format_percent,
+        "base_share": base_weight_share,
+        "capitalize_first": _capitalize_first,
+        "coded": render_inline_code,
+        "short": _short,
+    }
+    jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)
+    jinja.tests["thin"] = has_thin_evidence
+    jinja.globals["withheld"] = WITHHELD
+    jinja.globals["has_lines"] = lambda card: next(receipt_lines(card), None) is not None
+    jinja.globals |= {**_NO_LINKS, **_ROWS}
+    return jinja
+
+
+def _finalize(value: object) -> object:
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    if isinstance(value, MultilineText):
+        return make_visible(value, limit=2 * RAW_LIMIT, multiline=True)
+    return _remembered(value) if len(value) <= NAME_LIMIT else make_visible(value)
+
+
+@lru_cache(maxsize=8_192)
+def _remembered(text: str) -> str:
+    """A short text as it may be shown: ids and messages come again on every line of a receipt."""
+    return make_visible(text)
+
+
+def _short(text: str) -> str:
+    return make_visible(text, limit=NAME_LIMIT)
+
+
+def _capitalize_first(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,139 @@
+"""What each reason for absent evidence means, and what a server's maintainer can do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.model import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """`means` ends "Nothing was measured here:"; `do` addresses the maintainer; `ours` marks our own shortcoming."""
+
+    means: str
+    do: str
+    ours: bool = False
+
+
+def advise_on_absence(reason: Reason) -> Advice:
+    """The advice for a reason; every reason has one."""
+    return _ADVICE[reason]
+
+
+_ADVICE: Final = {
+    Reason.OAUTH_REQUIRED: Advice(
+        "the server asks for an OAuth token before it says anything.",
+        "Nothing is wrong with that. To be measured, answer `initialize` and the list requests without a token, "
+        "and ask for one when a tool is called.",
+    ),
+    Reason.PAYMENT_REQUIRED: Advice(
+        "the server asks for a payment before it answers.",
+        "Let `initialize` and the list requests through without payment; they cost you little and show what is sold.",
+    ),
+    Reason.SANDBOX_RESTRICTED: Advice(
+        "our sandbox is not there or does not give what the server needs to start, such as the network.",
+        "Nothing is wrong with that. To be measured, start and list without network or large files. Whoever runs "
+        "Hallmark: `hallmark doctor` says what a sandbox lacks.",
+        ours=True,
+    ),
+    Reason.TRANSPORT_UNSUPPORTED: Advice(
+        "the registry names a transport that this probe does not speak.",
+        "Offer streamable HTTP, or a package that speaks stdio, and name it in the registry entry.",
+    ),
+    Reason.WRITE_ONLY: Advice(
+        "everything the server offers changes something, so nothing could be tried safely.",
+        "Offer at least one read-only tool and mark it with `readOnlyHint`.",
+    ),
+    Reason.UNREACHABLE: Advice(
+        "no connection to the registered address could be made.",
+        "Check the address in the registry entry from outside your network: name resolution, port, firewall.",
+    ),
+    Reason.TIMEOUT: Advice(
+        "the server did not answer in time.",
+        "Check how long a first request takes after the server was idle; answer `initialize` before loading "
+        "anything heavy.",
+    ),
+    Reason.RATE_LIMITED: Advice(
+        "the server kept answering 429, also after waiting as long as it asked.",
+        "Allow a handful of requests from one client in a few minutes, or send `Retry-After`.",
+    ),
+    Reason.BLOCKED_BY_WAF: Advice(
+        "something in front of the server refused the probe before the server saw it.",
+        "Let requests with the Hallmark User-Agent through at your firewall or content network.",
+    ),
+    Reason.NOT_MCP: Advice(
+        "whatever answers at the registered address does not speak MCP.",
+        "Check the URL in the registry entry, including its path: it must be the endpoint itself, not the home page.",
+    ),
+    Reason.NO_REPOSITORY: Advice(
+        "no source repository is named.",
+        "Add `repository` to the registry entry.",
+    ),
+    Reason.NO_PACKAGE: Advice(
+        "the named package does not exist in its registry, or the entry names neither a package nor a remote.",
+        "Add `packages` or `remotes` to the registry entry, with the exact name and a published version.",
+    ),
+    Reason.TOO_LARGE: Advice(
+        "an answer was larger than the probe reads.",
+        "Page long lists with `nextCursor`, and keep descriptions and schemas to what a client needs.",
+    ),
+    Reason.OPTED_OUT: Advice(
+        "its maintainer asked not to be measured.",
+        "Nothing, unless you changed your mind.",
+    ),
+    Reason.CREDENTIALS_REQUIRED: Advice(
+        "the server needs a key or another secret to start or to answer, and made-up ones do not do.",
+        "Start and answer the list requests without the secret; ask for it when a tool is called. Variables and "
+        "arguments that the registry entry declares get placeholders that fit.",
+    ),
+    Reason.FORBIDDEN: Advice(
+        "the server refused the request.",
+        "If that is not intended, check who may reach the endpoint and what it checks before `initialize`.",
+    ),
+    Reason.INSTALL_FAILED: Advice(
+        "the package could not be installed.",
+        "Install the published version in an empty environment on Linux and fix what fails there.",
+    ),
+    Reason.INSTALL_SCRIPTS_REQUIRED: Advice(
+        "the package only works after its install scripts ran, and they are never run here.",
+        "Publish a package that works without install scripts, for instance with prebuilt platform packages.",
+    ),
+    Reason.RUNTIME_UNSUPPORTED: Advice(
+        "the package is of a type that cannot be started here yet.",
+        "Nothing, unless the server is also published to npm or PyPI, or offered at a URL: name that in the entry.",
+        ours=True,
+    ),
+    Reason.START_FAILED: Advice(
+        "the package was installed, but its server ended before it answered.",
+        "Start it without arguments, configuration, home directory or network: it should answer `initialize` and "
+        "list its tools. Names of required arguments belong in the registry entry.",
+    ),
+    Reason.TLS_ERROR: Advice(
+        "no trusted TLS connection could be made.",
+        "Check the certificate: its names, its expiry and that the whole chain is sent.",
+    ),
+    Reason.BLOCKED_ADDRESS: Advice(
+        "the registered address leads to a private, local or reserved network.",
+        "Register a public address.",
+    ),
+    Reason.INVALID_REGISTRATION: Advice(
+        "the registry entry does not match its schema.",
+        "Correct the entry as the error says and publish it again.",
+    ),
+    Reason.QUARANTINED: Advice(
+        "the package is held back because it may be malicious.",
+        "If that is a mistake, settle it with the package registry.",
+    ),
+    Reason.COLLECTOR_ERROR: Advice(
+        "Hallmark itself failed while looking at this server.",
+        "There is nothing for you to do; the fault is ours and is in our log.",
+        ours=True,
+    ),
+    Reason.NOT_COLLECTED: Advice(
+        "nobody has looked yet in this run.",
+        "There is nothing for you to do.",
+        ours=True,
+    ),
+}

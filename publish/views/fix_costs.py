@@ -1,0 +1,114 @@
+"""What to fix on a server, best first: what each rule's lines cost now, and what a fix brings when judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from evidence.model import Dossier
+from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids
+from scoring.engine.assess import assess_dossier
+from scoring.engine.rubric import Rubric
+from scoring.engine.rule import discover_rules
+from scoring.remedy import FixPlan, Remedy, plan_fixes
+from scoring.results.scorecard import Line, Scorecard
+
+_SCALE: Final = Decimal(10)
+"""From the 0 to 10 of a dimension to the 0 to 100 of a score."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulePrice:
+    """What a rule's lines cost under one methodology: points of its score, and under which published ids."""
+
+    rubric: str
+    points: Decimal
+    cites: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleCost:
+    """One rule that costs points somewhere: its prices, the main methodology's first, and where it applies."""
+
+    rule: str
+    title: str
+    prices: tuple[RulePrice, ...]
+    places: int
+    at: str
+    why: str
+
+
+def rank_costs(cards: Sequence[Scorecard]) -> tuple[RuleCost, ...]:
+    """What public receipts charge for, the most expensive rule under the first receipt's methodology first.
+
+    Lines without a rule, and those that are withheld, tell nobody what to fix.
+    """
+    found: dict[str, dict[str, list[tuple[Line, Decimal]]]] = {}
+    for card in cards:
+        for line, points in _charged(card):
+            found.setdefault(line.rule or "", {}).setdefault(card.rubric, []).append((line, points))
+    order = [card.rubric for card in cards]
+    told = [_cost(rule, {name: by[name] for name in order if name in by}) for rule, by in found.items()]
+    main = order[0] if order else ""
+    return tuple(sorted(told, key=lambda cost: (-_worth(cost, main), -sum(p.points for p in cost.prices), cost.rule)))
+
+
+def predict_public_fixes(dossier: Dossier, rubric: Rubric, reviewed: ReviewedFindings) -> FixPlan:
+    """What fixes bring under one methodology, judged again by today's rules, of findings that anybody may read.
+
+    The whole dossier is judged, also what is private of it; a remedy that tells of an undisclosed finding is left out,
+    and the sum of all remedies with it.
+    """
+    found = plan_fixes(assess_dossier(dossier, [rubric]), rubric)
+    told = tuple(remedy for remedy in found.remedies if _is_told(remedy, reviewed))
+    return found if len(told) == len(found.remedies) else replace(found, remedies=told, everything=None)
+
+
+def _is_told(remedy: Remedy, reviewed: ReviewedFindings) -> bool:
+    """Whether everything that a remedy names may be read by anybody."""
+    spots = ((remedy.rule, spot.at, why) for spot in remedy.spots for why in spot.why)
+    return remedy.rule not in private_rule_ids() or all(spot in reviewed.disclosed for spot in spots)
+
+
+def _charged(card: Scorecard) -> Iterator[tuple[Line, Decimal]]:
+    """Lines with the points of the score that they cost, each fault once, at the level that names its rule."""
+    if any(line.rule for line in card.lines) or not card.dimensions:
+        yield from ((line, -line.points) for line in card.lines if _costs(line))
+        return
+    for dimension in card.dimensions:
+        weight = dimension.effective_weight * _SCALE
+        yield from ((line, -line.points * weight) for line in dimension.lines if _costs(line))
+        for component in dimension.components:
+            share = weight * component.effective_weight
+            yield from ((line, -line.points * share) for line in component.lines if _costs(line))
+
+
+def _costs(line: Line) -> bool:
+    return line.points < 0 and line.rule is not None and line.rule != WITHHELD
+
+
+def _cost(rule: str, by: Mapping[str, Sequence[tuple[Line, Decimal]]]) -> RuleCost:
+    lines = [line for charged in by.values() for line, _ in charged]
+    declared = discover_rules().get(rule)
+    places = {line.at for line in lines}
+    return RuleCost(
+        rule=rule,
+        title=declared.title if declared else rule,
+        prices=tuple(
+            RulePrice(
+                name,
+                sum((points for _, points in charged), Decimal(0)),
+                tuple(dict.fromkeys(line.cites for line, _ in charged)),
+            )
+            for name, charged in by.items()
+        ),
+        places=len(places),
+        at=lines[0].at,
+        why=lines[0].why,
+    )
+
+
+def _worth(cost: RuleCost, rubric: str) -> Decimal:
+    return next((price.points for price in cost.prices if price.rubric == rubric), Decimal(0))

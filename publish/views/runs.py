@@ -1,0 +1,127 @@
+"""How runs went, as anybody may know it: states, stages, outcomes and our own failures; no notes of operators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from evidence.kinds import listing
+from evidence.model import Reason, Trigger
+from evidence.store import RunAction, RunRow, RunState, Stage, Store
+from publish.views.absence_advice import advise_on_absence
+
+OWN_FAILURES: Final = frozenset({Reason.COLLECTOR_ERROR.value, Reason.QUARANTINED.value})
+"""Reasons that say something of Hallmark and nothing of the server."""
+
+SHOWN: Final = 14
+"""Runs on the page: two weeks of nights."""
+
+_WHOLE: Final = (Trigger.NIGHTLY, Trigger.LOCAL)
+
+
+@dataclass(frozen=True, slots=True)
+class AbsenceCount:
+    """Why listings are absent, and how many. `ours` when the reason is a shortcoming of ours."""
+
+    reason: str
+    servers: int
+    means: str
+    ours: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCounts:
+    """How far a run came: planned servers, those of them that kept their last evidence, and done ones by stage."""
+
+    planned: int
+    carried: int
+    stages: tuple[tuple[str, int], ...]
+    outcomes: tuple[AbsenceCount, ...]
+
+    @property
+    def own_failures(self) -> float | None:
+        """Share of the servers whose turn it was that have no listing through a failure of ours; None without any."""
+        turned = self.planned - self.carried
+        ours = sum(outcome.servers for outcome in self.outcomes if outcome.reason in OWN_FAILURES)
+        return ours / turned if turned > 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """One run. `withheld` are the times at which it was not published and why; `thinned` visits of it were dropped."""
+
+    id: str
+    trigger: str
+    state: RunState
+    as_of: datetime
+    planned_at: datetime | None
+    published_at: datetime | None
+    counts: RunCounts | None = None
+    withheld: tuple[tuple[datetime, str], ...] = ()
+    thinned: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def list_runs(store: Store, limit: int = SHOWN) -> tuple[RunView, ...]:
+    """The newest runs over whole registries, newest first. Counts are those of what is published or under way."""
+    return tuple(_night(store, row) for row in store.list_runs(limit, triggers=_WHOLE))
+
+
+def _night(store: Store, row: RunRow) -> RunView:
+    thinned = store.compaction.find_dropped_records(row.run.id)
+    events = store.read_run_events(row.run.id)
+    return RunView(
+        id=row.run.id,
+        trigger=row.run.trigger.value,
+        state=row.state,
+        as_of=row.run.as_of,
+        planned_at=row.planned_at,
+        published_at=row.published_at,
+        counts=_counts(store, row),
+        # What an operator wrote beside a run is for operators.
+        withheld=tuple((event.at, event.note) for event in events if event.what is RunAction.WITHHELD),
+        thinned=thinned.visits if thinned else 0,
+        versions=row.run.pins,
+    )
+
+
+def _counts(store: Store, row: RunRow) -> RunCounts | None:
+    if (manifest := store.find_snapshot(row.run.id)) is not None:
+        return _printed(manifest)
+    if row.state is RunState.PLANNED:
+        progress = store.read_progress(row.run.id)
+        absent = {reason: count for (kind, reason), count in progress.absent.items() if kind == listing.KIND}
+        stages = tuple((stage.value, progress.done[stage]) for stage in Stage if stage in progress.done)
+        return RunCounts(
+            planned=progress.planned, carried=progress.carried, stages=stages, outcomes=tuple(_outcomes(absent))
+        )
+    return None
+
+
+def _printed(manifest: bytes) -> RunCounts:
+    """The counts that a run was published with: they stay, also when its records are dropped one day."""
+    counts = json.loads(manifest)["counts"]
+    prefix = f"{listing.KIND}/"
+    absent = {name.removeprefix(prefix): number for name, number in counts["absent"].items() if name.startswith(prefix)}
+    stages = ((Stage.COLLECT.value, counts["collected"]), (Stage.SCORE.value, counts["scored"]))
+    return RunCounts(
+        planned=counts["planned"], carried=counts.get("carried", 0), stages=stages, outcomes=tuple(_outcomes(absent))
+    )
+
+
+def _outcomes(absent: Mapping[str, int]) -> Iterator[AbsenceCount]:
+    for reason, servers in sorted(absent.items(), key=_most_first):
+        told = advise_on_absence(Reason(reason))
+        yield AbsenceCount(reason, servers, told.means, told.ours)
+
+
+def _most_first(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+def find_newest_published(found: Sequence[RunView]) -> RunView | None:
+    """The newest run that was published."""
+    return next((night for night in found if night.state is RunState.PUBLISHED), None)

@@ -1,0 +1,223 @@
+"""The scores of one server over time: a line for each methodology, broken where two scores cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final, Protocol
+
+from evidence.model import Trigger
+from publish.text.numbers import format_number
+
+WIDTH: Final = 420
+HEIGHT: Final = 200
+MAX_POINTS: Final = 400
+"""Nights in a plot; the table names fewer."""
+
+LEFT, RIGHT, TOP, BASE = 28, 10, 16, 168
+_LABELS: Final = 5
+"""Marks that are named in a plot; the table names every one."""
+
+
+class HistoryPoint(Protocol):
+    """What a published run said of a server under one version of a methodology."""
+
+    @property
+    def run(self) -> str:
+        """The run."""
+        ...
+
+    @property
+    def as_of(self) -> datetime:
+        """The moment of its evidence."""
+        ...
+
+    @property
+    def trigger(self) -> Trigger:
+        """What started the run."""
+        ...
+
+    @property
+    def rubric(self) -> str:
+        """The methodology."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Our version of it."""
+        ...
+
+    @property
+    def score(self) -> Decimal | None:
+        """None where nothing was measured."""
+        ...
+
+    @property
+    def grade(self) -> str | None:
+        """None where there is none."""
+        ...
+
+    @property
+    def pinned(self) -> Mapping[str, str]:
+        """What was pinned, version by part."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlotDot:
+    """One night, or a re-test. `y` is None without a score; `moved` is the difference to the last comparable score.
+
+    `because` says why the night before cannot be compared with it, empty when it can.
+    """
+
+    run: str
+    as_of: datetime
+    name: str
+    score: Decimal | None
+    grade: str | None
+    moved: Decimal | None
+    because: str
+    retest: bool
+    x: float
+    y: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodologyMark:
+    """Where scores before and after cannot be compared. `label` is empty when there is no room for one."""
+
+    x: float
+    label: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSeries:
+    """The line of one methodology: strokes between comparable neighbours, marks between the others.
+
+    `said` describes the plot to whoever does not see it; `earlier` nights are older than the plot.
+    """
+
+    rubric: str
+    title: str
+    dots: tuple[PlotDot, ...]
+    strokes: tuple[str, ...]
+    marks: tuple[MethodologyMark, ...]
+    ticks: tuple[tuple[float, str], ...]
+    said: str
+    earlier: int
+
+
+def view_history(
+    points: Iterable[HistoryPoint], titles: Mapping[str, str], main: str = "", limit: int = MAX_POINTS
+) -> tuple[ScoreSeries, ...]:
+    """One series for each methodology, the main one first. Of several versions of one night the newest counts."""
+    known: dict[str, dict[str, HistoryPoint]] = {}
+    for point in points:
+        nights = known.setdefault(point.rubric, {})
+        if point.run not in nights or nights[point.run].version < point.version:
+            nights[point.run] = point
+    order = sorted(known, key=lambda rubric: (rubric != main, rubric))
+    return tuple(_series(rubric, titles.get(rubric, rubric), list(known[rubric].values()), limit) for rubric in order)
+
+
+def _series(rubric: str, title: str, points: Sequence[HistoryPoint], limit: int) -> ScoreSeries:
+    nights = sorted(points, key=lambda point: (point.as_of, point.run))
+    shown = nights[-limit:]
+    dots = tuple(_dots(shown))
+    return ScoreSeries(
+        rubric=rubric,
+        title=title,
+        dots=dots,
+        strokes=tuple(_strokes(dots)),
+        marks=tuple(_marks(dots)),
+        ticks=_ticks(shown),
+        said=_said(dots),
+        earlier=len(nights) - len(shown),
+    )
+
+
+def _dots(points: Sequence[HistoryPoint]) -> Iterator[PlotDot]:
+    across = _scale(points)
+    before: HistoryPoint | None = None
+    for point in points:
+        because = "" if before is None else explain_incomparable(before, point)
+        score = point.score
+        old = before.score if before is not None and not because else None
+        yield PlotDot(
+            run=point.run,
+            as_of=point.as_of,
+            name=f"{point.rubric}@{point.version}",
+            score=score,
+            grade=point.grade,
+            moved=None if old is None or score is None else score - old,
+            because=because,
+            retest=point.trigger is Trigger.RETEST,
+            x=across(point.as_of),
+            y=None if score is None else round(BASE - float(score) * (BASE - TOP) / 100, 1),
+        )
+        before = point
+
+
+def explain_incomparable(before: HistoryPoint, after: HistoryPoint) -> str:
+    """Why two scores under one methodology cannot be compared: another version, or other rules; empty when they can."""
+    if before.version != after.version:
+        return f"{before.rubric}@{before.version} before, {after.rubric}@{after.version} after"
+    old, new = before.pinned.get("ruleset", ""), after.pinned.get("ruleset", "")
+    return f"ruleset {old or 'not known'} before, {new or 'not known'} after" if old != new else ""
+
+
+def _scale(points: Sequence[HistoryPoint]) -> Callable[[datetime], float]:
+    first, last = points[0].as_of, points[-1].as_of
+    span, room = last - first, WIDTH - LEFT - RIGHT
+    if not span:
+        return lambda moment: round(LEFT + room / 2, 1)
+    return lambda moment: round(LEFT + room * ((moment - first) / span), 1)
+
+
+def _strokes(dots: Sequence[PlotDot]) -> Iterator[str]:
+    """The corners of each unbroken piece of the line."""
+    piece: list[str] = []
+    for dot in dots:
+        if dot.because or dot.y is None:
+            if len(piece) > 1:
+                yield " ".join(piece)
+            piece = []
+        if dot.y is not None:
+            piece.append(f"{dot.x},{dot.y}")
+    if len(piece) > 1:
+        yield " ".join(piece)
+
+
+def _marks(dots: Sequence[PlotDot]) -> Iterator[MethodologyMark]:
+    broken = [(old, new) for old, new in pairwise(dots) if new.because]
+    for position, (old, new) in enumerate(broken):
+        label = (new.name if old.name != new.name else "rules") if len(broken) <= _LABELS else ""
+        x = round((old.x + new.x) / 2, 1)
+        yield MethodologyMark(x, label if not position or x - broken[position - 1][1].x > WIDTH / 6 else "", _anchor(x))
+
+
+def _anchor(x: float) -> str:
+    return "end" if x > WIDTH * 0.85 else "start" if x < WIDTH * 0.15 else "middle"
+
+
+def _ticks(points: Sequence[HistoryPoint]) -> tuple[tuple[float, str], ...]:
+    first, last = points[0].as_of, points[-1].as_of
+    across = _scale(points)
+    moments = [first] if last - first < timedelta(days=1) else [first, last]
+    return tuple((across(moment), moment.strftime("%Y-%m-%d")) for moment in moments)
+
+
+def _said(dots: Sequence[PlotDot]) -> str:
+    scores = [dot.score for dot in dots if dot.score is not None]
+    nights = f"{len(dots)} night{'' if len(dots) == 1 else 's'}"
+    if not scores:
+        return f"{nights}, none with a score."
+    breaks = sum(bool(dot.because) for dot in dots)
+    broken = f" {breaks} time{'' if breaks == 1 else 's'} the methodology or its rules changed." if breaks else ""
+    least, most = format_number(min(scores)), format_number(max(scores))
+    last = format_number(scores[-1])
+    return f"{nights}, {len(scores)} with a score, between {least} and {most}, the last one {last}.{broken}"

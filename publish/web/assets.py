@@ -1,0 +1,49 @@
+"""The style sheets and pictures of the site, each under an address that changes with its content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+_HERE: Final = Path(__file__).resolve().parents[1] / "site"
+_TYPES: Final = {".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_DIGITS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One file as it is served."""
+
+    name: str
+    body: bytes
+    media_type: str
+
+    @property
+    def version(self) -> str:
+        """Names the content."""
+        return sha256(self.body).hexdigest()[:_DIGITS]
+
+
+def _read() -> Mapping[str, Asset]:
+    files = sorted(path for path in _HERE.iterdir() if path.suffix in _TYPES)
+    return MappingProxyType({path.name: Asset(path.name, path.read_bytes(), _TYPES[path.suffix]) for path in files})
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """Every style sheet and picture of the site, read once."""
+
+    files: Mapping[str, Asset] = field(default_factory=_read)
+
+    def url(self, name: str) -> str:
+        """The path of a file; KeyError for one that does not exist, which is a mistake in a template."""
+        return f"/static/{self.files[name].version}/{name}"
+
+    def find(self, version: str, name: str) -> Asset | None:
+        """The file of a path; None when its content is no longer that one."""
+        found = self.files.get(name)
+        return found if found and found.version == version else None

@@ -1,0 +1,83 @@
+"""What is answered when a request cannot be: pages for people, problem documents for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from evidence.store import NotMigrated, StoreError, StoreUnavailable
+from publish.web.context import SiteContext
+from publish.web.headers import add_security_headers
+from publish.web.problems import problem_response
+
+RETRY_SECONDS: Final = 5
+
+_FOR_PROGRAMS: Final = ("/api/", "/mcp")
+
+_WORDS: Final[Mapping[int, tuple[str, str]]] = {
+    400: ("This address cannot be read", "Something in it is not what this page expects."),
+    403: (
+        "This is not allowed from there",
+        "A form was sent from another site. Send it from its own page.",
+    ),
+    404: ("There is nothing here", "The address may be mistyped, or what it named is no longer listed."),
+    405: ("This page does not do that", "It can be read, and nothing else."),
+    408: ("The request took too long", "It did not arrive whole in time. Try again."),
+    413: ("The request is too large", "Nothing that this site takes is that long."),
+    414: ("The address is too long", "No page of this site has one of that length."),
+    429: ("Too many requests", "Wait for a moment, then go on. The dataset and the API have everything in one go."),
+    500: ("Hallmark failed", "This is our failure, and it is logged. No score has changed by it."),
+    503: (
+        "The site is not ready",
+        "Its database does not answer, which is our failure and will pass. Try again shortly.",
+    ),
+}
+
+
+def failure_response(
+    site: SiteContext, path: str, status: int, detail: str = "", headers: Mapping[str, str] | None = None
+) -> Response:
+    """The answer to a request that failed: `detail` says what was expected and found, in place of the usual words."""
+    if path.startswith(_FOR_PROGRAMS):
+        return problem_response(status, detail, headers)
+    title, usual = _WORDS.get(status, (HTTPStatus(status).phrase, ""))
+    page = site.page(
+        "error.html.j2", status=status, index=False, keep=False, title=title, words=detail or usual, number=status
+    )
+    page.headers.update(headers or {})
+    return page
+
+
+def install_error_handlers(app: FastAPI, site: SiteContext) -> None:
+    """Answer the failures of all routes."""
+
+    def told(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        usual = HTTPStatus(error.status_code).phrase
+        detail = "" if error.detail == usual else str(error.detail)
+        return failure_response(site, request.url.path, error.status_code, detail, error.headers)
+
+    def unreadable(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        wrong = "; ".join(f"{'.'.join(map(str, item['loc'][1:]))}: {item['msg']}" for item in error.errors())
+        return failure_response(site, request.url.path, 400, wrong)
+
+    def away(request: Request, _: Exception) -> Response:
+        return failure_response(site, request.url.path, 503, headers={"retry-after": str(RETRY_SECONDS)})
+
+    def failed(request: Request, _: Exception) -> Response:
+        # Starlette answers these outside of every middleware.
+        return add_security_headers(failure_response(site, request.url.path, 500), site.backend.limits)
+
+    app.add_exception_handler(HTTPException, told)
+    app.add_exception_handler(RequestValidationError, unreadable)
+    app.add_exception_handler(StoreUnavailable, away)
+    app.add_exception_handler(NotMigrated, away)
+    app.add_exception_handler(StoreError, failed)
+    app.add_exception_handler(Exception, failed)

@@ -1,0 +1,76 @@
+"""Everything there is: all rules, all rubrics, their versions and fingerprints."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
+
+from evidence.canonical import canonical_json, sha256
+from scoring.engine.assessment import Question
+from scoring.engine.rubric import Rubric
+from scoring.engine.rule import Rule, discover_rules
+from scoring.engine.walk import ENGINE_VERSION
+
+
+def list_rules() -> tuple[Rule, ...]:
+    """All rules, sorted by id."""
+    return tuple(discover_rules().values())
+
+
+def get_rule(rule_id: str) -> Rule:
+    """A rule by id; LookupError says how to find the ids."""
+    found = discover_rules().get(rule_id)
+    if found is None:
+        raise LookupError(f"no rule {rule_id!r}; `hallmark explain` without an id lists them")
+    return found
+
+
+@cache
+def list_rubrics() -> tuple[Rubric, ...]:
+    """All rubrics, every version, sorted by id and version."""
+    path = importlib.import_module("scoring.rubrics").__path__
+    modules = [importlib.import_module(f"scoring.rubrics.{found.name}") for found in pkgutil.iter_modules(path)]
+    found = {value.name: value for module in modules for value in vars(module).values() if isinstance(value, Rubric)}
+    return tuple(sorted(found.values(), key=lambda rubric: (rubric.id, rubric.version)))
+
+
+def get_rubric(name: str, version: int | None = None) -> Rubric:
+    """A rubric by id (newest version unless given) or by name such as `lint@1`; LookupError names what there is."""
+    wanted, _, suffix = name.partition("@")
+    if suffix.isdecimal() and version is None:
+        version = int(suffix)
+    candidates = [known for known in list_rubrics() if known.id == wanted and version in {None, known.version}]
+    if not candidates:
+        known = ", ".join(known.name for known in list_rubrics())
+        raise LookupError(f"no rubric {name!r}; there are {known}")
+    return candidates[-1]
+
+
+def list_cited_questions(cited_by: Iterable[Rubric]) -> tuple[Question, ...]:
+    """The distinct questions that some rubrics cite, those over all pages first so that answers can be shared."""
+    distinct = dict.fromkeys(criterion.question for rubric in cited_by for criterion in rubric.criteria)
+    return tuple(sorted(distinct, key=lambda question: (question.pages, question.rule, question.params)))
+
+
+@cache
+def list_questions() -> tuple[Question, ...]:
+    """The distinct questions that all rubrics cite."""
+    return list_cited_questions(list_rubrics())
+
+
+@cache
+def compute_ruleset_fingerprint() -> str:
+    """Sixteen hexadecimal digits that change when a rule comes, goes or changes its version, or the engine does."""
+    return sha256(
+        canonical_json({"engine": ENGINE_VERSION, "rules": {rule.id: rule.version for rule in list_rules()}})
+    )[:16]
+
+
+@cache
+def pinned_versions() -> Mapping[str, str]:
+    """What a run pins: engine, ruleset and the rubrics with their source versions."""
+    known = {f"rubric.{rubric.name}": rubric.source_version for rubric in list_rubrics()}
+    return MappingProxyType({"engine": str(ENGINE_VERSION), "ruleset": compute_ruleset_fingerprint(), **known})

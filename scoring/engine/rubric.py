@@ -1,0 +1,118 @@
+"""A published methodology: which rules it cites, at what price, and how it adds them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final
+
+from scoring.engine.assessment import Assessment, Question
+from scoring.engine.rule import ParamValue, Rule, discover_rules
+from scoring.engine.walk import Pages
+from scoring.results.outcome import Severity
+from scoring.results.scorecard import Scorecard
+
+NO_PARAMS: Final[Mapping[str, ParamValue]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """One rubric's use of a rule. `cites` is the published id, `points` what one finding costs (or its weight)."""
+
+    cites: str
+    rule: str
+    severity: Severity
+    points: Decimal = Decimal(0)
+    params: Mapping[str, ParamValue] = field(default_factory=lambda: NO_PARAMS)
+    pages: Pages = Pages.ALL
+
+    @cached_property
+    def declared(self) -> Rule:
+        """The rule that is cited; KeyError when no rule has this id."""
+        return discover_rules()[self.rule]
+
+    @cached_property
+    def question(self) -> Question:
+        """The question to ask; raise InvalidRule on a parameter that the rule does not have."""
+        return Question(self.rule, self.declared.with_defaults(self.params), self.pages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Criteria about one scope that are judged together: a thing passes when none of them has a finding about it.
+
+    `otherwise` is looked at when this check has nothing to look at, and then weighs the same; what it sees is not all,
+    so the check stays open in floor and ceiling. A check `beside` others says too little to speak for its component
+    alone: without any other that looked, the component is not measured.
+    """
+
+    criteria: tuple[Criterion, ...]
+    weight: Decimal = Decimal(1)
+    otherwise: Check | None = None
+    beside: bool = False
+
+    @property
+    def all_criteria(self) -> tuple[Criterion, ...]:
+        """Its criteria and those of what is looked at otherwise."""
+        return (*self.criteria, *(self.otherwise.all_criteria if self.otherwise else ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One named part of a dimension. `awaits` names the evidence kind of a component that has no checks yet."""
+
+    name: str
+    title: str
+    checks: tuple[Check, ...] = ()
+    weight: Decimal = Decimal(1)
+    awaits: str = ""
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The criteria of all checks."""
+        return tuple(criterion for check in self.checks for criterion in check.all_criteria)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimension:
+    """One weighted part of a methodology."""
+
+    name: str
+    title: str
+    weight: Decimal
+    components: tuple[Component, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """One version of a methodology. `settled` lists what the published text leaves open and we decided.
+
+    `dated` says that a score depends on the moment it is made as of, not on the evidence alone, because a rule or the
+    rubric itself reads `as_of`. Only cards of rubrics that are not dated are copied from one night to the next.
+    """
+
+    id: str
+    version: int
+    source_version: str
+    title: str
+    summary: str
+    source: str
+    criteria: tuple[Criterion, ...]
+    settled: tuple[str, ...]
+    judge: Callable[[Assessment], Scorecard]
+    dimensions: tuple[Dimension, ...] = ()
+    bands: tuple[tuple[Decimal, str], ...] = ()
+    default: bool = False
+    dated: bool = False
+
+    @property
+    def name(self) -> str:
+        """Id and version, such as `lint@1`."""
+        return f"{self.id}@{self.version}"
+
+    def score(self, assessment: Assessment) -> Scorecard:
+        """The scorecard of one server; a pure function of the assessment."""
+        return self.judge(assessment)

@@ -1,0 +1,215 @@
+"""The `@rule` declaration: the one place that knows a rule's id, question, rationale and examples."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from evidence.kinds.exchanges import REVISIONS, Exchange
+from scoring.results.outcome import Level, PartialFailure, Severity, Tolerated
+from scoring.scopes.base import Scope
+from scoring.scopes.conversation import Conversation
+from scoring.scopes.server_access import Access
+
+Answer: TypeAlias = str | tuple[str | Scope | Exchange, str] | Tolerated | PartialFailure
+"""A message about the thing judged, (suffix of its path or a thing inside it, message), a mere remark, or a part."""
+
+ParamValue: TypeAlias = str | int | bool | tuple[str, ...]
+Judge: TypeAlias = Callable[..., Iterator[Answer]]
+
+SPECIFICATION = "https://modelcontextprotocol.io/specification"
+
+_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
+
+
+class InvalidRule(ValueError):
+    """A declaration is incomplete or contradicts itself; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """What a rule checks of the specification: an id of the table of checks, the level and the revisions that say so.
+
+    `revisions` are letters of `evidence.kinds.exchanges.REVISIONS`; `section` is the path of the page below a revision,
+    with its anchor. `params` are those of the rule for this check.
+    """
+
+    id: str
+    level: Level
+    revisions: str
+    section: str
+    params: Mapping[str, ParamValue] = field(default_factory=dict)
+
+    @property
+    def link(self) -> str:
+        """The page of the newest revision that has the requirement; empty for one that is not the specification's."""
+        newest = REVISIONS[max(self.revisions)]
+        return f"{SPECIFICATION}/{newest}/{self.section}" if self.section else ""
+
+
+def must(check: str, revisions: str, section: str, **params: ParamValue) -> Requirement:
+    """A MUST or MUST NOT."""
+    return Requirement(id=check, level=Level.MUST, revisions=revisions, section=section, params=params)
+
+
+def should(check: str, revisions: str, section: str, **params: ParamValue) -> Requirement:
+    """A SHOULD or SHOULD NOT."""
+    return Requirement(id=check, level=Level.SHOULD, revisions=revisions, section=section, params=params)
+
+
+def info(check: str, revisions: str, section: str = "", **params: ParamValue) -> Requirement:
+    """No requirement of the specification, or one that cannot be checked reliably; the rule's rationale says which."""
+    return Requirement(id=check, level=Level.INFO, revisions=revisions, section=section, params=params)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A question about one scope of the evidence. Calling it yields the answers about one thing."""
+
+    id: str
+    title: str
+    rationale: str
+    scope: type[Scope]
+    reads: str
+    severity: Severity
+    since: str
+    version: int
+    good: tuple[Scope, ...]
+    bad: tuple[Scope, ...]
+    judge: Judge
+    params: Mapping[str, ParamValue]
+    module: str
+    level: Level | None = None
+    spec: str | None = None
+    checks: tuple[Requirement, ...] = ()
+    unjudged: tuple[Scope, ...] = ()
+
+    @property
+    def family(self) -> str:
+        """The folder of the rule, its chapter in the handbook."""
+        return self.module.split(".")[-2]
+
+    def __call__(self, thing: Scope, **params: ParamValue) -> Iterator[Answer]:
+        """The answers about one thing; of a conversation, only what was said under the revisions of its checks.
+
+        Raises Inapplicable or Undecided, at the latest with the last answer.
+        """
+        if self.checks and isinstance(thing, Conversation | Access):
+            thing = thing.within("".join(check.revisions for check in self.checks))
+        return self.judge(thing, **params)
+
+    def with_defaults(self, params: Mapping[str, ParamValue]) -> tuple[tuple[str, ParamValue], ...]:
+        """Every parameter with its value, sorted by name; raise InvalidRule on one that the rule does not have."""
+        unknown = sorted(set(params) - set(self.params))
+        if unknown:
+            raise InvalidRule(f"{self.id} has no parameter {', '.join(unknown)}; it has {sorted(self.params)}")
+        return tuple(sorted({**self.params, **params}.items()))
+
+
+def rule(
+    rule_id: str,
+    *,
+    scope: type[Scope],
+    reads: str,
+    severity: Severity,
+    title: str,
+    since: str,
+    version: int,
+    good: Sequence[Scope],
+    bad: Sequence[Scope],
+    level: Level | None = None,
+    spec: str | None = None,
+    checks: Requirement | Sequence[Requirement] = (),
+    unjudged: Sequence[Scope] = (),
+) -> Callable[[Judge], Rule]:
+    """Declare a rule; raise InvalidRule at once when it has no rationale (docstring), no good or no bad example.
+
+    `unjudged` are examples about which it raises Inapplicable or Undecided.
+    """
+
+    def declare(judge: Judge) -> Rule:
+        declared = Rule(
+            id=rule_id,
+            title=title,
+            rationale=inspect.cleandoc(judge.__doc__ or ""),
+            scope=scope,
+            reads=reads,
+            severity=severity,
+            since=since,
+            version=version,
+            good=tuple(good),
+            bad=tuple(bad),
+            judge=judge,
+            params=MappingProxyType(_params(rule_id, judge)),
+            module=judge.__module__,
+            level=level,
+            spec=spec,
+            checks=(checks,) if isinstance(checks, Requirement) else tuple(checks),
+            unjudged=tuple(unjudged),
+        )
+        for complaint in _complaints(declared):
+            raise InvalidRule(f"rule {rule_id}: {complaint}")
+        return declared
+
+    return declare
+
+
+@cache
+def discover_rules(package: str = "scoring.rules") -> Mapping[str, Rule]:
+    """All rules declared in the modules below a package, by id and sorted by it; raise InvalidRule on a doubled id."""
+    found: dict[str, Rule] = {}
+    for name in _modules(package):
+        for value in vars(importlib.import_module(name)).values():
+            if not isinstance(value, Rule) or value.module != name:
+                continue
+            if value.id in found:
+                raise InvalidRule(f"rule {value.id} is declared in {found[value.id].module} and in {name}")
+            found[value.id] = value
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _modules(package: str) -> Iterator[str]:
+    path = importlib.import_module(package).__path__
+    for module in pkgutil.walk_packages(path, prefix=f"{package}."):
+        if not module.ispkg:
+            yield module.name
+
+
+def _params(rule_id: str, judge: Judge) -> dict[str, Any]:
+    parameters = list(inspect.signature(judge).parameters.values())
+    if not parameters:
+        raise InvalidRule(f"rule {rule_id}: the function takes no argument, the thing to judge was expected")
+    for parameter in parameters[1:]:
+        if parameter.default is inspect.Parameter.empty:
+            raise InvalidRule(f"rule {rule_id}: parameter {parameter.name} has no default")
+    return {parameter.name: parameter.default for parameter in parameters[1:]}
+
+
+def _complaints(declared: Rule) -> Iterator[str]:
+    if not _ID.fullmatch(declared.id):
+        yield "the id is not kebab-case with at least two words"
+    if not declared.rationale:
+        yield "no docstring; write the rationale for a server's maintainer"
+    if not declared.title:
+        yield "no title"
+    if not declared.good or not declared.bad:
+        yield "at least one good and one bad example expected"
+    if declared.reads != declared.scope.reads:
+        yield f"reads {declared.reads!r}, but {declared.scope.__name__} comes from {declared.scope.reads!r}"
+    for example in (*declared.good, *declared.bad, *declared.unjudged):
+        if not isinstance(example, declared.scope):
+            yield f"an example is a {type(example).__name__}, {declared.scope.__name__} expected"
+    for check in declared.checks:
+        if not set(check.revisions) <= set(REVISIONS) or not check.revisions:
+            yield f"{check.id} names revisions {check.revisions!r}, letters of {''.join(REVISIONS)} expected"
+        if unknown := sorted(set(check.params) - set(declared.params)):
+            yield f"{check.id} sets {', '.join(unknown)}, which the rule does not have"
+    if declared.version < 1:
+        yield "versions start at 1"

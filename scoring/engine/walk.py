@@ -1,0 +1,269 @@
+"""The walk over a dossier: which things there are to judge in each scope, and which could not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from evidence.kinds import access, exchanges, listing, registration, source
+from evidence.kinds.exchanges import Exchanges
+from evidence.kinds.listing import End, Item, ItemList, Listing
+from evidence.kinds.registration import Registration
+from evidence.model import Absent, Dossier
+from scoring.results.outcome import Skipped
+from scoring.scopes import base, external, handout_texts, samples, source_files
+from scoring.scopes.conversation import Conversation
+from scoring.scopes.server_access import Access
+from scoring.scopes.trials import Trial, build_trials
+from scoring.text import evidence_path, javascript
+
+ENGINE_VERSION: Final = 1
+"""Version of walk, scopes and shared readings; bumped when any rule may answer differently because of them."""
+
+_METHOD_NOT_FOUND: Final = -32601
+
+
+class Pages(StrEnum):
+    """What counts: how much of a paginated list, or the source in its place."""
+
+    ALL = "all"
+    FIRST = "first"
+    SENT = "sent"  # all pages, also of a list that the server sent without declaring it
+    SOURCE = "source"  # no page: the tools and files that the server's source shows
+
+
+_LIST_OF: Final[Mapping[type[base.Scope], str]] = {
+    base.Tool: "tools",
+    base.Param: "tools",
+    base.Toolset: "tools",
+    base.Resource: "resources",
+    base.Prompt: "prompts",
+    base.PromptArg: "prompts",
+}
+_CAPABILITY: Final = {
+    "tools": "tools",
+    "resources": "resources",
+    "resourceTemplates": "resources",
+    "prompts": "prompts",
+}
+
+
+class Walk:
+    """All things of one dossier by scope, built when first asked for."""
+
+    def __init__(self, dossier: Dossier, pages: Pages = Pages.ALL) -> None:
+        self._dossier = dossier
+        self._pages = pages
+        self._things: dict[type[base.Scope], tuple[base.Scope, ...]] = {}
+        self._skipped: dict[type[base.Scope], tuple[Skipped, ...]] = {}
+
+    def absent(self, kind: str) -> Absent | None:
+        """Why a kind of evidence is missing, or None when it is there."""
+        content = self._dossier.read(kind)
+        return content if isinstance(content, Absent) else None
+
+    def of(self, wanted: type[base.Scope]) -> tuple[base.Scope, ...]:
+        """The things of one scope in the order of the evidence. The evidence must be there."""
+        if wanted not in self._things:
+            self._things[wanted] = self._build(wanted)
+        return self._things[wanted]
+
+    def skipped(self, wanted: type[base.Scope]) -> tuple[Skipped, ...]:
+        """Declared lists that could not be read, or not to their end, when the scope comes from such a list."""
+        if wanted not in self._skipped:
+            self._skipped[wanted] = self._left_out(wanted)
+        return self._skipped[wanted]
+
+    def unread(self, name: str) -> str:
+        """How reading a declared list ended before its end; empty when it was read whole or was not to be read."""
+        end = self.listing.list_of(name).end
+        return end.value if self.declared(name) and end is not End.COMPLETE else ""
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The view over the listing, or over one that holds the tools of the source."""
+        if self._pages is Pages.SOURCE:
+            return source_files.build_listing(source.Source.parse(self._body(source.KIND)))
+        return Listing.parse(self._body(listing.KIND))
+
+    @cached_property
+    def registration(self) -> Registration:
+        """The view over the registry entries."""
+        return Registration.parse(self._body(registration.KIND))
+
+    @cached_property
+    def paginated(self) -> bool:
+        """Whether any list came in more than one page, so that the first pages are not all."""
+        if self.absent(listing.KIND):
+            return False
+        return any(len(self.listing.list_of(name).pages) > 1 for name in listing.LISTS)
+
+    @cached_property
+    def undeclared(self) -> bool:
+        """Whether any list holds items although its capability is not declared."""
+        if self.absent(listing.KIND):
+            return False
+        return any(not self.declared(name) and any(self.listing.list_of(name).pages) for name in listing.LISTS)
+
+    def declared(self, name: str) -> bool:
+        """Whether the capability behind a list is declared, as JavaScript reads it; only such lists are read."""
+        return javascript.is_truthy(self.listing.capabilities.get(_CAPABILITY[name]))
+
+    @property
+    def _prefix(self) -> str:
+        return "source/" if self._pages is Pages.SOURCE else ""
+
+    def _body(self, kind: str) -> bytes:
+        content = self._dossier.read(kind)
+        if isinstance(content, Absent):
+            raise LookupError(f"{kind} of {self._dossier.server.id} is absent ({content.reason}): ask absent() first")
+        return content.body
+
+    def _items(self, name: str) -> tuple[Item, ...]:
+        if self._pages is not Pages.SENT and not self.declared(name):
+            return ()
+        items: ItemList = self.listing.list_of(name)
+        return items.first_page if self._pages is Pages.FIRST else items.items
+
+    def _build(self, wanted: type[base.Scope]) -> tuple[base.Scope, ...]:  # noqa: C901, PLR0911, PLR0912 - one a scope
+        if wanted is base.Tool:
+            return self.tools
+        if wanted is base.Param:
+            return tuple(param for tool in self.tools for param in list_params(tool))
+        if wanted is base.Resource:
+            return tuple(
+                base.Resource(item=item, at=f"resources/{segment}", position=(item.index,))
+                for item, segment in _with_segments(self._items("resources"))
+            )
+        if wanted is base.Prompt:
+            return self.prompts
+        if wanted is base.PromptArg:
+            return tuple(argument for prompt in self.prompts for argument in list_arguments(prompt))
+        if wanted is base.Toolset:
+            return (base.Toolset(at=f"{self._prefix}tools", tools=self.tools),)
+        if wanted is base.Said:
+            at = "source" if self._pages is Pages.SOURCE else "server"
+            return (base.Said(at=at, listing=self.listing),) if self._says_something() else ()
+        if wanted is base.Server:
+            return (self.server,)
+        if wanted is Conversation:
+            return (self.conversation,)
+        if wanted is Access:
+            return (Access(at=access.KIND, seen=access.Access.parse(self._body(access.KIND))),)
+        if wanted is Trial:
+            sandbox = "" if self.absent(listing.KIND) else self.listing.sandbox
+            return build_trials(self._body(wanted.reads), sandbox=sandbox)
+        if wanted in samples.SCOPES:
+            return samples.build_sample_scopes(wanted, self._body(wanted.reads))
+        if wanted in handout_texts.SCOPES:
+            return handout_texts.build_handout_scopes(wanted, self._body(wanted.reads))
+        if wanted in external.SCOPES:
+            return external.build_scopes(wanted, self._dossier, with_repository=self._pages is not Pages.SOURCE)
+        return self._registered(wanted)
+
+    @cached_property
+    def conversation(self) -> Conversation:
+        """Everything that was asked and answered, with the results that are kept in the listing."""
+        known = None if self.absent(listing.KIND) else self.listing
+        return Conversation(at=exchanges.KIND, talk=Exchanges.parse(self._body(exchanges.KIND), known), listing=known)
+
+    @cached_property
+    def server(self) -> base.Server:
+        """What the server says of itself."""
+        tools, resources, prompts = (len(self._items(name)) for name in ("tools", "resources", "prompts"))
+        return base.Server(at="server", listing=self.listing, tools=tools, resources=resources, prompts=prompts)
+
+    @cached_property
+    def tools(self) -> tuple[base.Tool, ...]:
+        """The tools; the path of one that was read in the source says so."""
+        return tuple(
+            base.Tool(item=item, at=f"{self._prefix}tools/{segment}", position=(item.index,))
+            for item, segment in _with_segments(self._items("tools"))
+        )
+
+    @cached_property
+    def prompts(self) -> tuple[base.Prompt, ...]:
+        """The prompts."""
+        return tuple(
+            base.Prompt(item=item, at=f"prompts/{segment}", position=(item.index,))
+            for item, segment in _with_segments(self._items("prompts"))
+        )
+
+    def _left_out(self, wanted: type[base.Scope]) -> tuple[Skipped, ...]:
+        if wanted in handout_texts.SCOPES:
+            return handout_texts.list_skipped_handouts(wanted, self._body(wanted.reads))
+        if wanted in external.SCOPES:
+            return external.list_skipped(wanted, self._dossier)
+        if self._pages is Pages.SOURCE:
+            return source_files.describe_unreadable_tools(self._body(source.KIND))
+        if wanted is base.Said:
+            return tuple(Skipped(name, self.unread(name)) for name in listing.LISTS if self._hides_something(name))
+        name = _LIST_OF.get(wanted)
+        end = self.unread(name) if name else ""
+        return (Skipped(name, end),) if name and end else ()
+
+    def _hides_something(self, name: str) -> bool:
+        """Whether a declared list holds more than was read; one that the server does not implement holds nothing."""
+        error = self.listing.list_of(name).error
+        missing = isinstance(error, Mapping) and error.get("code") == _METHOD_NOT_FOUND
+        return bool(self.unread(name)) and not missing
+
+    def _says_something(self) -> bool:
+        lists = (self.listing.list_of(name) for name in listing.LISTS)
+        return bool(self.listing.instructions) or any(items.items for items in lists)
+
+    def _registered(self, wanted: type[base.Scope]) -> tuple[base.Scope, ...]:
+        if wanted is base.Registered:
+            return (
+                base.Registered(
+                    at="registration",
+                    registration=self.registration,
+                    gone=external.missing_repository_detail(self._dossier),
+                ),
+            )
+        if wanted is base.Package:
+            return _declared(base.Package, "packages", self.registration.packages)
+        if wanted is base.Remote:
+            return _declared(base.Remote, "remotes", self.registration.remotes)
+        if wanted is base.Setting:
+            return _declared(base.Setting, "settings", self.registration.settings)
+        raise TypeError(f"{wanted.__name__} is not a scope of the walk")
+
+
+def list_params(tool: base.Tool) -> tuple[base.Param, ...]:
+    """The parameters of a tool: its top-level properties that are not null."""
+    named = zip(tool.properties.items(), evidence_path.name_segments(tool.properties), strict=True)
+    return tuple(
+        base.Param(tool=tool, name=name, raw=raw, at=f"{tool.at}/{segment}", position=(*tool.position, index))
+        for index, ((name, raw), segment) in enumerate(named)
+        if raw is not None
+    )
+
+
+def list_arguments(prompt: base.Prompt) -> tuple[base.PromptArg, ...]:
+    """The arguments of a prompt; none when they are not a list."""
+    raw = prompt.get("arguments")
+    items = [Item(argument, index) for index, argument in enumerate(raw)] if isinstance(raw, list) else []
+    return tuple(
+        base.PromptArg(item=item, at=f"{prompt.at}/{segment}", position=(*prompt.position, item.index))
+        for item, segment in _with_segments(tuple(items))
+    )
+
+
+def _with_segments(items: tuple[Item, ...]) -> list[tuple[Item, str]]:
+    names = [item.name or item.text("uri") for item in items]
+    return list(zip(items, evidence_path.name_segments(names), strict=True))
+
+
+def _declared(
+    kind: type[base.Package | base.Remote | base.Setting],
+    name: str,
+    values: tuple[registration.Declaration, ...],
+) -> tuple[base.RegistryObject, ...]:
+    labels = evidence_path.name_segments([value.label for value in values])
+    return tuple(
+        kind(raw=value.raw, at=f"registration/{name}/{segment}", position=(index,))
+        for index, (value, segment) in enumerate(zip(values, labels, strict=True))
+    )

@@ -1,0 +1,94 @@
+"""Builders for the examples of rules about projects, packages and publishers, read through the views of evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from evidence.kinds.package import Package
+from evidence.kinds.registration import Registration
+from evidence.kinds.repository import Repository
+from evidence.kinds.source import Source
+from scoring.scopes.project import Project, Published
+from scoring.scopes.publisher import Publisher
+
+MOMENT: Final = datetime(2026, 11, 1, tzinfo=UTC)
+"""The moment that examples stand for."""
+
+NAME: Final = "com.example/notes"
+
+
+def days_ago(days: int) -> str:
+    """A time so many days before MOMENT."""
+    return (MOMENT - timedelta(days=days)).isoformat()
+
+
+def project(
+    source: Mapping[str, Any] | None = None, package: Mapping[str, Any] | None = None, **members: Any
+) -> Project:
+    """A small project; keywords are members of the repository's body."""
+    body = {"host": "github", "name": "example/notes", **members}
+    return Project(
+        at="repository",
+        moment=MOMENT,
+        repository=Repository.parse(json.dumps(body).encode()),
+        source=Source.parse(json.dumps(source).encode()) if source is not None else None,
+        package=Package.parse(json.dumps(package).encode()) if package is not None else None,
+    )
+
+
+def source_only_project(**members: Any) -> Project:
+    """A project of which only the source was seen; keywords are members of its body."""
+    body = {"origin": "github", "complete": True, **members}
+    return Project(at="source", moment=MOMENT, source=Source.parse(json.dumps(body).encode()))
+
+
+def issue_threads(**members: Any) -> dict[str, Any]:
+    """How the issues of outsiders were met: ten, all answered within a day, unless told otherwise."""
+    defaults = {"sampled": 10, "opened_year": 10, "answered": 10, "median_response_s": 86_400, "unanswered": 0}
+    return {**defaults, "median_close_s": None, **members}
+
+
+def published(registered: str = NAME, **members: Any) -> Published:
+    """A package in its index: npm, one version that is the latest, unless told otherwise."""
+    body = {
+        "ecosystem": "npm",
+        "name": "notes-mcp",
+        "declared": "1.0.0",
+        "exists": True,
+        "version": "1.0.0",
+        "version_exists": True,
+        "latest": "1.0.0",
+        "published": days_ago(10),
+        "latest_published": days_ago(10),
+        "install_scripts": [],
+        "provenance": {"attested": True, "repository": None, "predicates": []},
+        "maintainers": ["example"],
+        "mcp_name": NAME,
+        **members,
+    }
+    return Published(
+        at="package", moment=MOMENT, package=Package.parse(json.dumps(body).encode()), registered=registered
+    )
+
+
+def publisher(
+    name: str = NAME,
+    *,
+    remote: str = "",
+    owner: Mapping[str, Any] | None = None,
+    repository: str = "example/notes",
+    package: str = "",
+) -> Publisher:
+    """A registration under a name; `owner` is that of its repository."""
+    entry: dict[str, Any] = {"name": name, "remotes": [{"url": remote}] if remote else []}
+    hosted = {"name": repository, "owner": owner}
+    index = {"ecosystem": "npm", "name": package, "exists": True}
+    return Publisher(
+        at="publisher",
+        registration=Registration(({"registry": "starter", "name": name, "entry": entry},)),
+        repository=Repository.parse(json.dumps(hosted).encode()) if owner is not None else None,
+        package=Package.parse(json.dumps(index).encode()) if package else None,
+    )

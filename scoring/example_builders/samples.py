@@ -1,0 +1,45 @@
+"""Builders for the examples of stability rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evidence.kinds.interop import Interop
+from evidence.kinds.samples import Samples
+from scoring.scopes.samples import Attempt, Encounter
+
+
+def attempt(failure: str = "", *, successes: int = 8, **failures: int) -> Attempt:
+    """One attempt of a window with so many successes and other failures; `failure` is how this one ended."""
+    counts = dict(failures)
+    if failure:
+        counts[failure] = counts.get(failure, 0) + 1
+    total = successes + sum(counts.values())
+    window = Samples(window_days=30, samples=total, successes=successes, failures=counts, days=total)
+    return Attempt(at="samples", failure=failure, window=window)
+
+
+def encounter(
+    *,
+    connected: bool = True,
+    listed: Mapping[str, int] | None = None,
+    asked: str = "",
+    error: str = "",
+    code: int | None = None,
+    message: str = "",
+) -> Encounter:
+    """What the official client saw."""
+    return Encounter(
+        at="interop",
+        seen=Interop(
+            client="mcp",
+            version="2.3.0",
+            connected=connected,
+            negotiated="2025-11-25" if connected else "",
+            listed=dict(listed or {}),
+            asked=asked,
+            error=error,
+            code=code,
+            message=message,
+        ),
+    )

@@ -1,0 +1,79 @@
+"""Is a JSON Schema valid under its own dialect? Bounded, offline, and indifferent to `$ref` and `$schema` addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+import jsonschema_rs
+
+from evidence.canonical import Json
+from scoring.text.evidence_path import clip_text
+
+MAX_DEPTH: Final = 64
+MAX_NODES: Final = 50_000
+
+DEFAULT_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+"""The dialect of a schema that names none, by MCP 2025-11-25."""
+
+NOT_UNICODE: Final = "a key is not valid Unicode"
+"""The complaint about a schema that cannot be validated for its lone surrogates."""
+
+DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
+    DEFAULT_DIALECT: jsonschema_rs.Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
+    "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
+    "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
+    "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
+}
+
+
+def detect_dialect(schema: Json) -> str | None:
+    """The known dialect that a schema names, the default when it names none, None when it names another."""
+    named = schema.get("$schema", DEFAULT_DIALECT) if isinstance(schema, dict) else DEFAULT_DIALECT
+    plain = named.removesuffix("#") if isinstance(named, str) else ""
+    return plain if plain in DIALECTS else None
+
+
+def find_schema_error(schema: Json) -> str | None:
+    """Why a schema is not valid under its dialect's meta-schema, or None. An unknown dialect is read as the default.
+
+    The meta-schemas are the ones inside the validator: nothing that a schema says makes it fetch anything.
+    """
+    if not is_within_bounds(schema):
+        return f"more than {MAX_DEPTH} levels or {MAX_NODES} values: clients cannot be expected to read it"
+    validator = _validator(detect_dialect(schema) or DEFAULT_DIALECT)
+    try:
+        if validator.is_valid(schema):
+            return None
+        first = next(validator.iter_errors(schema))
+    except UnicodeEncodeError:
+        return NOT_UNICODE
+    where = "/".join(str(part) for part in first.instance_path)
+    return f"{clip_text(where or 'the root')}: {clip_text(first.message, 160)}"
+
+
+@cache
+def _validator(name: str) -> jsonschema_rs.Validator:
+    # Formats are hints: what an ECMA-262 engine reads, such as [\\w-.], is no "regex" to every library.
+    meta = {"$ref": name if "2020" in name or "2019" in name else f"{name}#"}
+    return DIALECTS[name](meta, validate_formats=False)
+
+
+def is_within_bounds(schema: Json) -> bool:
+    """Whether a schema keeps to MAX_DEPTH and MAX_NODES; neither depth nor size costs more than those."""
+    level: list[Json] = [schema]
+    seen = 0
+    for _ in range(MAX_DEPTH):
+        seen += len(level)
+        if not level or seen > MAX_NODES:
+            return not level
+        level = [item for value in level for item in _items(value)]
+    return not level
+
+
+def _items(value: Json) -> list[Json]:
+    if isinstance(value, dict):
+        return [item for item in value.values() if isinstance(item, (dict, list))]
+    return [item for item in value if isinstance(item, (dict, list))] if isinstance(value, list) else []

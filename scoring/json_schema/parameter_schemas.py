@@ -1,0 +1,145 @@
+"""The places of an input schema that hold a value: parameters, what is nested in them, and branches of unions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json
+from scoring.text.evidence_path import clip_text
+
+_UNIONS: Final = ("anyOf", "oneOf", "allOf")
+_INHERITED: Final = (
+    "additionalProperties",
+    "const",
+    "default",
+    "description",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minimum",
+    "pattern",
+)
+_LEADING: Final = frozenset({*_UNIONS, "$ref", "properties", "items"})
+"""Keywords by which a schema may have more than one place."""
+
+_REFERENCES_IN_A_ROW: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSchema:
+    """A schema that a value has to meet. `suffix` leads to it from its parameter and is empty for the parameter."""
+
+    name: str
+    schema: Mapping[str, Json]
+    types: frozenset[str]
+    suffix: str = ""
+
+
+def list_value_schemas(root: Mapping[str, Json], properties: Mapping[str, Json]) -> dict[str, tuple[ValueSchema, ...]]:
+    """The places of every parameter, the parameter itself first.
+
+    What is inside a part of the schema counts once, where the part is first met: linear, and no circle is endless.
+    """
+    seen: dict[int, Mapping[str, Json]] = {id(root): root}
+    return {name: _of(name, schema, root, seen) for name, schema in properties.items() if isinstance(schema, dict)}
+
+
+def list_suffixes(places: tuple[ValueSchema, ...], wrong: Callable[[ValueSchema], bool]) -> list[str]:
+    """The suffixes of the places that are wrong, each once: several branches of a union are one place."""
+    if len(places) == 1:
+        return [places[0].suffix] if wrong(places[0]) else []
+    found = [place.suffix for place in places if wrong(place)]
+    return list(dict.fromkeys(found)) if len(found) > 1 else found
+
+
+def _of(
+    name: str, schema: Mapping[str, Json], root: Mapping[str, Json], seen: dict[int, Mapping[str, Json]]
+) -> tuple[ValueSchema, ...]:
+    """The places of one parameter. Most have nothing inside and refer to nothing."""
+    if not _LEADING.isdisjoint(schema):
+        return tuple(_walk(ValueSchema(name, schema, frozenset()), root, seen))
+    seen[id(schema)] = schema
+    return (ValueSchema(name, schema, _types(schema)),)
+
+
+def _walk(first: ValueSchema, root: Mapping[str, Json], seen: dict[int, Mapping[str, Json]]) -> Iterator[ValueSchema]:
+    waiting = [first]
+    while waiting:
+        place = waiting.pop()
+        schema = _resolved(place.schema, root)
+        met = id(schema) in seen and schema is not first.schema
+        if met and place is not first:
+            continue
+        seen[id(schema)] = schema
+        merged = _with_own(place.schema, schema)
+        found = ValueSchema(place.name, merged, _types(merged), place.suffix)
+        yield found
+        if not met:
+            waiting.extend(reversed(list(_inside(found, schema))))
+
+
+def _inside(place: ValueSchema, schema: Mapping[str, Json]) -> Iterator[ValueSchema]:
+    inherited = {keyword: place.schema[keyword] for keyword in _INHERITED if keyword in place.schema}
+    for union in _UNIONS:
+        branches = schema.get(union)
+        for branch in branches if isinstance(branches, list) else ():
+            if isinstance(branch, dict):
+                yield ValueSchema(
+                    place.name, {**inherited, **branch} if inherited else branch, frozenset(), place.suffix
+                )
+    properties = schema.get("properties")
+    for name, value in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(value, dict):
+            yield ValueSchema(name, value, frozenset(), _joined(place.suffix, name))
+    items = schema.get("items")
+    if isinstance(items, dict):
+        yield ValueSchema(place.name, items, frozenset(), _joined(place.suffix, "items"))
+
+
+def _resolved(schema: Mapping[str, Json], root: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What a chain of references inside the document leads to; the schema itself when there is none."""
+    for _ in range(_REFERENCES_IN_A_ROW):
+        reference = schema.get("$ref")
+        target = _pointed(reference, root) if isinstance(reference, str) else None
+        if target is None:
+            return schema
+        schema = target
+    return schema
+
+
+def _pointed(reference: str, root: Mapping[str, Json]) -> Mapping[str, Json] | None:
+    if not reference.startswith("#/"):
+        return None
+    value: Json = root
+    for part in reference[2:].split("/"):
+        if not isinstance(value, dict):
+            return None
+        value = value.get(part.replace("~1", "/").replace("~0", "~"))
+    return value if isinstance(value, dict) else None
+
+
+def _with_own(written: Mapping[str, Json], resolved: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The schema with the bounds that stand beside its reference and in the members of its allOf."""
+    own = {keyword: written[keyword] for keyword in _INHERITED if keyword in written} if written is not resolved else {}
+    members = resolved.get("allOf")
+    for member in members if isinstance(members, list) else ():
+        if isinstance(member, dict):
+            own |= {keyword: member[keyword] for keyword in _INHERITED if keyword in member}
+    return {**own, **resolved} if own else resolved
+
+
+def _types(schema: Mapping[str, Json]) -> frozenset[str]:
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return frozenset(item for item in kind if isinstance(item, str))
+    return frozenset([kind]) if isinstance(kind, str) else frozenset()
+
+
+def _joined(suffix: str, name: str) -> str:
+    return clip_text(f"{suffix}.{name}" if suffix else name)

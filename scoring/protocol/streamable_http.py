@@ -1,0 +1,74 @@
+"""What was said over streamable HTTP, where the status alone is the answer, and where connections opened or did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from evidence.kinds.exchanges import Exchange
+from scoring.results.outcome import Inapplicable, Undecided
+from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
+
+STREAMABLE: Final = "streamable-http"
+
+_GATES: Final = frozenset({401, 402, 407})
+
+
+def only_streamable_http(talk: Conversation) -> Conversation:
+    """Only what was said over streamable HTTP; Inapplicable when nothing was."""
+    narrowed = talk.over(STREAMABLE)
+    if not narrowed.exchanges:
+        raise Inapplicable("not over streamable HTTP")
+    return narrowed
+
+
+def only_repeatable_openings(talk: Conversation) -> Conversation:
+    """Only what was said where an opening can be repeated: over stdio, in a process each, or over streamable HTTP.
+
+    Inapplicable when nothing was: over HTTP+SSE every opening needs a stream of its own.
+    """
+    over_stdio = talk.over("stdio")
+    return over_stdio if over_stdio.exchanges else only_streamable_http(talk)
+
+
+def list_decided_exchanges(talk: Conversation, *steps: str) -> tuple[Exchange, ...]:
+    """Exchanges whose HTTP status is the answer, redirects and 403 included; Undecided when there is none."""
+    found = talk.asked(*steps)
+    kept = tuple(one for one in found if _is_settled(one))
+    if not kept:
+        raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
+    return kept
+
+
+def list_conclusive_exchanges(talk: Conversation, asked: Iterable[Exchange]) -> tuple[Exchange, ...]:
+    """Like `clear`, of exchanges on connections that may not have opened, which `clear` leaves out."""
+    found = tuple(asked)
+    kept = tuple(one for one in found if not one.unclear and not one.is_refusal)
+    if not found:
+        raise Undecided(NOT_ASKED) if talk.talk.depth == CORE else Inapplicable("not asked")
+    if not kept:
+        raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
+    return kept
+
+
+def is_redirect(exchange: Exchange) -> bool:
+    """True for an answer that sends the client elsewhere."""
+    return not exchange.failure and exchange.status is not None and 300 <= exchange.status < 400
+
+
+def exclude_lost_sessions(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
+    """Without those that were answered 404 within a session; Undecided when none is left.
+
+    The server may have forgotten the session, which it may do at any time.
+    """
+    kept = tuple(one for one in exchanges if one.status != 404 or one.connection.session is None)
+    if not kept:
+        raise Undecided("the session may be lost")
+    return kept
+
+
+def _is_settled(exchange: Exchange) -> bool:
+    """True when the status is the server's word: no failure, no passing state, no gate in front of it."""
+    if exchange.failure or exchange.status is None or exchange.status in _GATES:
+        return False
+    return not exchange.unclear or is_redirect(exchange)

@@ -1,0 +1,101 @@
+"""The receipt: a score, its lines, its dimensions, and the versions and evidence it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from scoring.results.outcome import NotMeasured
+
+_TOP_OF_PART = Decimal(10)
+_TOP = Decimal(100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One reason for points gained or lost. `cites` is the published id; `points` is signed."""
+
+    cites: str
+    points: Decimal
+    why: str
+    rule: str | None = None
+    at: str = ""
+    severity: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentScore:
+    """One named part of a dimension, on the dimension's scale.
+
+    `floor` and `ceiling` are what it would be with everything that could not be looked at counted as 0 or as full;
+    left out, they follow from the result.
+    """
+
+    name: str
+    base_weight: Decimal
+    effective_weight: Decimal
+    result: Decimal | NotMeasured
+    checked: int = 0
+    lines: tuple[Line, ...] = ()
+    floor: Decimal = None  # type: ignore[assignment]  # None only on the way in
+    ceiling: Decimal = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        _fill_bounds(self, self.result, _TOP_OF_PART)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DimensionScore:
+    """One weighted part of a score. Effective weights of measured dimensions sum to 1; NotMeasured ones are 0.
+
+    `status` is `measured`, `partial` or `not_testable`, derived from the components.
+    """
+
+    name: str
+    base_weight: Decimal
+    effective_weight: Decimal
+    result: Decimal | NotMeasured
+    status: str
+    components: tuple[ComponentScore, ...] = ()
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scorecard:
+    """One server's receipt under one version of one rubric.
+
+    `coverage` is the share of the rubric's base weight that was measured (0 to 1). `versions` pins rubric, source
+    version, ruleset; `evidence` maps each kind read to the digest of its content. `floor` and `ceiling` bound the score
+    that complete evidence could give: everything unmeasured at 0, or at full. Left out, they equal the score, or are
+    0 and 100 when there is none. Rankings use them through `scoring.ranking`.
+    """
+
+    server: str
+    rubric: str
+    version: int
+    source_version: str
+    score: Decimal | NotMeasured
+    grade: str | None
+    as_of: datetime
+    coverage: Decimal
+    lines: tuple[Line, ...] = ()
+    dimensions: tuple[DimensionScore, ...] = ()
+    caveats: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    floor: Decimal = None  # type: ignore[assignment]  # None only on the way in
+    ceiling: Decimal = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        _fill_bounds(self, self.score, _TOP)
+
+
+def _fill_bounds(part: ComponentScore | Scorecard, result: Decimal | NotMeasured, top: Decimal) -> None:
+    known = isinstance(result, Decimal)
+    for name, unknown in (("floor", Decimal(0)), ("ceiling", top)):
+        if getattr(part, name) is None:
+            object.__setattr__(part, name, result if known else unknown)

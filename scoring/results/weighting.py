@@ -1,0 +1,108 @@
+"""Adaptive weighting: components into dimensions into an overall score, on what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from scoring.results import arithmetic
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line
+
+FULL_POINTS: Final = Decimal(10)
+"""Components and dimensions are on a scale of 0 to 10."""
+
+MEASURED: Final = "measured"
+PARTIAL: Final = "partial"
+NOT_TESTABLE: Final = "not_testable"
+
+_OVERALL: Final = Decimal(10)  # from the dimensions' scale to 0..100
+
+
+def compute_component_result(lines: Sequence[Line]) -> Decimal:
+    """Ten plus the (negative) points of the lines."""
+    return arithmetic.normalize_decimal(arithmetic.add_points(FULL_POINTS, (line.points for line in lines)))
+
+
+def compute_dimension_result(components: Sequence[ComponentScore]) -> Decimal | NotMeasured:
+    """Mean of the measured components by base weight; NotMeasured with the first reason when there is none."""
+    result = arithmetic.weighted_mean(
+        (part.result, part.base_weight) for part in components if isinstance(part.result, Decimal)
+    )
+    if result is not None:
+        return arithmetic.normalize_decimal(result)
+    reasons = [part.result for part in components if isinstance(part.result, NotMeasured)]
+    return reasons[0] if reasons else NotMeasured("not_collected")
+
+
+def derive_status(components: Sequence[ComponentScore]) -> str:
+    """`measured` when every component is, `partial` when some are, `not_testable` when none is."""
+    measured = sum(isinstance(part.result, Decimal) for part in components)
+    if not measured:
+        return NOT_TESTABLE
+    return MEASURED if measured == len(components) else PARTIAL
+
+
+def compute_overall(dimensions: Sequence[DimensionScore]) -> Decimal | None:
+    """Mean of the measured dimensions by base weight on 0..100, rounded once, half up; None when none is measured."""
+    result = arithmetic.weighted_mean(
+        (part.result, part.base_weight) for part in dimensions if isinstance(part.result, Decimal)
+    )
+    return None if result is None else arithmetic.round_half_up(result * _OVERALL)
+
+
+def with_effective_weights(dimensions: Sequence[DimensionScore]) -> tuple[DimensionScore, ...]:
+    """The dimensions with `effective = base / sum of the base weights of the measured`."""
+    weights = _effective(dimensions)
+    return tuple(replace(part, effective_weight=weights[part.name]) for part in dimensions)
+
+
+def with_effective_parts(components: Sequence[ComponentScore]) -> tuple[ComponentScore, ...]:
+    """The components with effective weights inside their dimension, by the same formula."""
+    weights = _effective(components)
+    return tuple(replace(part, effective_weight=weights[part.name]) for part in components)
+
+
+def compute_coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
+    """Share of the base weight that was measured, 0 to 1: what lies between floor and ceiling was not."""
+    if not dimensions:
+        return Decimal(0)
+    low, high = _bounds(dimensions)
+    return arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - (high - low) / FULL_POINTS))
+
+
+def compute_bounds(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decimal]:
+    """Overall score with everything that was not measured at 0, and at full; rounded like the score."""
+    low, high = _bounds(dimensions)
+    return arithmetic.round_half_up(low * _OVERALL), arithmetic.round_half_up(high * _OVERALL)
+
+
+def recompute_dimension(dimension: DimensionScore) -> DimensionScore:
+    """The dimension with its results recomputed from the lines of its components."""
+    components = tuple(
+        part if isinstance(part.result, NotMeasured) else replace(part, result=compute_component_result(part.lines))
+        for part in dimension.components
+    )
+    return replace(dimension, components=components, result=compute_dimension_result(components))
+
+
+def _effective(parts: Sequence[DimensionScore] | Sequence[ComponentScore]) -> dict[str, Decimal]:
+    measured = {part.name for part in parts if isinstance(part.result, Decimal)}
+    return arithmetic.redistribute_weights({part.name: part.base_weight for part in parts}, measured)
+
+
+def _bounds(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decimal]:
+    ends = [(*_dimension_bounds(part), part.base_weight) for part in dimensions]
+    low = arithmetic.weighted_mean((low, weight) for low, _, weight in ends)
+    high = arithmetic.weighted_mean((high, weight) for _, high, weight in ends)
+    return low or Decimal(0), FULL_POINTS if high is None else high
+
+
+def _dimension_bounds(dimension: DimensionScore) -> tuple[Decimal, Decimal]:
+    if not dimension.components:
+        return (Decimal(0), FULL_POINTS) if isinstance(dimension.result, NotMeasured) else (dimension.result,) * 2
+    low = arithmetic.weighted_mean((part.floor, part.base_weight) for part in dimension.components)
+    high = arithmetic.weighted_mean((part.ceiling, part.base_weight) for part in dimension.components)
+    return low or Decimal(0), FULL_POINTS if high is None else high

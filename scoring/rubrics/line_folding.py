@@ -1,0 +1,32 @@
+"""Receipts of bounded length: after so many lines of one kind, the rest share a line that keeps their points."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+
+from scoring.results.scorecard import Line
+
+
+def fold_lines(lines: Iterable[Line], limit: int) -> tuple[Line, ...]:
+    """The first `limit` lines of each published id in their order, then one line for the rest of each."""
+    lines = tuple(lines)
+    if len(lines) <= limit:
+        return lines
+    seen: Counter[str] = Counter()
+    kept: list[Line] = []
+    last: dict[str, Line] = {}
+    points: dict[str, Decimal] = {}
+    for line in lines:
+        seen[line.cites] += 1
+        if seen[line.cites] <= limit:
+            kept.append(line)
+        else:
+            last[line.cites] = line
+            points[line.cites] = points.get(line.cites, Decimal(0)) + line.points
+    for cites, line in last.items():
+        more = f"{seen[cites] - limit} more findings"
+        kept.append(replace(line, points=points[cites], why=more, at="", rule=None))
+    return tuple(kept)

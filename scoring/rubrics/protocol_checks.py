@@ -1,0 +1,44 @@
+"""The checks of the protocol as parts of a weighted methodology: which count where, and what each weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from scoring.engine.rubric import Check
+from scoring.protocol import conformance
+from scoring.results.outcome import Level
+
+MUST_WEIGHT: Final = 3
+"""What a MUST weighs against a SHOULD."""
+
+_CONTESTED: Final = frozenset({"HTTP-02", "HTTP-03"})
+"""Requirements that most servers in the field do not keep, some of them on purpose: a MUST of these weighs one."""
+
+_ACCESS: Final = "AUTH"
+_ON_THE_WAY: Final = frozenset({"AUTH-02", "AUTH-03", "AUTH-05"})
+"""Steps on the way to an authorization server, of which the first that fails hides the next."""
+
+_ELSEWHERE: Final = frozenset({"TOOL-02", "TOOL-03", "AUTH-01"})
+"""Checks whose question another component asks, or that only say what kind of lock there is."""
+
+
+def build_protocol_checks() -> Iterator[Check]:
+    """One check per requirement of the protocol, access left out; what can only be told does not count."""
+    for check in conformance.list_checks():
+        requirement = check.requirement
+        if requirement.level in {Level.MUST, Level.SHOULD} and check.prefix != _ACCESS and not _is_elsewhere(check):
+            heavy = requirement.level is Level.MUST and requirement.id not in _CONTESTED
+            yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
+
+
+def build_access_checks() -> Iterator[Check]:
+    """The MUST checks of authorization."""
+    for check in conformance.list_checks():
+        if check.prefix == _ACCESS and check.requirement.level is Level.MUST and not _is_elsewhere(check):
+            yield Check(criteria=(check.criterion,), weight=Decimal(1 if check.requirement.id in _ON_THE_WAY else 2))
+
+
+def _is_elsewhere(check: conformance.ConformanceCheck) -> bool:
+    return check.requirement.id in _ELSEWHERE

@@ -1,0 +1,124 @@
+"""The examples of a rule as text: what a server would have to send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any, Final
+
+from evidence.kinds.exchanges import Exchange
+from evidence.kinds.listing import UNDEFINED
+from evidence.kinds.source import Source
+from scoring.engine.rule import Rule
+from scoring.scopes import base
+from scoring.scopes.conversation import Conversation
+from scoring.scopes.handout_texts import HandedOutText
+from scoring.scopes.project import Project, Published
+from scoring.scopes.publisher import Publisher
+from scoring.scopes.samples import Attempt, Encounter
+from scoring.scopes.server_access import Access
+from scoring.scopes.source_files import Code, Readme, Variable
+from scoring.scopes.supply_chain import Audit, Drifted, Locked, Searched
+from scoring.scopes.trials import Trial
+from scoring.text import evidence_path
+
+MAX_EXAMPLES: Final = 2
+MAX_LENGTH: Final = 400
+
+
+def list_good_examples(rule: Rule) -> tuple[str, ...]:
+    """Examples that the rule has nothing to say about."""
+    return _shown(rule.good)
+
+
+def list_bad_examples(rule: Rule) -> tuple[str, ...]:
+    """Examples that the rule finds fault with."""
+    return _shown(rule.bad)
+
+
+def render_example(thing: base.Scope) -> str:
+    """A thing as JSON on one line, cut where it gets long."""
+    text = json.dumps(_plain(thing), ensure_ascii=False, default=str)
+    return evidence_path.clip_text(text, MAX_LENGTH)
+
+
+def _shown(things: Iterable[base.Scope]) -> tuple[str, ...]:
+    """The shortest examples: they show the point best."""
+    return tuple(sorted(map(render_example, things), key=len)[:MAX_EXAMPLES])
+
+
+def _plain(thing: base.Scope) -> Any:
+    shown = next((show for kind, show in _FORMS if isinstance(thing, kind)), _members)
+    return shown(thing)
+
+
+def _members(thing: base.Scope) -> dict[str, Any]:
+    """A scope that has no form of its own here, member by member."""
+    names = [name for name in getattr(thing, "__dataclass_fields__", ()) if name not in {"at", "position"}]
+    return {name: value for name in names if (value := getattr(thing, name)) is not UNDEFINED}
+
+
+def _said(talk: Conversation) -> dict[str, Any]:
+    """What was asked, by its step, and what came back."""
+    return {exchange.at.removeprefix("exchanges/"): _exchange(exchange) for exchange in talk.talk.exchanges}
+
+
+def _exchange(exchange: Exchange) -> dict[str, Any]:
+    answer = dict(exchange.answer.members) if exchange.answer else {}
+    told = {name: answer[name] for name in ("result", "error") if name in answer}
+    kept = {name: value for name, value in exchange.headers.items() if name != "content-type" or not told}
+    status = {} if exchange.status in {None, 200} and told else {"status": exchange.status}
+    failed = {"failure": exchange.failure} if exchange.failure else {}
+    return status | ({"headers": kept} if kept else {}) | failed | told
+
+
+def _called(trial: Trial) -> dict[str, Any]:
+    tried = asdict(trial.tried)
+    wanted = ("tool", "kind", "outcome", "code", "reason", "structured", "text", "complaint")
+    return {name: tried[name] for name in wanted if tried[name] not in {None, ""}}
+
+
+def _told(**views: Any) -> dict[str, Any]:
+    """What views of evidence hold, without what they leave open."""
+    return {name: plain for name, view in views.items() if (plain := _kept(view)) not in _NOTHING}
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, Source):
+        return dict(value.body)
+    if is_dataclass(value):
+        return _told(**{part.name: getattr(value, part.name) for part in fields(value)})
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, tuple | list):
+        return [_kept(part) for part in value]
+    return value
+
+
+_NOTHING: Final[tuple[Any, ...]] = (None, "", (), [], {}, frozenset())
+
+_FORMS: Final[tuple[tuple[type[base.Scope], Callable[[Any], Any]], ...]] = (
+    (base.ListEntry, lambda thing: thing.item.raw),
+    (base.Param, lambda thing: {thing.name: thing.raw}),
+    (base.Toolset, lambda thing: [tool.item.raw for tool in thing.tools]),
+    (base.Server, lambda thing: thing.listing.body.get("opening")),
+    (Conversation, _said),
+    (Access, lambda thing: thing.seen.body),
+    (Trial, _called),
+    (HandedOutText, lambda thing: thing.handed.text),
+    (Attempt, lambda thing: {"failure": thing.failure or None}),
+    (Encounter, lambda thing: asdict(thing.seen)),
+    (Project, lambda thing: _told(repository=thing.repository, source=thing.source, package=thing.package)),
+    (Published, lambda thing: _told(registered=thing.registered, package=thing.package)),
+    (Publisher, lambda thing: _told(name=thing.registration.text("name"), repository=thing.repository)),
+    (Variable, lambda thing: _told(variable=thing.variable, readme=thing.seen.readme, declared=sorted(thing.declared))),
+    (Code, lambda thing: thing.seen.body),
+    (Readme, lambda thing: thing.seen.body),
+    (Locked, lambda thing: thing.seen.body),
+    (Audit, lambda thing: _told(seen=thing.seen)),
+    (Searched, lambda thing: _told(seen=thing.seen)),
+    (Drifted, lambda thing: _told(seen=thing.seen)),
+    (base.RegistryObject, lambda thing: dict(thing.raw)),
+    (base.Registered, lambda thing: [ref.get("entry") for ref in thing.registration.refs]),
+)

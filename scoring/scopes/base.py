@@ -1,0 +1,224 @@
+"""What a rule judges: one tool, one parameter, one registry entry. Tolerant values over the evidence views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from evidence import authority
+from evidence.authority import Authority
+from evidence.canonical import Json
+from evidence.derive.listing_scan import scan_listing_cached
+from evidence.derive.poisoning import Hit
+from evidence.kinds import listing, registration
+from evidence.kinds.listing import UNDEFINED, Item, Listing, Undefined
+from evidence.kinds.registration import Registration
+from scoring.json_schema import parameter_schemas
+from scoring.json_schema.parameter_schemas import ValueSchema
+from scoring.text import javascript, words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """One thing in the evidence. `at` is its path, `position` its place in the order of the evidence."""
+
+    reads: ClassVar[str]
+    at: str = ""
+    position: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListEntry(Scope):
+    """An entry of one of the lists, whatever shape the server sent."""
+
+    reads: ClassVar[str] = listing.KIND
+    item: Item
+
+    def get(self, member: str) -> Json | Undefined:
+        """A member as sent, or UNDEFINED."""
+        return self.item.get(member)
+
+    @cached_property
+    def name(self) -> str:
+        """The name as sent, or the empty string when there is no string name."""
+        return self.item.name
+
+    @cached_property
+    def description(self) -> str:
+        """The description, trimmed as JavaScript trims; empty when there is no string description."""
+        return javascript.trim_whitespace(self.item.description)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the description."""
+        return words.split_words(self.item.description)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool(ListEntry):
+    """One tool."""
+
+    @cached_property
+    def input_schema(self) -> Json | Undefined:
+        """`inputSchema` as sent."""
+        return self.get("inputSchema")
+
+    @cached_property
+    def schema(self) -> Mapping[str, Json]:
+        """`inputSchema` when it is an object, else an empty one."""
+        return self.input_schema if isinstance(self.input_schema, dict) else {}
+
+    @cached_property
+    def properties(self) -> Mapping[str, Json]:
+        """Top-level properties of the input schema, null ones included."""
+        return javascript.object_entries(self.schema.get("properties"))
+
+    @cached_property
+    def places(self) -> Mapping[str, tuple[ValueSchema, ...]]:
+        """For each parameter that is an object schema, the places in it."""
+        return parameter_schemas.list_value_schemas(self.schema, self.properties)
+
+    @cached_property
+    def annotations(self) -> Mapping[str, Json]:
+        """`annotations` when it is an object, else an empty one."""
+        value = self.get("annotations")
+        return value if isinstance(value, dict) else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Param(Scope):
+    """One top-level property of a tool's input schema. Null properties are not walked: they hold no schema."""
+
+    reads: ClassVar[str] = listing.KIND
+    tool: Tool
+    name: str
+    raw: Json
+
+    def get(self, keyword: str) -> Json | Undefined:
+        """A keyword of the parameter's schema, or UNDEFINED."""
+        return self.raw.get(keyword, UNDEFINED) if isinstance(self.raw, dict) else UNDEFINED
+
+    @cached_property
+    def description(self) -> str:
+        """The description, trimmed as JavaScript trims; empty when there is no string description."""
+        value = self.get("description")
+        return javascript.trim_whitespace(value) if isinstance(value, str) else ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the description."""
+        return words.split_words(self.description)
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """The words of the name; `user_id` and `userId` are one word each."""
+        return words.split_words(self.name)
+
+    @cached_property
+    def top(self) -> tuple[ValueSchema, ...]:
+        """The parameter itself as the only place, with its type when that is a single one."""
+        kind = self.get("type")
+        schema = self.raw if isinstance(self.raw, dict) else {}
+        return (ValueSchema(self.name, schema, frozenset([kind]) if isinstance(kind, str) else frozenset()),)
+
+    @cached_property
+    def places(self) -> tuple[ValueSchema, ...]:
+        """The parameter with everything nested in it: branches of unions, properties, items, local references."""
+        return self.tool.places.get(self.name, self.top)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource(ListEntry):
+    """One resource."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt(ListEntry):
+    """One prompt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptArg(ListEntry):
+    """One argument of a prompt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolset(Scope):
+    """All tools of one server together, for questions across tools."""
+
+    reads: ClassVar[str] = listing.KIND
+    tools: tuple[Tool, ...] = ()
+
+    @cached_property
+    def judged(self) -> tuple[tuple[Tool, Authority], ...]:
+        """Every tool with what it may do."""
+        found = authority.classify_tools([tool.item.raw for tool in self.tools])
+        return tuple((tool, each.authority) for tool, each in zip(self.tools, found, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said(Scope):
+    """Everything that a server says where a model may read it."""
+
+    reads: ClassVar[str] = listing.KIND
+    listing: Listing
+
+    @cached_property
+    def hits(self) -> tuple[Hit, ...]:
+        """The places where it speaks past the user."""
+        return scan_listing_cached(self.listing)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server(Scope):
+    """What the server says of itself, and how many things it lists."""
+
+    reads: ClassVar[str] = listing.KIND
+    listing: Listing
+    tools: int = 0
+    resources: int = 0
+    prompts: int = 0
+
+    def info(self, member: str) -> str:
+        """A member of `serverInfo` when it is a string, else the empty string."""
+        value = self.listing.server_info.get(member)
+        return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registered(Scope):
+    """Everything the registries say of one server. `gone` is what its host says of a repository that does not exist."""
+
+    reads: ClassVar[str] = registration.KIND
+    registration: Registration
+    gone: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryObject(Scope):
+    """One object that a registry entry declares."""
+
+    reads: ClassVar[str] = registration.KIND
+    raw: Mapping[str, Json]
+
+    def text(self, member: str) -> str:
+        """A member when it is a string, trimmed, else the empty string."""
+        value = self.raw.get(member)
+        return value.strip() if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package(RegistryObject):
+    """One package of a registry entry."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remote(RegistryObject):
+    """One remote of a registry entry."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(RegistryObject):
+    """One value a user has to provide: an environment variable of a package or a header of a remote."""

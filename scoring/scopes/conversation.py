@@ -1,0 +1,126 @@
+"""The scope `Conversation`: everything that was asked of a server and answered, for rules about the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Final
+
+from evidence.canonical import Json
+from evidence.kinds import exchanges
+from evidence.kinds.exchanges import LEGACY, MODERN, REVISIONS, Exchange, Exchanges
+from evidence.kinds.listing import Listing
+from scoring.results.outcome import Inapplicable, Undecided
+from scoring.scopes.base import Scope
+
+CORE: Final = "core"
+NOT_ASKED: Final = "not_asked"
+"""A core probe does not ask it, a full one does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversation(Scope):
+    """All exchanges with one server under some revisions; `listing` is the listing of the same dossier, if any."""
+
+    reads: ClassVar[str] = exchanges.KIND
+    talk: Exchanges
+    listing: Listing | None = None
+    revisions: str = "".join(REVISIONS)
+
+    def within(self, revisions: str) -> Conversation:
+        """Only what was said under these revisions (letters); one object for many rules, which look for the same."""
+        found = self._within.get(revisions)
+        if found is None:
+            found = self._within[revisions] = replace(self, revisions=revisions)
+        return found
+
+    def over(self, transport: str) -> Conversation:
+        """Only what was said over this transport; one object for many rules."""
+        found = self._over.get(transport)
+        if found is None:
+            kept = tuple(one for one in self.talk.exchanges if one.connection.transport == transport)
+            found = self._over[transport] = replace(self, talk=replace(self.talk, exchanges=kept))
+        return found
+
+    @cached_property
+    def _within(self) -> dict[str, Conversation]:
+        return {}
+
+    @cached_property
+    def _over(self) -> dict[str, Conversation]:
+        return {}
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The exchanges under the revisions. Where the server does not open, no revision is in force.
+
+        A server of HTTP+SSE that refuses the POST of streamable HTTP opens in its era, but not over that transport.
+        """
+        opened = {(one.transport, one.era) for one in self.talk.connections if one.opened}
+        in_force = {
+            one.index
+            for one in self.talk.connections
+            if (one.transport, one.era) in opened and one.revision and one.revision in self.revisions
+        }
+        return tuple(exchange for exchange in self.talk.exchanges if exchange.connection.index in in_force)
+
+    @property
+    def over_http(self) -> tuple[Exchange, ...]:
+        """Those over HTTP, of either transport; Inapplicable when there is none."""
+        return self._some(tuple(exchange for exchange in self.exchanges if exchange.over_http), "not over HTTP")
+
+    @property
+    def over_stdio(self) -> tuple[Exchange, ...]:
+        """Those over stdio; Inapplicable when there is none."""
+        return self._some(tuple(exchange for exchange in self.exchanges if not exchange.over_http), "not over stdio")
+
+    @cached_property
+    def is_dual_era(self) -> bool:
+        """True for a server that opens in both eras, and for one whose legacy era could not be looked at.
+
+        What only a server of the modern era owes is not asked of one that may speak an older revision too.
+        """
+        if MODERN not in self.talk.eras:
+            return False
+        handshakes = tuple(self.talk.of("initialize"))
+        unknown = bool(handshakes) and all(one.unclear or one.is_refusal for one in handshakes)
+        return LEGACY in self.talk.eras or unknown
+
+    def asked(self, *steps: str) -> tuple[Exchange, ...]:
+        """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe asks them."""
+        if not self.exchanges:
+            raise Inapplicable("nothing was said under these revisions")
+        found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
+        if not found and self.talk.depth == CORE:
+            raise Undecided(NOT_ASKED)
+        return self._some(found, "not asked")
+
+    def clear(self, *steps: str) -> tuple[Exchange, ...]:
+        """Those of `asked` from which something can be concluded; Undecided when there is none.
+
+        Left out are timeouts, passing failures, bodies beyond the caps and refusals of access.
+        """
+        found = self.asked(*steps)
+        kept = tuple(exchange for exchange in found if not exchange.unclear and not exchange.is_refusal)
+        if not kept:
+            raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
+        return kept
+
+    def results(self, *steps: str) -> tuple[Exchange, ...]:
+        """Those of `clear` that were answered with a result; Inapplicable when there is none."""
+        return self._some(tuple(one for one in self.clear(*steps) if one.succeeded), "no result")
+
+    def capabilities(self, era: str) -> Mapping[str, Json]:
+        """The capabilities declared on opening in an era; empty when there are none."""
+        step = "discover" if era == MODERN else "initialize"
+        for exchange in self.talk.of(step):
+            value = exchange.fields.get("capabilities")
+            if exchange.connection.era == era and isinstance(value, Mapping):
+                return value
+        return {}
+
+    def _some(self, found: tuple[Exchange, ...], why: str) -> tuple[Exchange, ...]:
+        if not found:
+            raise Inapplicable(why)
+        return found

@@ -1,0 +1,71 @@
+"""The scopes `ReadResource` and `ToolResult`: a text that a server handed out, and what in it speaks to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final
+
+from evidence.derive.poisoning import Hit
+from evidence.derive.poisoning.handout_scan import scan_handout
+from evidence.kinds import handouts
+from evidence.kinds.handouts import Handout, Handouts
+from scoring.results.outcome import Skipped
+from scoring.scopes.base import Scope
+from scoring.text import evidence_path
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandedOutText(Scope):
+    """One text that a server handed out."""
+
+    reads: ClassVar[str] = handouts.KIND
+    handed: Handout
+
+    @cached_property
+    def hits(self) -> tuple[Hit, ...]:
+        """Where it gives the model orders."""
+        return scan_handout(self.handed.text, at=self.at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadResource(HandedOutText):
+    """One resource that was read; its place is `resources/URI/text`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult(HandedOutText):
+    """What one tool answered; its place is `results/TOOL`."""
+
+
+def build_handout_scopes(wanted: type[Scope], body: bytes) -> tuple[HandedOutText, ...]:
+    """One scope per text in a body, in its order; raise NotJson when it is no JSON."""
+    return tuple(
+        SCOPES[wanted](at=at, position=(place,), handed=handed)
+        for place, (at, handed) in enumerate(_placed(wanted, Handouts.parse(body)))
+        if not handed.why
+    )
+
+
+def list_skipped_handouts(wanted: type[Scope], body: bytes) -> tuple[Skipped, ...]:
+    """What was listed and not looked at, or not to its end."""
+    seen = Handouts.parse(body)
+    left = [Skipped(at, handed.why or "cut") for at, handed in _placed(wanted, seen) if handed.why or not handed.whole]
+    if wanted is ReadResource and seen.unread:
+        # Not at "resources": that is the list, which was read to its end.
+        left.append(Skipped(handouts.KIND, f"{seen.unread} more resources"))
+    if wanted is ToolResult and seen.untried:
+        left.append(Skipped("results", seen.untried))
+    return tuple(left)
+
+
+def _placed(wanted: type[Scope], seen: Handouts) -> Iterator[tuple[str, Handout]]:
+    found, around, below = (
+        (seen.resources, "resources", ("text",)) if wanted is ReadResource else (seen.results, "results", ())
+    )
+    for segment, handed in zip(evidence_path.name_segments([each.name for each in found]), found, strict=True):
+        yield evidence_path.join_segments(around, segment, *below), handed
+
+
+SCOPES: Final[Mapping[type[Scope], Callable[..., HandedOutText]]] = {ReadResource: ReadResource, ToolResult: ToolResult}

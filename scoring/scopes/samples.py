@@ -1,0 +1,56 @@
+"""The scopes `Attempt` and `Encounter`: how connecting went over time, and what the official client saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from evidence.kinds import interop, samples
+from evidence.kinds.interop import Interop
+from evidence.kinds.samples import Samples
+from scoring.scopes.base import Scope
+
+TOO_FEW: Final = "too_few_samples"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt(Scope):
+    """One attempt to connect within the window. `failure` is empty for a success; `window` holds all of them."""
+
+    reads: ClassVar[str] = samples.KIND
+    failure: str
+    window: Samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encounter(Scope):
+    """What the official client did with the server."""
+
+    reads: ClassVar[str] = interop.KIND
+    seen: Interop
+
+
+SCOPES: Final[frozenset[type[Scope]]] = frozenset({Attempt, Encounter})
+
+
+def build_sample_scopes(wanted: type[Scope], body: bytes) -> tuple[Scope, ...]:
+    """The things of one of SCOPES in a body of the kind that it reads; raise NotJson when that is no JSON."""
+    if wanted is Attempt:
+        return build_attempts(Samples.parse(body))
+    return (Encounter(at=interop.KIND, seen=Interop.parse(body)),)
+
+
+def build_attempts(window: Samples) -> tuple[Attempt, ...]:
+    """One scope per attempt, the successes first; at most as many as a window holds."""
+    ended = [*_repeated("", window.successes)]
+    for failure in samples.FAILURES:
+        ended += _repeated(failure, window.failures.get(failure, 0))
+    return tuple(
+        Attempt(at=samples.KIND, position=(index,), failure=failure, window=window)
+        for index, failure in enumerate(ended[: samples.MAX_SAMPLES])
+    )
+
+
+def _repeated(failure: str, times: int) -> Iterator[str]:
+    yield from [failure] * min(times, samples.MAX_SAMPLES)

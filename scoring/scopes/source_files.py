@@ -1,0 +1,127 @@
+"""The scopes `Readme`, `Variable` and `Code`: what a server's own files say, and their tools as a listing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final
+
+from evidence.canonical import Json
+from evidence.kinds import source
+from evidence.kinds.listing import Listing
+from evidence.kinds.source import SSE, STREAMABLE_HTTP, Source, SourceTool
+from scoring.results.outcome import Skipped, Undecided
+from scoring.scopes.base import Scope
+
+_HTTP: Final = frozenset({SSE, STREAMABLE_HTTP})
+_SETTING: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code(Scope):
+    """What code shows of transports and credentials."""
+
+    reads: ClassVar[str] = source.KIND
+    seen: Source
+
+    @property
+    def serves_http(self) -> bool:
+        """Whether it opens a transport over HTTP; Undecided when it shows none at all, or was not read whole."""
+        if _HTTP & self.seen.transports.keys():
+            return True
+        if not self.seen.transports:
+            raise Undecided("no transport was recognised in the code")
+        self.require_complete()
+        return False
+
+    @property
+    def knows_oauth(self) -> bool:
+        """Whether it holds a sign of MCP's OAuth; Undecided when there is none in what was read of it."""
+        if not self.seen.oauth:
+            self.require_complete()
+        return bool(self.seen.oauth)
+
+    def require_complete(self) -> None:
+        """Raise Undecided when the source was not read whole, so that something may be there after all."""
+        if not self.seen.complete:
+            raise Undecided("the source was not read whole")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readme(Scope):
+    """The README, or that there is none."""
+
+    reads: ClassVar[str] = source.KIND
+    seen: Source
+
+    @property
+    def found(self) -> source.Readme | None:
+        """The README; None when the source has none, Undecided when it was not read whole."""
+        readme = self.seen.readme
+        if readme is None and not self.seen.complete:
+            raise Undecided("the source was not read whole")
+        return readme
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable(Scope):
+    """An environment variable that code reads as a secret, or demands. `declared` are the names in the registration."""
+
+    reads: ClassVar[str] = source.KIND
+    seen: Source
+    variable: source.Variable
+    declared: frozenset[str] = frozenset()
+
+    @property
+    def is_documented(self) -> bool:
+        """Whether registration or README name it; Undecided where documents that nobody searched may do so."""
+        name = self.variable.name
+        if name in self.declared or self.variable.named or name in self._parts:
+            return True
+        if self.variable.named is None or self.seen.paths("guides"):
+            raise Undecided("a document that was not searched may name it")
+        return False
+
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        """Everything in the parts of the README that may be the name of a variable."""
+        readme = self.seen.readme
+        texts = (readme.environment, readme.snippet, readme.install, readme.examples, readme.tools) if readme else ()
+        return frozenset(name for text in texts for name in _SETTING.findall(text))
+
+
+def list_variables(seen: Source, declared: frozenset[str]) -> tuple[Variable, ...]:
+    """Those a user has to know of: secret ones, and those without which the code does not run; each name once."""
+    wanted = {each.name: each for each in reversed(seen.environment) if each.secret or each.required}
+    return tuple(
+        Variable(
+            at=f"source/environment/{name}", position=(index,), seen=seen, variable=wanted[name], declared=declared
+        )
+        for index, name in enumerate(sorted(wanted))
+    )
+
+
+def build_listing(seen: Source) -> Listing:
+    """The tools of the source as a server would list them. Those of which code computes a part are left out."""
+    tools: list[Json] = [_listed(tool) for tool in seen.tools if _is_readable(tool)]
+    part: dict[str, Json] = {"declared": True, "end": "complete", "error": None, "pages": [{"tools": tools}]}
+    opening: dict[str, Json] = {"capabilities": {"tools": {}}}
+    return Listing({"opening": opening, "era": "legacy", "transport": "", "lists": {"tools": part}})
+
+
+def describe_unreadable_tools(body: bytes) -> tuple[Skipped, ...]:
+    """That some tools could not be told from the text of the code alone."""
+    count = sum(not _is_readable(tool) for tool in Source.parse(body).tools)
+    return (Skipped(source.KIND, "tools are computed by code"),) if count else ()
+
+
+def _is_readable(tool: SourceTool) -> bool:
+    """Whether text and schema are both there: null may mean that there is none, or that it cannot be told."""
+    return tool.description is not None and tool.input is not None
+
+
+def _listed(tool: SourceTool) -> Json:
+    schema = dict(tool.input) if tool.input is not None else None
+    notes: dict[str, Json] = {"annotations": dict(tool.annotations)} if tool.annotations is not None else {}
+    return {"name": tool.name, "description": tool.description, "inputSchema": schema, **notes}

@@ -1,0 +1,55 @@
+"""The scope `Trial`: one call of a tool, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evidence.kinds import trials
+from evidence.kinds.trials import TrialCall, TrialKind, TrialOutcome, Trials
+from scoring.results.outcome import Inapplicable, Undecided
+from scoring.scopes.base import Scope
+from scoring.text import evidence_path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial(Scope):
+    """One call. `cut_off`: the server ran in our sandbox, where what it needs of the outside world is missing."""
+
+    reads: ClassVar[str] = trials.KIND
+    tried: TrialCall
+    cut_off: bool = False
+
+    def clear(self, kind: TrialKind) -> TrialCall:
+        """The call when it is of this kind; raise Inapplicable for another, Undecided when it tells nothing.
+
+        Timeouts, passing failures, refusals of access and wishes for credentials tell nothing about a tool.
+        """
+        if self.tried.kind != kind:
+            raise Inapplicable(f"not a trial of {kind}")
+        if self.tried.unclear:
+            raise Undecided(self.tried.unclear)
+        return self.tried
+
+    def error(self) -> TrialCall:
+        """The call when it was answered by an error, whatever it tried; else Inapplicable."""
+        if self.tried.outcome not in {TrialOutcome.TOOL_ERROR, TrialOutcome.PROTOCOL_ERROR}:
+            raise Inapplicable("no error")
+        return self.tried
+
+
+def build_trials(body: bytes, *, sandbox: str = "") -> tuple[Trial, ...]:
+    """One scope per call in a body, in the order of the calls; raise NotJson when it is no JSON.
+
+    `sandbox` is what contained the server, as its listing says.
+    """
+    return tuple(_trials(Trials.parse(body).trials, cut_off=sandbox not in {"", "none"}))
+
+
+def _trials(calls: tuple[TrialCall, ...], *, cut_off: bool) -> Iterator[Trial]:
+    tools = list(dict.fromkeys((call.index, call.tool) for call in calls))
+    segments = dict(zip(tools, evidence_path.name_segments([name for _, name in tools]), strict=True))
+    for place, call in enumerate(calls):
+        at = f"trials/{segments[call.index, call.tool]}/{call.kind}"
+        yield Trial(at=at, position=(place,), tried=call, cut_off=cut_off)

@@ -1,0 +1,36 @@
+"""The origin of a web address: scheme, host and port (RFC 6454)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_ADDRESS: Final = re.compile(
+    r"(https?)://(?:[^/?#]*@)?(\[[0-9a-f:.]+\]|[^/?#:@\[\]\s]+)(?::([0-9]{1,5}))?(?=[/?#]|\Z)", re.IGNORECASE
+)
+_LOOPBACK: Final = re.compile(r"(.+\.)?localhost|127(\.[0-9]{1,3}){3}|\[::1\]")
+_PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Scheme and host in small letters, and the port, also where the address leaves it out."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """True for the machine itself, as far as the name says."""
+        return _LOOPBACK.fullmatch(self.host) is not None
+
+
+def parse_origin(address: str) -> Origin | None:
+    """The origin of an http or https address, None for anything else."""
+    found = _ADDRESS.match(address.strip())
+    if found is None:
+        return None
+    scheme = found[1].lower()
+    return Origin(scheme, found[2].lower(), int(found[3]) if found[3] else _PORTS[scheme])

@@ -1,0 +1,129 @@
+"""Questions are gathered into queries, and nobody waits longer than needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from crawler.collectors.repository.api.batching import Batcher, QueryTooHeavy
+from crawler.collectors.repository.api.responses import (
+    CollectionPrevented,
+    GitHubTimedOut,
+    GitHubUnreachable,
+    RepositoryGone,
+)
+
+
+class Asked:
+    """Answers each name with itself, and notes the queries."""
+
+    def __init__(self, *, most: int = 99, error: type[Exception] = QueryTooHeavy) -> None:
+        self.queries: list[tuple[str, ...]] = []
+        self.most = most
+        self.error = error
+
+    async def __call__(self, names: Sequence[str]) -> Mapping[str, str | RepositoryGone | CollectionPrevented]:
+        self.queries.append(tuple(names))
+        await asyncio.sleep(0)
+        if len(names) > self.most:
+            raise self.error()
+        return {name: name for name in names if name != "forgotten"}
+
+
+async def never(seconds: float) -> None:
+    await asyncio.Event().wait()
+
+
+async def one(batcher: Batcher[str], name: str) -> str:
+    with batcher.coming() as ask:
+        return await ask(name)
+
+
+async def many(batcher: Batcher[str], count: int) -> list[str]:
+    return await asyncio.gather(*(one(batcher, f"n{place}") for place in range(count)))
+
+
+def test_a_single_question_leaves_at_once() -> None:
+    asked = Asked()
+    assert asyncio.run(one(Batcher(asked, never), "a")) == "a"
+
+
+def test_a_query_is_full_and_the_rest_follows() -> None:
+    asked = Asked()
+    assert len(asyncio.run(many(Batcher(asked, never, size=20), 45))) == 45
+    assert [len(names) for names in asked.queries] == [20, 20, 5]
+
+
+def test_a_question_waits_for_those_who_are_coming_but_not_longer_than_it_lingers() -> None:
+    async def run() -> tuple[int, str]:
+        waited = asyncio.Event()
+
+        async def linger(seconds: float) -> None:
+            assert seconds == 7
+            await waited.wait()
+
+        batcher: Batcher[str] = Batcher(asked, linger, linger=7)
+        with batcher.coming():
+            question = asyncio.create_task(one(batcher, "a"))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            before = len(asked.queries)
+            waited.set()
+            return before, await question
+
+    asked = Asked()
+    assert asyncio.run(run()) == (0, "a")
+
+
+def test_who_comes_and_does_not_ask_keeps_nobody_waiting() -> None:
+    async def run() -> str:
+        batcher: Batcher[str] = Batcher(asked, never)
+        with batcher.coming():
+            question = asyncio.create_task(one(batcher, "a"))
+            await asyncio.sleep(0)
+        return await question
+
+    asked = Asked()
+    assert asyncio.run(run()) == "a"
+
+
+@pytest.mark.parametrize("error", [QueryTooHeavy, GitHubTimedOut])
+def test_after_a_query_that_was_too_heavy_smaller_ones_are_sent_and_grow_again(error: type[Exception]) -> None:
+    asked = Asked(most=5, error=error)
+    batcher: Batcher[str] = Batcher(asked, never, size=20)
+    asyncio.run(many(batcher, 20))
+    assert batcher.size <= 6
+    asked.most, asked.queries = 99, []
+    for _ in range(30):
+        asyncio.run(many(batcher, 20))
+    assert batcher.size == 20
+
+
+def test_what_fails_fails_for_those_who_asked_and_for_nobody_else() -> None:
+    async def run() -> list[object]:
+        batcher: Batcher[str] = Batcher(Asked(), never)
+        return list(await asyncio.gather(one(batcher, "a"), one(batcher, "forgotten"), return_exceptions=True))
+
+    first, second = asyncio.run(run())
+    assert first == "a"
+    assert isinstance(second, GitHubUnreachable)
+
+
+def test_a_bug_reaches_who_asked() -> None:
+    class Bug(Exception):
+        pass
+
+    with pytest.raises(Bug):
+        asyncio.run(one(Batcher(Asked(most=0, error=Bug), never), "a"))
+
+
+def test_one_repository_is_asked_for_once() -> None:
+    async def run() -> list[str]:
+        batcher: Batcher[str] = Batcher(asked, never)
+        return list(await asyncio.gather(one(batcher, "a"), one(batcher, "a")))
+
+    asked = Asked()
+    assert asyncio.run(run()) == ["a", "a"]
+    assert asked.queries == [("a",)]

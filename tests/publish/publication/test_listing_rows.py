@@ -1,0 +1,175 @@
+"""What publication puts on the board: what is counted plainly from the same receipts, and nothing that is private."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import orjson
+import pytest
+
+from evidence.store import ListingQuery, Store
+from publish.badges import requirements
+from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt
+from publish.public_servers import PublicServer, read_public_servers
+from publish.publication import export_workers, listing_writer
+from publish.publication import manifest as snapshot
+from publish.publication.export_workers import RunExporter
+from publish.publication.listing_rows import make_listing_row
+from scoring import receipt
+from tests.dossiers import captures
+from tests.publish import samples
+from tests.publish.counted import Overview, histogram
+from tests.publish.shelf import fill, stored
+from tests.publish.test_public_receipts import card_of, findings, poisoned
+from workers.stages.scorecards import score_dossier
+
+SERVERS = 130
+MakeStore = Callable[..., Store]
+
+
+@pytest.fixture
+def store(make_store: MakeStore) -> Store:
+    return make_store([*samples.dossiers(SERVERS), samples.hostile_dossier(), samples.unsandboxed_dossier()])
+
+
+def front(store: Store) -> dict[str, Any]:
+    found = store.listing.read_dashboard()
+    assert found is not None
+    return found[1]
+
+
+def overview_of(store: Store) -> Overview:
+    found = Overview()
+    for server in read_public_servers(store, samples.RUN.id):
+        found.add(server.dossier, [receipt.decode_scorecard(card.body) for card in server.cards])
+    return found
+
+
+def test_every_server_that_may_be_shown_is_listed_with_its_scores(store: Store) -> None:
+    listing_writer.write_listing(store, samples.RUN)
+    rows = {row.id: row for row in overview_of(store).rows}
+    page = store.listing.read_page(ListingQuery(), limit=200)
+    assert page.total == len(rows) == SERVERS + 1
+    for one in page.servers:
+        row = rows[one.server.id]
+        assert (one.state, one.reason, one.tools) == (row.state.value.replace(" ", "_"), row.reason, row.tools)
+        assert {(it.rubric, it.version): (it.score, it.grade, it.thin) for it in one.scores} == {
+            (it.rubric, it.version): (it.score, it.grade, it.thin) for it in row.marks
+        }
+    assert store.listing.find_server(samples.unsandboxed_dossier().server.id) is None
+
+
+def test_the_front_counts_what_the_receipts_say(store: Store) -> None:
+    listing_writer.write_listing(store, samples.RUN)
+    overview, told = overview_of(store), front(store)
+    assert told["servers"] == len(overview.rows)
+    assert list(told["states"].values()) == list(overview.states.values())
+    assert [(one["reason"], one["servers"]) for one in told["reasons"]] == overview.reasons
+    assert told["rubrics"]
+    for one in told["rubrics"]:
+        name = (one["rubric"], one["version"])
+        scores = overview.scores(*name)
+        assert one["scored"] == len(scores)
+        assert one["bins"] == histogram(scores)
+        assert one["thin"] == overview.thin(*name)
+        assert [(it["grade"], it["servers"]) for it in one["grades"]] == overview.grades(*name)
+        assert sum(one["coverage"]) == one["scored"] + one["thin"] + one["unscored"]
+        for part, counts in zip(one["dimensions"], overview.dimensions(*name), strict=True):
+            assert part == {"name": counts[0], "measured": 0, "partial": 0, "not_testable": 0} | counts[1]
+    assert sum(one["servers"] for one in told["ecosystems"]) == told["servers"]
+
+
+def test_several_processes_put_on_the_board_what_one_does(
+    store: Store, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing_writer.write_listing(store, samples.RUN)
+    alone = (front(store), store.listing.read_page(ListingQuery(), limit=200).servers)
+    monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
+    by = RunExporter(f"sqlite:///{tmp_path}/0.db", 2, board=True)
+    manifest = snapshot.make_manifest(store, samples.RUN.id, listing_writer.export_and_list(samples.RUN, by.printed))
+    assert manifest == snapshot.make_manifest(store, samples.RUN.id)
+    assert (front(store), store.listing.read_page(ListingQuery(), limit=200).servers) == alone
+
+
+def test_the_front_repeats_no_words_of_servers_beside_the_names_of_movers(make_store: MakeStore) -> None:
+    hostile = samples.hostile_dossier()
+    hostile = replace(hostile, server=replace(hostile.server, seen_in=("starter",)))
+    store = make_store([hostile])
+    listing_writer.write_listing(store, samples.RUN)
+    assert front(store)["rubrics"][0]["failures"]
+    assert not any(word in json.dumps(front(store)) for word in ("alert(1)", "onerror", "long long"))
+
+
+def test_the_board_says_the_same_whatever_is_decided_about_findings() -> None:
+    cards = [card_of(name) for name in ("lint@1", "adaptive@1", "enterprise@1")]
+    assert any(findings(card) for card in cards)
+    disclosed = frozenset((line.rule or "", line.at, line.why) for card in cards for line in findings(card))
+    boards = []
+    for reviewed in (ReviewedFindings(), ReviewedFindings(disclosed=disclosed), ReviewedFindings(dismissed=disclosed)):
+        shown = [stored(redact_receipt(card, reviewed)) for card in cards]
+        boards.append(listing_writer.summarize_batch([PublicServer(poisoned(), shown)], "run"))
+    assert boards[0] == boards[1] == boards[2]
+    assert not any(rule.encode() in boards[1] for rule in private_rule_ids())
+    assert WITHHELD.encode() not in boards[0]
+
+
+def test_movers_are_those_whose_score_differs_from_the_run_before(make_store: MakeStore) -> None:
+    dossiers = samples.dossiers(40)
+    store = make_store(dossiers)
+    listing_writer.write_listing(store, samples.RUN)
+    assert front(store)["movers"]["since"] is None
+    later = replace(samples.RUN, id=f"{samples.RUN.id}-later", pins={**samples.RUN.pins, "ruleset": "another"})
+    fill(store, dossiers[1:], later)
+    listing_writer.write_listing(store, later)
+    movers = front(store)["movers"]
+    assert (movers["since"], movers["gone"], movers["new"], movers["up"], movers["down"]) == (
+        samples.RUN.id,
+        1,
+        0,
+        0,
+        0,
+    )
+    assert movers["why"] == ["ruleset"]
+    assert movers["compared"] + movers["unscored"] == 39
+    assert movers["most"] == []
+
+
+def test_a_glance_refuses_nobody_whom_the_gate_lets_pass() -> None:
+    passed = 0
+    for dossier in captures().values():
+        one = PublicServer(dossier, score_dossier(dossier))
+        main = next(orjson.loads(card.body) for card in one.cards if card.rubric == requirements.GATE_RUBRIC)
+        for changed in ({}, _raised(main)):
+            whole = receipt.decode_scorecard(json.dumps({**main, **changed}).encode())
+            outline = receipt.parse_outline({**main, **changed}, requirements.GATE_PARTS)
+            judged = requirements.judge_server(one, [whole])
+            may = any(map(_met_by_outline, (judged.gate, *judged.badges)))
+            assert requirements.may_meet_any(one, outline) == may
+            passed += may
+    assert 0 < passed < 2 * len(captures())
+
+
+def _raised(main: dict[str, Any]) -> dict[str, Any]:
+    return {"coverage": "0.95", "floor": main["score"]}
+
+
+def _met_by_outline(award: requirements.Award) -> bool:
+    """Whether every criterion is met that needs no more than the parts of a receipt."""
+    beyond = {"completeness", "consistency", "tools-called", "identity"}
+    return all(criterion.met for criterion in award.criteria if criterion.requirement.id not in beyond)
+
+
+def test_a_row_has_the_date_of_the_listing_and_where_the_server_comes_from(store: Store) -> None:
+    rows = [make_listing_row(one, samples.RUN.id) for one in read_public_servers(store, samples.RUN.id)]
+    assert {row.run for row in rows} == {samples.RUN.id}
+    for one, row in zip(read_public_servers(store, samples.RUN.id), rows, strict=True):
+        assert row.as_of == one.dossier.records["listing"].observed_at
+        targets = one.dossier.server.targets
+        kind = targets[0].type if targets else "unknown"
+        assert row.ecosystem == ("remote" if targets and targets[0].type.is_remote else kind)
+        assert row.registries == tuple(sorted(one.dossier.server.seen_in))
+    assert {type(score.floor) for row in rows for score in row.scores} == {Decimal}

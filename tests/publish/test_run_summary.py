@@ -1,0 +1,80 @@
+"""Rows of tables: the same from receipts as from the evidence they rest on."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from evidence.model import Absent, Dossier, Reason
+from evidence.recorded_capture import dossier_from_capture
+from publish.run_summary import MeasuredState, make_row_from_receipts, summarize_server
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.results.scorecard import Scorecard
+from tests.publish import samples
+
+TOOL = {"name": "search", "description": "Searches the catalogue.", "inputSchema": {"type": "object"}}
+
+
+def capture(tools: list[Any], errors: dict[str, Any]) -> Dossier:
+    document = {
+        "package": "made-up",
+        "version": "1.0.0",
+        "initialize": {"capabilities": {"tools": {}, "prompts": {}}, "serverInfo": {"name": "x", "version": "1"}},
+        "tools": tools,
+        "capture": {"errors": errors},
+    }
+    return dossier_from_capture(json.dumps(document).encode(), samples.AS_OF)
+
+
+BROKEN = {"code": -32603, "message": "internal error"}
+DOSSIERS = {
+    "whole": capture([TOOL, TOOL], {}),
+    "empty": capture([], {}),
+    "prompts failed": capture([TOOL], {"prompts/list": BROKEN}),
+    "locked": samples.absent_dossier(Reason.OAUTH_REQUIRED, "401"),
+    "ordinary": samples.dossiers(3)[2],
+}
+
+
+def cards(dossier: Dossier) -> list[Scorecard]:
+    newest = list({rubric.id: rubric for rubric in catalogue.list_rubrics()}.values())
+    assessment = assess_dossier(dossier, newest)
+    return [rubric.score(assessment) for rubric in newest]
+
+
+@pytest.mark.parametrize("name", DOSSIERS)
+def test_a_row_from_receipts_is_the_row_from_the_dossier(name: str) -> None:
+    dossier = DOSSIERS[name]
+    receipts = cards(dossier)
+    from_evidence = summarize_server(dossier, receipts)
+    content = dossier.read("listing")
+    heads = [receipt.decode_summary(receipt.encode_scorecard(card)) for card in receipts]
+    row = make_row_from_receipts(dossier.server, content if isinstance(content, Absent) else None, heads)
+    if from_evidence.state is MeasuredState.PARTIAL:
+        assert (row.state, row.tools) == (MeasuredState.PARTIAL, None)
+    else:
+        assert row == from_evidence
+
+
+def test_a_head_is_the_receipt_without_its_parts() -> None:
+    for card in cards(DOSSIERS["ordinary"]):
+        head = receipt.decode_summary(receipt.encode_scorecard(card))
+        assert (head.lines, head.dimensions) == ((), ())
+        assert (head.score, head.floor, head.coverage, head.facts) == (
+            card.score,
+            card.floor,
+            card.coverage,
+            card.facts,
+        )
+        assert isinstance(head.floor, Decimal)
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"null", b'{"lines": 1}', b"\xff"])
+def test_a_head_of_something_else_is_refused(data: bytes) -> None:
+    with pytest.raises(receipt.NotAReceipt):
+        receipt.decode_summary(data)

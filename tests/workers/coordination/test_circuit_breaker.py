@@ -1,0 +1,146 @@
+"""Hosts that do not answer are left alone for a while, and nobody is judged by another's silence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from evidence.kinds import listing
+from evidence.model import Absent, Observed, Reason, Server, ServerRef
+from evidence.store import Stage
+from tests.servers.daemon import free_port
+from tests.servers.valkey import valkey_server
+from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
+from workers.clock import SteppingClock
+from workers.context import Context
+from workers.coordination.circuit_breaker import MAX_POSTPONEMENTS, LocalHostFailures
+from workers.coordination.shared_circuit_breaker import SharedHostFailures
+from workers.nightly import shards, steps
+
+RUN = "20261121T030000Z-nightly"
+SILENT = Absent(Reason.TIMEOUT, "no answer")
+
+
+@asynccontextmanager
+async def _my_turn(name: str) -> AsyncIterator[bool]:
+    yield True
+
+
+def _on_one_host(number: int) -> ServerRef:
+    one = ref(number)
+    (target,) = one.targets
+    return replace(one, targets=(replace(target, identifier=f"https://shared.example/{number}/mcp"),))
+
+
+def _world(count: int, answer: Callable[[Server], Observed | Absent]) -> tuple[World, ScriptedCollector]:
+    collector = ScriptedCollector(answer)
+    refs = [_on_one_host(number) for number in range(count)] + [ref(100)]
+    return World([ScriptedRegistry("first", [refs])], [collector]), collector
+
+
+@asynccontextmanager
+async def _night(
+    home: Path, count: int, answer: Callable[[Server], Observed | Absent]
+) -> AsyncIterator[tuple[Context, SteppingClock, ScriptedCollector]]:
+    world, collector = _world(count, answer)
+    changes = {"host_failures": 3, "host_gap": 0.0, "retries": 0, "in_flight": 4}
+    async with context(home, world, registries=("first",), **changes) as ctx:
+        ctx.clock = clock = SteppingClock(NIGHT)
+        await steps.plan_due_runs(ctx, _my_turn)
+        clock.step(timedelta(minutes=5))
+        yield ctx, clock, collector
+
+
+def test_who_shares_a_silent_host_is_looked_at_later(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 20, lambda _: SILENT) as (ctx, clock, collector):
+            silence = LocalHostFailures(clock, 3, ctx.settings.host_rest)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+            assert len(collector.looked_at) == 4, "three of the silent host, and the other one"
+            assert len(ctx.store.list_pending_servers(RUN, Stage.COLLECT)) == 17
+            assert ctx.store.count_due_servers(RUN, clock.wall()) == {Stage.SCORE: 4}
+
+    asyncio.run(main())
+
+
+def test_nobody_is_unreachable_without_an_attempt_of_its_own(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 20, lambda _: SILENT) as (ctx, clock, collector):
+            silence = LocalHostFailures(clock, 3, ctx.settings.host_rest)
+            for _ in range(MAX_POSTPONEMENTS + 1):
+                await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+                clock.step(ctx.settings.host_rest + timedelta(seconds=1))
+            assert ctx.store.list_pending_servers(RUN, Stage.COLLECT) == []
+            assert len(set(collector.looked_at)) == 21
+            assert {why.reason for why in ctx.store.read_absences(RUN, listing.KIND).values()} == {Reason.TIMEOUT}
+
+    asyncio.run(main())
+
+
+def test_a_host_that_answers_again_is_forgiven(tmp_path: Path) -> None:
+    async def main() -> None:
+        well: list[bool] = []
+        answer = lambda _: Observed(LISTING) if well else SILENT  # noqa: E731
+        async with _night(tmp_path, 20, answer) as (ctx, clock, _):
+            silence = LocalHostFailures(clock, 3, ctx.settings.host_rest)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+            well.append(True)
+            clock.step(ctx.settings.host_rest + timedelta(seconds=1))
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+            assert ctx.store.list_pending_servers(RUN, Stage.COLLECT) == []
+            assert len(ctx.store.read_absences(RUN, listing.KIND)) == 4
+
+    asyncio.run(main())
+
+
+def test_a_slow_or_refusing_server_is_no_silent_host(tmp_path: Path) -> None:
+    async def main() -> None:
+        refused = Absent(Reason.OAUTH_REQUIRED)
+        async with _night(tmp_path, 20, lambda _: refused) as (ctx, _, collector):
+            await shards.collect_shard(ctx, RUN, Stage.PROBE)
+            assert len(collector.looked_at) == 21
+
+    asyncio.run(main())
+
+
+def test_processes_share_what_they_know_of_a_host_and_without_redis_each_knows_its_own() -> None:
+    async def meet(one: SharedHostFailures, other: SharedHostFailures) -> tuple[bool, bool]:
+        await one.failed("silent.example")
+        await one.failed("silent.example")
+        known = await one.rests("silent.example"), await other.rests("silent.example")
+        await one.answered("silent.example")
+        assert not await one.rests("silent.example")
+        return known
+
+    async def main(url: str) -> tuple[bool, bool]:
+        clock = SteppingClock(NIGHT)
+        async with Redis.from_url(url) as redis:
+            one, other = (
+                SharedHostFailures(redis, LocalHostFailures(clock, 2, timedelta(minutes=1))) for _ in range(2)
+            )
+            return await asyncio.wait_for(meet(one, other), 60)
+
+    with valkey_server() as valkey:
+        assert asyncio.run(main(valkey.url)) == (True, True)
+    assert asyncio.run(main(f"redis://127.0.0.1:{free_port()}/0")) == (True, False)
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_only_failures_in_a_row_count(failures: int) -> None:
+    async def main() -> None:
+        silence = LocalHostFailures(SteppingClock(NIGHT), 3, timedelta(minutes=1))
+        for _ in range(failures):
+            await silence.failed("a.example")
+        await silence.answered("a.example")
+        await silence.failed("a.example")
+        await silence.failed("b.example")
+        assert not await silence.rests("a.example")
+
+    asyncio.run(main())

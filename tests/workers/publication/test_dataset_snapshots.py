@@ -1,0 +1,157 @@
+"""Each published night becomes a snapshot, by beat: once, whole, signed, and without who asked to be left alone."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import structlog
+from pydantic import SecretStr
+
+from evidence.model import Trigger
+from evidence.store import Disclosure, FindingState, OptOut, OptOutScope, Store, open_store
+from publish.datasets.snapshot.manifest import MANIFEST, SIGNATURE
+from publish.datasets.snapshot.minisign import generate_key, write_secret_key
+from publish.datasets.snapshot.storage import list_snapshots
+from publish.datasets.verification.verify import verify_snapshot
+from publish.findings.identity import find_private_findings
+from scoring import receipt
+from tests.publish import samples
+from tests.publish.datasets import nights
+from tests.publish.test_public_receipts import poisoned
+from workers import schedule
+from workers.context import Context
+from workers.coordination.broker import TaskLock
+from workers.event_loop import run_coroutine
+from workers.publication import dataset_snapshots
+from workers.settings.environment import InvalidSetting, Settings
+
+NIGHT = replace(nights.RUN, trigger=Trigger.NIGHTLY)
+DOSSIERS = samples.dossiers(4)[1:3]
+
+
+@asynccontextmanager
+async def free(name: str) -> AsyncIterator[bool]:
+    yield True
+
+
+@asynccontextmanager
+async def taken(name: str) -> AsyncIterator[bool]:
+    yield False
+
+
+def keep(ctx: Context, turn: TaskLock = free) -> None:
+    run_coroutine(dataset_snapshots.write_current_snapshot(ctx, turn))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = open_store(f"sqlite:///{tmp_path}/night.db")
+    made.migrate()
+    return nights.fill(made, DOSSIERS, NIGHT)
+
+
+def context(store: Store, tmp_path: Path, **settings: Any) -> Context:
+    known = Settings(
+        home=tmp_path, database_url=f"sqlite:///{tmp_path}/night.db", datasets=str(tmp_path / "place"), **settings
+    )
+    clock = SimpleNamespace(wall=lambda: datetime(2026, 3, 2, tzinfo=UTC))
+    return cast("Context", SimpleNamespace(settings=known, store=store, clock=clock, log=structlog.get_logger()))
+
+
+def test_the_newest_night_is_written_once(store: Store, tmp_path: Path) -> None:
+    ctx = context(store, tmp_path)
+    keep(ctx)
+    (one,) = list_snapshots(ctx.settings.datasets)
+    assert (one.run, one.servers) == (NIGHT.id, len(DOSSIERS))
+    before = (tmp_path / "place" / one.id / MANIFEST).stat().st_mtime_ns
+    keep(ctx)
+    assert (tmp_path / "place" / one.id / MANIFEST).stat().st_mtime_ns == before
+
+
+def test_nothing_is_written_while_another_worker_is_at_it(store: Store, tmp_path: Path) -> None:
+    ctx = context(store, tmp_path)
+    keep(ctx, taken)
+    assert list_snapshots(ctx.settings.datasets) == ()
+
+
+def test_a_snapshot_is_signed_with_the_key_of_the_settings(store: Store, tmp_path: Path) -> None:
+    signer = generate_key()
+    path = tmp_path / "datasets.key"
+    write_secret_key(path, signer.encode("pass word", operations=32_768, memory=2**24))
+    ctx = context(store, tmp_path, datasets_key=path, datasets_password=SecretStr("pass word"))
+    keep(ctx)
+    folder = tmp_path / "place" / NIGHT.id
+    assert signer.public.check((folder / MANIFEST).read_bytes(), (folder / SIGNATURE).read_bytes())
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+def test_a_key_that_cannot_be_used_writes_nothing(store: Store, tmp_path: Path) -> None:
+    for path in (tmp_path / "none.key", tmp_path / "night.db"):
+        ctx = context(store, tmp_path, datasets_key=path)
+        with pytest.raises(InvalidSetting, match="HALLMARK_DATASETS_KEY"):
+            keep(ctx)
+    assert list_snapshots(ctx.settings.datasets) == ()
+
+
+def test_who_opted_out_after_the_night_is_left_out(store: Store, tmp_path: Path) -> None:
+    gone = DOSSIERS[0].server
+    entry = OptOut(scope=OptOutScope.SERVER, value=gone.ref, at=samples.AS_OF, who="operator", note="asked")
+    store.opt_outs.add_opt_out(entry)
+    ctx = context(store, tmp_path)
+    keep(ctx)
+    folder = tmp_path / "place" / NIGHT.id
+    assert {row["server"] for row in nights.rows(folder, "servers")} == {DOSSIERS[1].server.id}
+
+
+def test_older_snapshots_go(store: Store, tmp_path: Path) -> None:
+    ctx = context(store, tmp_path, datasets_keep=1)
+    keep(ctx)
+    later = replace(NIGHT, id="20260302T030000Z-nightly", as_of=datetime(2026, 3, 2, 3, tzinfo=UTC))
+    nights.fill(store, nights.later(DOSSIERS, later.as_of - NIGHT.as_of), later)
+    keep(ctx)
+    assert [one.id for one in list_snapshots(ctx.settings.datasets)] == [later.id]
+    assert "Since" in (tmp_path / "place" / later.id / "CHANGELOG.md").read_text()
+
+
+def test_beat_asks_only_when_there_is_a_place() -> None:
+    assert "export-datasets" not in schedule.build_beat_table(Settings(datasets=""))
+    entry = schedule.build_beat_table(Settings(datasets="somewhere"))["export-datasets"]
+    assert entry["task"] == schedule.EXPORT_DATASETS
+    assert schedule.TASK_QUEUES[schedule.EXPORT_DATASETS] == schedule.PUBLISH_QUEUE
+
+
+def test_a_snapshot_that_tells_of_a_reopened_finding_is_taken_back(tmp_path: Path) -> None:
+    made = open_store(f"sqlite:///{tmp_path}/night.db")
+    made.migrate()
+    store = nights.fill(made, [poisoned()], NIGHT)
+    (card,) = store.read_scorecards(NIGHT.id, rubric="enterprise")
+    told = find_private_findings(poisoned(), [receipt.decode_scorecard(card.body)])[0]
+    store.put_findings([told], samples.AS_OF)
+
+    def move(before: FindingState, after: FindingState, at: datetime) -> None:
+        change = Disclosure(at=at, who="operator", before=before, after=after, note="why", recipient="vendor")
+        store.transition_finding(told.id, change)
+
+    move(FindingState.PRIVATE_TRIAGE, FindingState.PUBLIC_DISCLOSED, samples.AS_OF)
+    ctx = context(store, tmp_path)
+    keep(ctx)
+    folder = tmp_path / "place" / NIGHT.id
+
+    def is_told() -> bool:
+        return any(row["rule"] == told.rule for row in nights.rows(folder, "lines"))
+
+    assert is_told()
+    report = verify_snapshot(folder, processes=0)
+    assert report.problems == [], "a disclosed finding is found again"
+    move(FindingState.PUBLIC_DISCLOSED, FindingState.PRIVATE_TRIAGE, datetime(2099, 1, 1, tzinfo=UTC))
+    keep(ctx)
+    assert not is_told()
+    assert verify_snapshot(folder, processes=0).problems == []

@@ -1,0 +1,56 @@
+"""What is known of servers is read for many at a time, and of those who wait for a host when their turn has come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evidence.model import ServerId, ServerRef, Trigger
+from evidence.store import Stage, Store
+from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
+from workers import pipeline
+from workers.concurrency import select_first_of_each_place
+from workers.runs.options import RunOptions
+
+
+def _at(number: int, host: str) -> ServerRef:
+    one = ref(number)
+    (target,) = one.targets
+    return replace(one, targets=(replace(target, identifier=f"https://{host}/{number}/mcp"),))
+
+
+def test_cases_are_read_in_bulk_but_for_those_who_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+    refs_of = Store.find_refs
+
+    def watched(self: Store, servers: Sequence[ServerId]) -> dict[ServerId, list[ServerRef]]:
+        reads.append(len(servers))
+        return refs_of(self, servers)
+
+    async def main() -> None:
+        refs = [_at(number, "shared.example") for number in range(5)] + [ref(number) for number in range(10, 40)]
+        collector = ScriptedCollector()
+        async with context(tmp_path, World([ScriptedRegistry("first", [refs])], [collector]), in_flight=2) as ctx:
+            run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)))
+            await pipeline.discover(ctx, run)
+            monkeypatch.setattr(Store, "find_refs", watched)
+            await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
+            assert len(collector.looked_at) == 35
+
+    asyncio.run(main())
+    assert sorted(reads, reverse=True) == [31, 1, 1, 1, 1]
+
+
+def test_the_first_of_each_place_need_not_wait() -> None:
+    assert select_first_of_each_place(
+        ["a1", "b1", "a2", "-", "-", "b2"], lambda piece: piece[0].strip("-") or None
+    ) == [
+        "a1",
+        "b1",
+        "-",
+        "-",
+    ]

@@ -1,0 +1,73 @@
+"""`hallmark compact`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from workers.cli.display.console import ExitCode, open_stderr, print_json, print_note
+from workers.cli.session import open_read_store
+from workers.clock import clock_at
+from workers.retention import GRACE_PERIOD, RETENTION, CompactionResult, compact_runs
+from workers.settings.environment import Settings
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(name="compact")
+def compact_nights(
+    days: Annotated[
+        int | None,
+        typer.Option(min=GRACE_PERIOD.days, help="Keep every night of so many days whole, not HALLMARK_KEEP_WHOLE."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be dropped.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
+) -> None:
+    """Compact old runs: keep one whole run a week, and all receipts.
+
+    A receipt can always be recomputed from its lines and lists the digests of its evidence; what is dropped is noted
+    with the run. Kept in any case are the newest records of every server and all of a server with a private finding.
+    May be interrupted and called again, while workers are at work.
+
+    Examples:
+
+    hallmark compact --dry-run
+
+    hallmark compact --days 30 --json
+
+    Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 no run yet.
+    """
+    with open_read_store() as store:
+        settings = Settings()
+        with open_stderr().status("looking for old nights") as status:
+            done = compact_runs(
+                store,
+                clock_at(settings.clock),
+                settings.keep_whole or RETENTION if days is None else timedelta(days=days),
+                dry=dry_run,
+                told=lambda run, visits: status.update(f"{run}: {visits} visits"),
+            )
+        if as_json:
+            print_json(_as_json(done))
+        else:
+            print_note(_in_words(done))
+        raise typer.Exit(ExitCode.OK)
+
+
+def _in_words(done: CompactionResult) -> str:
+    visits = f"{sum(done.visits.values())} visits in {len(done.visits)} runs before {done.before:%Y-%m-%d}"
+    if done.dry:
+        return f"would drop the records of {visits}"
+    swept = done.swept
+    bodies = f"{swept.given_up + swept.deleted} bodies of {swept.freed / 1e6:.1f} MB that nothing needs any more"
+    return f"dropped the records of {visits}, and {bodies}"
+
+
+def _as_json(done: CompactionResult) -> dict[str, object]:
+    found: dict[str, object] = {"dry_run": done.dry, "before": done.before.isoformat(), "visits": done.visits}
+    if done.dry:
+        return found
+    swept = done.swept
+    return found | {"bodies": {"given_up": swept.given_up, "deleted": swept.deleted, "bytes": swept.freed}}

@@ -1,0 +1,222 @@
+"""`hallmark disputes`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from evidence.store import IllegalTransition, Store
+from evidence.store.community.dispute_values import Dispute, DisputeState
+from publish.community import disputes
+from publish.community.disputes import DisputeDecider, IncompleteVerdict, Verdict
+from publish.community.rule_examples import render_rule_example
+from publish.text.display import make_visible
+from workers.cli.display.console import (
+    ExitCode,
+    clean_text,
+    exit_with_error,
+    make_fact_table,
+    make_table,
+    open_stdout,
+    print_json,
+    print_note,
+    print_table,
+)
+from workers.cli.operator import By, find_decider, read_clock
+from workers.cli.session import find_server, open_read_store
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Manage disputed lines: accept or answer them.\n\n"
+    "That a line is disputed is public at once. What its disputer wrote is read by everybody when you `show` or decide "
+    "it. An accepted dispute moves no score: the rule is mended, with the example that `accept --example` prints.\n\n"
+    "Example: hallmark disputes list --state open",
+)
+
+Id: TypeAlias = Annotated[str, typer.Argument(metavar="ID", help="Id of a dispute, or its beginning.")]
+Answer: TypeAlias = Annotated[str, typer.Option("--answer", help="What everybody reads beside the line.")]
+Note: TypeAlias = Annotated[str, typer.Option("--note", help="For the trail only.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
+
+
+@app.command("list")
+def list_(
+    *,
+    server: Annotated[str | None, typer.Option(help="Only those of one server.")] = None,
+    state: Annotated[DisputeState | None, typer.Option(help="Only those in one state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List disputes, newest first.
+
+    Example: hallmark disputes list --state open
+    """
+    with open_read_store() as store:
+        only = find_server(store, server).id if server else None
+        found = store.disputes.list_disputes(server=only, states=[state] if state else None, limit=limit)
+        if as_json:
+            for one in found:
+                print_json(_json(one))
+            return
+        refs = {known.id: known.ref for known in store.find_servers(sorted({one.line.server for one in found}))}
+        grid = make_table("Id", "Filed", "Server", "Line", "State", "Reason")
+        for one in found:
+            grid.add_row(
+                one.id,
+                one.filed_at.isoformat(sep=" ", timespec="minutes"),
+                clean_text(refs.get(one.line.server, one.line.server)),
+                clean_text(f"{one.line.rubric} {one.line.cites} {one.line.at}"),
+                one.state.value + ("" if one.is_shown or one.state is not DisputeState.OPEN else ", unread"),
+                clean_text(one.reason),
+            )
+        print_table(grid, "no disputes")
+
+
+@app.command("show")
+def show_(
+    dispute: Id,
+    *,
+    public: Annotated[bool | None, typer.Option("--public/--private", help="Let everybody read the reason.")] = None,
+    note_: Note = "",
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show one dispute with its trail; with --public its reason is read by everybody from now on.
+
+    Example: hallmark disputes show dsp_3f2a --public
+    """
+    with open_read_store() as store:
+        known = _find(store, dispute)
+        if public is not None:
+            known = _decide(store, known, Verdict.SHOW if public else Verdict.HIDE, by, note_=note_)
+        if as_json:
+            print_json(_json(known) | {"trail": [_step(one) for one in store.disputes.read_trail(known.id)]})
+        else:
+            _print(store, known)
+
+
+@app.command()
+def accept(
+    dispute: Id,
+    *,
+    answer: Answer = "",
+    note_: Note = "",
+    by: By = "",
+    example: Annotated[bool, typer.Option("--example", help="Print the disputed thing as an example.")] = False,
+) -> None:
+    """The line is wrong: a false alarm. Mend the rule; --example prints what to add to its `good=`.
+
+    Example: hallmark disputes accept dsp_3f2a --answer "mended in 2026.4" --example
+    """
+    with open_read_store() as store:
+        known = _decide(store, _find(store, dispute), Verdict.ACCEPT, by, answer=answer, note_=note_)
+        if example:
+            (dossier,) = store.read_dossiers(known.line.run, [known.line.server])
+            sys.stdout.write(make_visible(render_rule_example(known, dossier), limit=100_000, multiline=True))
+
+
+@app.command()
+def reject(dispute: Id, *, answer: Answer, note_: Note = "", by: By = "") -> None:
+    """The line is right; the answer says why.
+
+    Example: hallmark disputes reject dsp_3f2a --answer "the rule reads every sentence"
+    """
+    with open_read_store() as store:
+        _decide(store, _find(store, dispute), Verdict.REJECT, by, answer=answer, note_=note_)
+
+
+@app.command()
+def reopen(dispute: Id, *, note_: Note = "", by: By = "") -> None:
+    """Take a decision back, with its answer."""
+    with open_read_store() as store:
+        _decide(store, _find(store, dispute), Verdict.REOPEN, by, note_=note_)
+
+
+@app.command()
+def drop(dispute: Id, *, note_: Note = "", by: By = "") -> None:
+    """Drop a text that is no dispute, such as advertising: it is never shown."""
+    with open_read_store() as store:
+        _decide(store, _find(store, dispute), Verdict.DROP, by, note_=note_)
+
+
+def _find(store: Store, prefix: str) -> Dispute:
+    found = store.disputes.list_disputes(prefix=prefix, limit=2)
+    if len(found) != 1:
+        known = "none" if not found else "several"
+        exit_with_error(
+            f"expected the id of one dispute, found {known} for {prefix!r}. `hallmark disputes list`", ExitCode.NOTHING
+        )
+    return found[0]
+
+
+def _decide(store: Store, known: Dispute, verdict: Verdict, by: str, *, answer: str = "", note_: str = "") -> Dispute:
+    try:
+        changed = disputes.decide_dispute(
+            store, known, verdict, DisputeDecider(find_decider(by)), at=read_clock(), answer=answer, note=note_
+        )
+    except IncompleteVerdict as error:
+        exit_with_error(str(error), ExitCode.USAGE)
+    except IllegalTransition as error:
+        exit_with_error(str(error))
+    print_note(f"{changed.id} is {changed.state}")
+    return changed
+
+
+def _print(store: Store, one: Dispute) -> None:
+    line = one.line
+    pairs = [
+        ("dispute", one.id),
+        ("state", one.state.value),
+        ("server", line.server),
+        ("run", line.run),
+        ("line", f"{line.rubric}@{line.version} {line.cites}"),
+        ("rule", line.rule or ""),
+        ("at", line.at),
+        ("why", line.why),
+        ("filed", one.filed_at.isoformat(sep=" ", timespec="seconds")),
+        ("by", "its maintainer" if one.by_maintainer else "a visitor"),
+        ("contact", one.contact or ""),
+        ("reason is public", "yes" if one.is_shown else "no"),
+        ("answer", one.answer or ""),
+    ]
+    open_stdout().print(make_fact_table([(name, value) for name, value in pairs if value]))
+    open_stdout().print(clean_text(one.reason, limit=4_000))
+    for step in store.disputes.read_trail(one.id):
+        at = step.at.isoformat(sep=" ", timespec="seconds")
+        open_stdout().print(clean_text(f"{at} {step.who}: {step.before} → {step.after} {step.note}", limit=5_000))
+
+
+def _json(one: Dispute) -> dict[str, Any]:
+    line = one.line
+    return {
+        "id": one.id,
+        "state": one.state.value,
+        "server": line.server,
+        "run": line.run,
+        "rubric": line.rubric,
+        "version": line.version,
+        "cites": line.cites,
+        "rule": line.rule,
+        "at": line.at,
+        "why": line.why,
+        "reason": one.reason,
+        "contact": one.contact,
+        "by_maintainer": one.by_maintainer,
+        "filed_at": one.filed_at.isoformat(),
+        "shown": one.is_shown,
+        "answer": one.answer,
+        "decided_at": one.decided_at.isoformat() if one.decided_at else None,
+    }
+
+
+def _step(one: Any) -> dict[str, Any]:
+    return {
+        "at": one.at.isoformat(),
+        "who": one.who,
+        "before": one.before.value,
+        "after": one.after.value,
+        "note": one.note,
+    }

@@ -1,0 +1,65 @@
+"""`hallmark doctor`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+from rich.text import Text
+
+from workers.cli.administration.doctor_checks import Check, CheckStatus, run_checks
+from workers.cli.display.console import (
+    FULL_TABLE_WIDTH,
+    ExitCode,
+    clean_text,
+    make_table,
+    open_stdout,
+    print_data,
+    print_json,
+    print_note,
+)
+from workers.cli.error_boundary import explain_failures
+from workers.settings.environment import Settings
+
+app = typer.Typer(add_completion=False)
+
+_STYLES: Final = {CheckStatus.OK: "green", CheckStatus.MISSING: "bold red", CheckStatus.OPTIONAL: "yellow"}
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+) -> None:
+    """Check what is available here and say what to do about what is not. Nothing is changed and no registry is asked.
+
+    Exit codes: 0 when everything that is needed is there, 3 when something is missing.
+
+    Example: hallmark doctor --json
+    """
+    with explain_failures():
+        found = list(run_checks(Settings()))
+        if as_json:
+            for check in found:
+                print_json(
+                    {
+                        "check": check.name,
+                        "verdict": check.verdict.value,
+                        "found": check.found,
+                        "needed_for": check.needed_for,
+                        "fix": check.fix,
+                    }
+                )
+        else:
+            _show(found)
+        missing = [check.name for check in found if check.verdict is CheckStatus.MISSING]
+        print_note(f"missing: {', '.join(missing)}" if missing else "Everything that `hallmark run` needs is here.")
+        raise typer.Exit(ExitCode.NOTHING if missing else ExitCode.OK)
+
+
+def _show(found: list[Check]) -> None:
+    told = open_stdout().width >= FULL_TABLE_WIDTH  # what it is needed for is in --json too
+    grid = make_table("", "Check", "Found", *["Needed for"] * told, "What to do")
+    for check in found:
+        mark, needed = Text(check.verdict.value, style=_STYLES[check.verdict]), [clean_text(check.needed_for)] * told
+        grid.add_row(mark, check.name, clean_text(check.found), *needed, clean_text(check.fix, limit=500))
+    print_data(grid)

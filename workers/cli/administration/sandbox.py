@@ -1,0 +1,155 @@
+"""`hallmark sandbox`."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crawler import sandbox as box
+from workers.cli.display.console import ExitCode, exit_with_error, make_fact_table, print_data, print_json, print_note
+from workers.cli.error_boundary import explain_failures
+from workers.clock import SystemClock
+from workers.settings.environment import Settings, read_tool_environment
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")]
+
+
+@app.callback()
+def sandbox() -> None:
+    """Build, inspect or remove the sandbox that packages run in.
+
+    Example: hallmark sandbox status
+    """
+
+
+@app.command()
+def build(as_json: AsJson = False) -> None:
+    """Build the read-only root file system; does nothing when it is there. `hallmark run` does it when needed."""
+    with explain_failures():
+        chosen = box.choose_runtime(
+            Settings().sandbox_runtime, partial(box.check_runtime, environ=read_tool_environment())
+        )
+        if not isinstance(chosen, str):
+            exit_with_error(f"no sandbox here: {chosen.why}. {chosen.fix}", ExitCode.NOTHING)
+        try:
+            made = asyncio.run(box.build_rootfs(Settings().cache, print_note, environ=read_tool_environment()))
+        except box.SandboxError as error:
+            exit_with_error(str(error))
+        row = {"path": str(made.path), "bytes": made.size, "files": made.files}
+        if as_json:
+            print_json(row)
+        else:
+            print_data(make_fact_table((name, _spelled(value)) for name, value in row.items()))
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show what contains servers here, and what is in the cache. Exit code 3 when nothing can."""
+    with explain_failures():
+        settings, found = Settings(), box.check_runtimes(read_tool_environment())
+        chosen = box.choose_runtime(settings.sandbox_runtime, found.__getitem__)
+        engine = box.choose_image_engine(settings.sandbox_runtime, found.__getitem__)
+        size, files = _usage(settings.cache)
+        pulled, pulled_bytes = box.count_pulled_images(settings.cache)
+        named = isinstance(chosen, str)
+        row = {
+            "available": named,
+            "runtime": chosen if isinstance(chosen, str) else "",
+            "manner": box.describe_containment(),
+            "why": "" if isinstance(chosen, str) else chosen.why,
+            "fix": "" if isinstance(chosen, str) else chosen.fix,
+            "pythons": box.pythons(read_tool_environment(), settings.sandbox_pythons).told(),
+            "images": engine if isinstance(engine, str) else f"none: {_told(engine)}",
+            "runtimes": {name: _told(state) for name, state in found.items()},
+            "cache": str(settings.cache),
+            "bytes": size,
+            "files": files,
+            "pulled_images": pulled,
+            "pulled_bytes": pulled_bytes,
+        }
+        if as_json:
+            print_json(row)
+        else:
+            runtimes = {f"runtime {name}": _told(state) for name, state in found.items()}
+            del row["runtimes"]
+            told = {name.replace("_", " "): _spelled(value) for name, value in {**row, **runtimes}.items()}
+            print_data(make_fact_table((name, value) for name, value in told.items() if value))
+        raise typer.Exit(ExitCode.OK if named else ExitCode.NOTHING)
+
+
+@app.command()
+def clean(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    older_than: Annotated[
+        int | None,
+        typer.Option(metavar="DAYS", min=0, help="Only packages unused for this many days, and none in use."),
+    ] = None,
+) -> None:
+    """Remove the root file system, every installed package and every pulled image; all are made again when needed."""
+    with explain_failures():
+        cache = Settings().cache
+        if older_than is not None:
+            keep = box.EvictionPolicy(unused=timedelta(days=older_than))
+            gone = box.evict_layers(cache, keep, SystemClock().wall())
+            packages = f"{gone.layers} installed package{'s' * (gone.layers != 1)}"
+            print_note(f"removed {packages} ({gone.size / 1e6:.0f} MB) in {cache}")
+            _remove_images(cache, keep)
+            return
+        size, files = _usage(cache)
+        if not files:
+            print_note(f"nothing to remove in {cache}")
+            _remove_images(cache, box.EvictionPolicy(size=0))
+            return
+        if not yes and not typer.confirm(f"Remove {files} files ({size / 1e6:.0f} MB) in {cache}?", err=True):
+            raise typer.Exit(ExitCode.OK)
+        for part in _parts(cache):
+            _make_writable(part)
+            shutil.rmtree(part)
+        print_note(f"removed {files} files ({size / 1e6:.0f} MB) in {cache}")
+        _remove_images(cache, box.EvictionPolicy(size=0))
+
+
+def _remove_images(cache: Path, keep: box.EvictionPolicy) -> None:
+    """Remove what engines hold for us, and say so; silent where they hold nothing."""
+    gone = asyncio.run(box.evict_images(cache, keep, SystemClock().wall(), read_tool_environment()))
+    if gone.images:
+        print_note(f"removed {gone.images} image{'s' * (gone.images != 1)} ({gone.size / 1e6:.0f} MB)")
+    if gone.kept:
+        print_note("images stay: another program uses them, or their engine does not answer. Try again later.")
+
+
+def _spelled(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+def _told(state: box.Availability) -> str:
+    return state.detail if state.ok else f"{state.why}; {state.fix}"
+
+
+def _parts(cache: Path) -> list[Path]:
+    """The folders that the sandbox makes in the cache; anything else there is left alone."""
+    return [part for name in box.PARTS if (part := cache / name).is_dir()]
+
+
+def _usage(cache: Path) -> tuple[int, int]:
+    found = [path.lstat() for part in _parts(cache) for path in part.rglob("*") if path.is_file() or path.is_symlink()]
+    return sum(entry.st_size for entry in found), len(found)
+
+
+def _make_writable(part: Path) -> None:
+    for folder in (part, *(path for path in part.rglob("*") if path.is_dir() and not path.is_symlink())):
+        folder.chmod(0o755)

@@ -1,0 +1,111 @@
+"""`hallmark key`: the key that signs datasets, in the formats of minisign."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from publish.datasets.snapshot.minisign import (
+    MAX_FILE_BYTES,
+    PublicKey,
+    SignatureProblem,
+    generate_key,
+    is_encrypted_key,
+    parse_public_key,
+    parse_secret_key,
+    write_secret_key,
+)
+from workers.cli.display.console import ExitCode, exit_with_error, print_note
+from workers.cli.error_boundary import explain_failures
+from workers.settings.environment import Settings
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+_SECRET = "Secret key to write, which only its owner may read. The public one goes beside it, with `.pub` at its end."  # noqa: S105
+
+
+@app.callback()
+def key() -> None:
+    """Make the key that signs datasets, or show the public one. Files are those of minisign.
+
+    Example: hallmark key new ~/hallmark.key
+    """
+
+
+@app.command("new")
+def make_key(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help=_SECRET)],
+    *,
+    password: Annotated[bool, typer.Option(help="Encrypt it with a password, which is asked for.")] = True,
+) -> None:
+    """Make a new key. Signing by beat wants one without a password, or HALLMARK_DATASETS_PASSWORD.
+
+    Examples:
+
+    hallmark key new ~/hallmark.key
+
+    hallmark key new --no-password /etc/hallmark/datasets.key
+    """
+    with explain_failures():
+        public = path.with_name(f"{path.name}.pub")
+        if path.exists() or public.exists():
+            exit_with_error(
+                f"{path} or {public} is there already, and a key is never replaced: name another file", ExitCode.USAGE
+            )
+        signer = generate_key()
+        write_secret_key(path, signer.encode(_new_password() if password else ""))
+        public.write_bytes(signer.public.encode())
+        print_note(f"secret key {path}, public key {public}: publish the public one, away from the datasets too")
+        sys.stdout.write(f"{signer.public.line}\n")
+
+
+@app.command("show")
+def show_public_key(path: Annotated[Path, typer.Argument(metavar="FILE", help="Secret or public key.")]) -> None:
+    """Print the public key of a file as one word, which `hallmark verify --key` and `minisign -P` take."""
+    with explain_failures():
+        try:
+            sys.stdout.write(f"{_public(path).line}\n")
+        except SignatureProblem as error:
+            exit_with_error(f"{path}: {error}", ExitCode.USAGE)
+
+
+def read_public_key(text: str) -> PublicKey:
+    """The public key that an option names: a file, or the key itself as one word; fails on anything else."""
+    try:
+        return parse_public_key(_read(Path(text)) if Path(text).is_file() else text)
+    except (SignatureProblem, OSError) as error:
+        exit_with_error(f"--key {text}: the file of a public key, or the key itself, expected: {error}", ExitCode.USAGE)
+
+
+def read_password(settings: Settings) -> str:
+    """The password of the key: from the settings, else from a prompt in a terminal."""
+    known = settings.datasets_password.get_secret_value()
+    return known or (_ask("Password of the key") if sys.stdin.isatty() else "")
+
+
+def _new_password() -> str:
+    if not sys.stdin.isatty():
+        exit_with_error(
+            "no terminal to ask for a password: give --no-password, or run the command in a terminal", ExitCode.USAGE
+        )
+    return _ask("Password of the new key", again=True)
+
+
+def _ask(what: str, *, again: bool = False) -> str:
+    return str(typer.prompt(what, hide_input=True, confirmation_prompt=again, err=True))
+
+
+def _public(path: Path) -> PublicKey:
+    data = _read(path)
+    try:
+        return parse_public_key(data)
+    except SignatureProblem:
+        return parse_secret_key(data, read_password(Settings()) if is_encrypted_key(data) else "").public
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_FILE_BYTES + 1)

@@ -1,0 +1,33 @@
+"""`hallmark version`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from workers.cli.display.console import make_fact_table, print_data, print_json
+from workers.cli.error_boundary import explain_failures
+from workers.clock import SystemClock
+from workers.runs import pins
+from workers.settings.environment import Settings
+from workers.wiring.network import NetworkWiring
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def version(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Show the versions of the code, rules, rubrics and formats: what a run started now would pin.
+
+    Example: hallmark version --json
+    """
+    with explain_failures():
+        settings = Settings()
+        found = pins.read_current_pins(NetworkWiring(settings, SystemClock()).versions, settings.commit)
+        if as_json:
+            print_json(found)
+        else:
+            print_data(make_fact_table(found.items()))

@@ -1,0 +1,126 @@
+"""The two streams: data for people or programs on stdout, notes and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from evidence.derive.secret_scrubbing import scrub_body
+from publish.text.display import make_visible
+
+PIPE_WIDTH = 200
+"""Columns of output that goes to a file or a pipe, unless COLUMNS says otherwise: nothing has to fit a screen."""
+
+FULL_TABLE_WIDTH = 110
+"""Columns below which a table leaves out what can be looked up elsewhere, so that its cells stay on few lines."""
+
+_REF_LIMIT = 160
+
+
+class ExitCode(IntEnum):
+    """Exit codes, the same for every command."""
+
+    OK = 0
+    FAILURE = 1
+    USAGE = 2
+    NOTHING = 3
+    BELOW = 4
+    INTERRUPTED = 130
+
+
+def open_stdout() -> Console:
+    """Stdout: only what was asked for."""
+    return _console(stderr=False)
+
+
+def open_stderr() -> Console:
+    """Stderr: progress, notes and errors."""
+    return _console(stderr=True)
+
+
+def print_data(renderable: RenderableType) -> None:
+    """Print data for people; without a terminal no line ends in spaces."""
+    console = open_stdout()
+    if console.is_terminal:
+        console.print(renderable)
+        return
+    with console.capture() as printed:
+        console.print(renderable)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
+
+
+def print_table(grid: Table, none: str) -> None:
+    """Print a table; where it has no rows, a note that says so."""
+    if grid.row_count:
+        print_data(grid)
+    else:
+        print_note(none)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON value on one line, secrets masked. Non-ASCII is escaped, so nothing in it acts on a terminal."""
+    sys.stdout.write(scrub_body(json.dumps(value, separators=(",", ":")).encode()).decode() + "\n")
+    sys.stdout.flush()
+
+
+def print_note(text: str) -> None:
+    """Print a note for people; it is not part of the output."""
+    open_stderr().print(Text(make_visible(text)), style="dim", soft_wrap=True)
+
+
+def exit_with_error(message: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
+    """End the command with a message that says what was expected, what was found and what to do."""
+    line = Text("error: ", style="bold red")
+    line.append(make_visible(message, multiline=True), style="default not bold")
+    open_stderr().print(line, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def clean_text(text: str, style: str = "", *, limit: int = _REF_LIMIT) -> Text:
+    """Text from strangers: no markup, nothing hidden, no control characters."""
+    return Text(make_visible(text, limit=limit), style=style, overflow="fold")
+
+
+def make_table(*columns: str | tuple[str, str], title: str | None = None) -> Table:
+    """A quiet table. A column is its heading, or heading and justification; words fold instead of being cut."""
+    grid = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        heading, justify = column if isinstance(column, tuple) else (column, "left")
+        grid.add_column(
+            heading, justify="right" if justify == "right" else "left", overflow="fold", no_wrap=justify == "right"
+        )
+    return grid
+
+
+def make_fact_table(pairs: Iterable[tuple[str, str]]) -> Table:
+    """Names and values without a heading."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        grid.add_row(clean_text(name), clean_text(value, limit=1000))
+    return grid
+
+
+def join_text(parts: Sequence[tuple[str, str]]) -> Text:
+    """Pieces of text with their styles, in one line."""
+    line = Text()
+    for text, style in parts:
+        line.append_text(clean_text(text, style))
+    return line
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = shutil.get_terminal_size((PIPE_WIDTH, 0)).columns
+    return console

@@ -1,0 +1,173 @@
+"""A receipt on a terminal: the score, what was measured and what it weighed, and every line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Protocol, TypeVar
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from publish.run_summary import has_thin_evidence
+from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
+from scoring.engine import catalogue
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import DimensionScore, Line, Scorecard
+from workers.cli.display.console import FULL_TABLE_WIDTH, clean_text, make_table, open_stdout
+
+_WORDS = {"not_testable": "not testable"}
+_ID = re.compile(r"[A-Z]+-?[0-9]+")
+
+
+def render_receipt(card: Scorecard) -> RenderableType:
+    """The whole receipt of one rubric."""
+    parts: list[RenderableType] = [
+        _heading(card),
+        *(clean_text(f"  {one}", "yellow") for one in _told_once(card.caveats)),
+    ]
+    if card.dimensions and not isinstance(card.score, NotMeasured):
+        parts += ["", _dimensions(card.dimensions)]
+    groups = list(_groups(card))
+    for title, lines in groups:
+        parts += ["", Text(title, style="bold"), _lines(lines)]
+    if not groups and not isinstance(card.score, NotMeasured):
+        parts.append(Text("No line gave or cost points.", style="dim"))
+    return Group(*parts, "")
+
+
+def format_score(card: Scorecard, gap: str = " ") -> Text:
+    """Score, grade and floor in a few characters; no score, or one that rests on thin evidence, is said in words."""
+    if isinstance(card.score, NotMeasured):
+        return Text("no score", style="dim italic")
+    thin = has_thin_evidence(card)
+    text = Text(format_number(card.score) + " thin" * thin, style="dim" if thin else "bold")
+    if card.grade:
+        text.append(f" {card.grade}", style="cyan")
+    if card.floor != card.score:
+        text.append(f"{gap}≥{format_number(card.floor)}", style="dim")
+    return text
+
+
+class Versioned(Protocol):
+    """A receipt, decoded or as stored."""
+
+    @property
+    def rubric(self) -> str:
+        """Its methodology."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """The version of its methodology."""
+        ...
+
+
+Card = TypeVar("Card", bound=Versioned)
+
+
+def select_newest(cards: Sequence[Card]) -> list[Card]:
+    """One receipt per rubric, of its newest version; the default rubric first."""
+    newest: dict[str, Card] = {}
+    for card in cards:
+        if card.rubric not in newest or newest[card.rubric].version < card.version:
+            newest[card.rubric] = card
+    main = {rubric.id for rubric in catalogue.list_rubrics() if rubric.default}
+    return sorted(newest.values(), key=lambda card: (card.rubric not in main, card.rubric))
+
+
+def _heading(card: Scorecard) -> Text:
+    heading = Text.assemble((f"{card.rubric}@{card.version}", "bold underline"), "  ")
+    if isinstance(card.score, NotMeasured):
+        heading.append("no score: ", style="italic")
+        heading.append_text(clean_text(card.score.detail or card.score.reason.replace("_", " "), "italic"))
+    else:
+        heading.append_text(format_score(card))
+    heading.append(f"  coverage {format_percent(card.coverage)}", style="dim")
+    if card.floor != card.ceiling:
+        heading.append(f", between {format_number(card.floor)} and {format_number(card.ceiling)}", style="dim")
+    return heading
+
+
+def _told_once(caveats: Sequence[str]) -> list[str]:
+    """The caveats, those as one that say the same of several criteria, whose ids they begin with."""
+    ids: dict[str, list[str]] = {}
+    for caveat in caveats:
+        subject, _, words = caveat.partition(" ")
+        if _ID.fullmatch(subject):
+            ids.setdefault(words, []).append(subject)
+        else:
+            ids[caveat] = []
+    return [_joined(found, words) for words, found in ids.items()]
+
+
+def _joined(ids: Sequence[str], words: str) -> str:
+    return f"{', '.join(ids)}: each {words}" if len(ids) > 1 else " ".join((*ids, words))
+
+
+def _dimensions(parts: Sequence[DimensionScore]) -> RenderableType:
+    grid = make_table("Dimension", "Status", ("Result", "right"), ("Base", "right"), ("Effective", "right"), "Why not")
+    for part in parts:
+        grid.add_row(
+            clean_text(part.name.replace("_", " "), "bold"),
+            _WORDS.get(part.status, part.status),
+            _result(part.result),
+            format_percent(base_weight_share(part, parts)),
+            format_percent(part.effective_weight),
+            _why(part.result),
+        )
+        for component in part.components:
+            grid.add_row(
+                clean_text(f"  {component.name.replace('_', ' ')}"),
+                "" if isinstance(component.result, NotMeasured) else f"{component.checked} checked",
+                _result(component.result),
+                format_percent(base_weight_share(component, part.components)),
+                format_percent(component.effective_weight),
+                _why(component.result),
+                style="dim",
+            )
+    return grid
+
+
+def _groups(card: Scorecard) -> Iterator[tuple[str, Sequence[Line]]]:
+    if card.lines:
+        yield "Lines", card.lines
+    for part in card.dimensions:
+        if part.lines:
+            yield f"Lines of {part.name.replace('_', ' ')}", part.lines
+        for component in part.components:
+            if component.lines:
+                yield f"Lines of {part.name}, {component.name}".replace("_", " "), component.lines
+
+
+def _lines(lines: Sequence[Line]) -> RenderableType:
+    """The criterion is left out where every line has the same one, and the rule where it has the criterion's name.
+
+    Where there is little room the rule gives way; `explain` finds it by the criterion.
+    """
+    cited = len({line.cites for line in lines}) > 1 or not all(line.rule for line in lines)
+    ruled = any(line.rule and line.rule != line.cites for line in lines) and (
+        not cited or open_stdout().width >= FULL_TABLE_WIDTH
+    )
+    grid = make_table(("Points", "right"), *["Criterion"] * cited, "Where", "Why", *["Rule"] * ruled)
+    for line in lines:
+        style = "red" if line.points < 0 else "green" if line.points > 0 else "dim"
+        grid.add_row(
+            Text(format_signed(line.points), style=style),
+            *[clean_text(line.cites)] * cited,
+            clean_text(line.at or "whole server"),
+            clean_text(line.why),
+            *[clean_text(line.rule or "", "dim")] * ruled,
+        )
+    return grid
+
+
+def _result(result: Decimal | NotMeasured) -> Text:
+    return Text("not measured", style="italic") if isinstance(result, NotMeasured) else Text(format_number(result))
+
+
+def _why(result: Decimal | NotMeasured) -> Text:
+    if not isinstance(result, NotMeasured):
+        return Text("")
+    return clean_text(result.detail or result.reason.replace("_", " "))

@@ -1,0 +1,78 @@
+"""One server on a terminal: who it is, what could not be seen and what to do about it, its receipts, its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from evidence.kinds import listing
+from evidence.model import Absent, Dossier
+from evidence.store import FindingRow
+from publish.views.absence_advice import advise_on_absence
+from publish.views.evidence.server import view_listing, view_record
+from scoring.results.scorecard import Scorecard
+from workers.cli.display.console import clean_text, make_fact_table, make_table, print_data
+from workers.cli.display.observations import show_observed, show_project
+from workers.cli.display.private_evidence import show_findings, show_private
+from workers.cli.display.receipts import render_receipt
+
+
+def show_server(
+    dossier: Dossier, cards: Sequence[Scorecard], *, evidence: bool = False, findings: Sequence[FindingRow] = ()
+) -> None:
+    """Print everything a maintainer needs to understand the scores, private findings and evidence included."""
+    server = dossier.server
+    print_data(clean_text(server.name or server.ref, "bold"))
+    registries = ", ".join(server.seen_in) or "none"
+    as_of = dossier.as_of.isoformat(sep=" ", timespec="seconds")
+    print_data(
+        make_fact_table(
+            [("server", server.id), ("reference", server.ref), ("registries", registries), ("as of", as_of)]
+        )
+    )
+    print_data("")
+    content = dossier.read(listing.KIND)
+    if isinstance(content, Absent):
+        _show_absent(content)
+    for card in cards:
+        print_data(render_receipt(card))
+    show_findings(findings)
+    if evidence:
+        _show_evidence(dossier)
+
+
+def _show_absent(content: Absent) -> None:
+    words = advise_on_absence(content.reason)
+    print_data(clean_text(f"Could not be tested: {content.reason.value.replace('_', ' ')}", "bold yellow"))
+    print_data(clean_text(words.means[:1].upper() + words.means[1:], limit=1000))
+    if content.detail:
+        print_data(clean_text(f"Seen: {content.detail}", limit=1000))
+    print_data(clean_text(f"What to do about it: {words.do}", limit=1000))
+    print_data("")
+
+
+def _show_evidence(dossier: Dossier) -> None:
+    if talk := view_listing(dossier):
+        print_data(Text("What was observed", style="bold underline"))
+        print_data(make_fact_table(talk.facts))
+        grid = make_table("List", ("Items", "right"), ("Pages", "right"), "How reading it ended")
+        for part in talk.lists:
+            grid.add_row(part.name, str(part.count), str(part.pages), clean_text(f"{part.end} {part.error}".strip()))
+        print_data(grid)
+        for part in talk.lists:
+            for item in part.items:
+                print_data(Text.assemble(clean_text(item.name, "bold"), "  ", clean_text(item.description, limit=500)))
+        print_data("")
+    show_observed(dossier)
+    show_project(dossier)
+    show_private(dossier)
+    for kind, record in sorted(dossier.records.items()):
+        view = view_record(record)
+        print_data(Text(f"Evidence: {kind}", style="bold underline"))
+        print_data(
+            make_fact_table(
+                [("collected", view.provenance), ("observed at", view.observed_at), ("digest", view.digest)]
+            )
+        )
+        print_data(make_fact_table(view.facts))

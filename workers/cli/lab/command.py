@@ -1,0 +1,34 @@
+"""`hallmark lab`."""
+
+from __future__ import annotations
+
+import typer
+
+from workers.cli.lab.advisories import advisories
+from workers.cli.lab.lockfiles import lockfiles
+from workers.cli.lab.poisoning import poisoning
+from workers.cli.lab.secrets import secrets
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+@app.callback()
+def lab() -> None:
+    """Run the readers and patterns of the product on your own files. Nothing is stored, sent or executed.
+
+    Examples:
+
+    hallmark lab lockfiles .
+
+    hallmark lab lockfiles some.yaml --as pnpm --json
+
+    hallmark lab secrets ./project
+
+    hallmark lab advisories ./project/uv.lock
+    """
+
+
+app.command()(lockfiles)
+app.command()(secrets)
+app.command()(poisoning)
+app.command()(advisories)

@@ -1,0 +1,145 @@
+"""Rows of tools in a file of JSON lines, judged beside the other tools of their server, in bounded memory.
+
+The file is read twice: first for the names of each server's tools, of which only so many are kept, then row by row.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias, TypeGuard
+
+from evidence.canonical import Json, NotJson, parse_json
+from evidence.derive.poisoning import Hit, scan_listing
+from evidence.derive.poisoning.listing_texts import escape_segment
+from evidence.kinds.listing import Listing
+
+MAX_LINE: Final = 4_000_000
+"""Bytes of one row; a longer one is recorded as bad."""
+MAX_NAMES: Final = 500
+"""Other tools of a server whose names are known to a row."""
+MAX_SERVERS: Final = 50_000
+"""Servers whose names are kept; rows of others are judged alone."""
+MAX_NAME: Final = 200
+MAX_LABELS: Final = 50_000_000
+"""Bytes of a file of categories."""
+
+ServerKey: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """One tool. `label`: whether it is labelled poisoned, `categories`: of which; None without a label."""
+
+    id: str | int
+    group: ServerKey
+    name: str
+    tool: Mapping[str, Json]
+    label: bool | None
+    set: str
+    categories: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidRow:
+    """A line that is no row, and why."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCorpus:
+    """A file of rows, the names of the tools of each server in it, and the categories of rows that do not say them."""
+
+    path: Path
+    names: Mapping[ServerKey, frozenset[str]]
+    categories: Mapping[str, frozenset[str]]
+
+    @staticmethod
+    def of(path: Path, categories: Mapping[str, frozenset[str]] | None = None) -> ToolCorpus:
+        """Read the names; raise OSError when the file cannot be read."""
+        names: dict[ServerKey, set[str]] = defaultdict(set)
+        for row in _rows(path):
+            if isinstance(row, InvalidRow) or not row.name or not row.group[1]:
+                continue
+            if (row.group in names or len(names) < MAX_SERVERS) and len(names[row.group]) < MAX_NAMES:
+                names[row.group].add(row.name[:MAX_NAME])
+        return ToolCorpus(path, {group: frozenset(each) for group, each in names.items()}, categories or {})
+
+    def judged(self) -> Iterator[tuple[ToolRow, tuple[Hit, ...]] | tuple[InvalidRow, tuple[Hit, ...]]]:
+        """Every row with its findings, in the order of the file; a line that is no row has none."""
+        for row in _rows(self.path):
+            yield (row, ()) if isinstance(row, InvalidRow) else (self._labelled(row), self._hits(row))
+
+    def _labelled(self, row: ToolRow) -> ToolRow:
+        named = self.categories.get(str(row.id))
+        return row if row.categories is not None or named is None else replace(row, categories=named)
+
+    def _hits(self, row: ToolRow) -> tuple[Hit, ...]:
+        others = sorted(self.names.get(row.group, frozenset()) - {row.name})
+        tools: list[Json] = [row.tool, *({"name": name} for name in others)]
+        listing = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": tools}]}}})
+        own = f"tools/{escape_segment(row.name or '@0')}/"
+        return tuple(hit for hit in scan_listing(listing) if hit.at.startswith(own))
+
+
+def read_categories(path: Path) -> dict[str, frozenset[str]]:
+    """The categories of rows by their id, from a file of one JSON object; raise OSError or ValueError."""
+    value = parse_json(path.read_bytes(), max_bytes=MAX_LABELS)
+    named: dict[str, frozenset[str]] = {}
+    for ident, names in value.items() if isinstance(value, Mapping) else [("", None)]:
+        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+            raise ValueError(f"{path}: expected an object of lists of categories by the id of a row")
+        named[ident] = frozenset(str(each) for each in names)
+    return named
+
+
+def _rows(path: Path) -> Iterator[ToolRow | InvalidRow]:
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)  # which editors of some systems write
+            if len(line) > MAX_LINE and not line.endswith(b"\n"):
+                while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                    continue
+                yield InvalidRow(number, f"longer than {MAX_LINE} bytes")
+            elif line.strip():
+                yield _row(line, number)
+
+
+def _row(line: bytes, number: int) -> ToolRow | InvalidRow:
+    try:
+        value = parse_json(line.strip(), max_bytes=MAX_LINE)
+    except NotJson as error:
+        return InvalidRow(number, str(error)[:200])
+    if not isinstance(value, Mapping):
+        return InvalidRow(number, "expected an object")
+    name, description = value.get("name"), value.get("description")
+    if not isinstance(description, str | None) or not isinstance(name, str | None):
+        return InvalidRow(number, "expected name and description to be strings")
+    categories = value.get("categories")
+    if not _is_names(categories):
+        return InvalidRow(number, "expected categories to be a list of strings")
+    ident = value.get("id")
+    told = value.get("label")
+    server, part = value.get("server"), value.get("set")
+    members = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+    return ToolRow(
+        id=ident if isinstance(ident, str | int) else number,
+        group=(part if isinstance(part, str) else "", server if isinstance(server, str) else ""),
+        name=name or "",
+        tool={member: value[member] for member in members if value.get(member) is not None},
+        label=bool(told) if isinstance(told, bool | int) else None,
+        set=part if isinstance(part, str) else "",
+        categories=None if categories is None else frozenset(categories),
+    )
+
+
+def _is_names(value: object) -> TypeGuard[list[str] | None]:
+    return value is None or (isinstance(value, list) and all(isinstance(each, str) for each in value))

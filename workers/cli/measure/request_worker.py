@@ -1,0 +1,46 @@
+"""`hallmark attend`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from workers.cli.display.console import print_note
+from workers.cli.error_boundary import explain_failures
+from workers.context import open_context
+from workers.event_loop import run_coroutine
+from workers.settings.environment import Settings
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def attend(
+    every: Annotated[
+        float | None, typer.Option(min=1, metavar="SECONDS", help="Do so again and again, until Ctrl-C.")
+    ] = None,
+) -> None:
+    """Process requests of the site's visitors where there are no workers: re-tests, proofs of control, webhooks.
+
+    Only without workers: where there are any, beat has them do it.
+
+    Example: hallmark attend --every 30
+    """
+    from workers import log  # noqa: PLC0415
+    from workers.community.request_worker import process_requests as once  # noqa: PLC0415  the wire, which the overview does not need
+
+    async def work() -> None:
+        async with open_context(settings) as ctx:
+            while True:
+                done = await once(ctx)
+                print_note(f"{done.retests} re-tests, {done.proofs} proofs looked for, {done.messages} messages sent")
+                if every is None:
+                    return
+                await asyncio.sleep(every)
+
+    with explain_failures():
+        settings = Settings()
+        log.configure_logging("warning" if "log_level" not in settings.model_fields_set else settings.log_level, "auto")
+        run_coroutine(work())

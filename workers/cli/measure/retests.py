@@ -1,0 +1,46 @@
+"""`hallmark retests`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from workers.cli.display.console import clean_text, make_table, print_json, print_table
+from workers.cli.measure.retest import make_retest_object
+from workers.cli.session import find_server, open_read_store
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def retests(
+    server: Annotated[str | None, typer.Argument(help="Only those of one server.")] = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+) -> None:
+    """List requests for re-tests, newest first, and what became of them.
+
+    Example: hallmark retests --limit 5
+    """
+    with open_read_store() as store:
+        only = find_server(store, server).id if server else None
+        found = store.retests.list_retests(limit, only)
+        if as_json:
+            for one in found:
+                print_json(make_retest_object(one))
+            return
+        refs = {known.id: known.ref for known in store.find_servers(sorted({one.server for one in found}))}
+        grid = make_table("Asked", "Server", "State", ("Seconds", "right"), "Run", "Why")
+        for one in found:
+            seconds = (one.finished_at - one.asked_at).total_seconds() if one.finished_at else None
+            grid.add_row(
+                one.asked_at.isoformat(sep=" ", timespec="seconds"),
+                clean_text(refs.get(one.server, one.server)),
+                one.state.value,
+                "" if seconds is None else f"{seconds:.1f}",
+                one.run or "",
+                clean_text(one.reason or ""),
+            )
+        print_table(grid, "no re-test was asked for. `hallmark retest SERVER` makes one")

@@ -1,0 +1,148 @@
+"""`hallmark run`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from workers import embedded, log
+from workers.cli.display.console import ExitCode, open_stderr, print_json, print_note
+from workers.cli.error_boundary import explain_failures
+from workers.cli.measure.run_progress import JsonProgress, TerminalProgress
+from workers.cli.measure.run_result import show_result
+from workers.cli.results.report import write_pages
+from workers.cli.results.servers import make_server_row, read_rows
+from workers.context import open_context
+from workers.embedded import RunResult
+from workers.event_loop import run_coroutine
+from workers.progress import NoDisplay, ProgressDisplay
+from workers.runs.options import RunOptions
+from workers.settings.environment import RegistrySetting, Settings
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def run(
+    *,
+    registry: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What to walk: starter, official, docker, a path, a URL, or a name from the settings. Repeatable."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many servers, the first by id.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only servers whose id, reference or name fits; * allowed."),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start a new run instead of resuming an unfinished one.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Also write the HTML report, if the run is published.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only the result.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Events as one JSON object per line, for programs.")] = False,
+) -> None:
+    """Discover, collect, score and publish every server of the registries.
+
+    Ctrl-C stops it safely, and so does a crash: the same command goes on where it was.
+
+    Examples:
+
+    hallmark run
+
+    hallmark run --registry official --limit 200 --report ./report
+
+    hallmark run --registry ./servers/ --only "npm:@example/*" --json
+
+    Exit codes: 0 published, 1 Hallmark failed on a server or could not publish, 2 wrong usage, 3 no server was found or
+    none could be measured, 130 interrupted.
+    """
+    with explain_failures():
+        settings = Settings()
+        log.configure_logging(_level(settings), settings.log_format)
+        options = RunOptions(registries=_sources(registry, settings), only=tuple(only or ()), limit=limit, fresh=fresh)
+        result = run_coroutine(_run(settings, options, quiet=quiet, as_json=as_json, report=report))
+        raise typer.Exit(find_exit_code(result))
+
+
+async def _run(
+    settings: Settings, options: RunOptions, *, quiet: bool, as_json: bool, report: Path | None
+) -> RunResult:
+    async with open_context(settings) as ctx:
+        with TerminalProgress(open_stderr()) as display:
+            progress: ProgressDisplay = JsonProgress() if as_json else NoDisplay() if quiet else display
+            result = await embedded.run_embedded(ctx, options, progress)
+        first = None
+        if report is not None and result.published:
+            first = await asyncio.to_thread(write_pages, settings, ctx.store, result.run.id, report)
+        elif report is not None:
+            print_note(f"No report was written to {report}, since the run is not published.")
+        rows = await asyncio.to_thread(read_rows, ctx.store, result.run.id)
+        if as_json:
+            for row, cards in rows:
+                print_json({"event": "server", **make_server_row(row, cards)})
+            print_json(_as_event(result, first))
+        else:
+            show_result(result, rows, settings, first)
+        return result
+
+
+def _sources(asked: list[str] | None, settings: Settings) -> tuple[str, ...]:
+    """What to walk; a path is made absolute, so that the stored options mean the same from any folder."""
+    if asked:
+        named = {known.name for known in settings.registries if isinstance(known, RegistrySetting)}
+        return tuple(
+            str(Path(item).absolute()) if item not in named and Path(item).exists() else item for item in asked
+        )
+    return tuple(item.name if isinstance(item, RegistrySetting) else item for item in settings.registries)
+
+
+def _level(settings: Settings) -> str:
+    """Events below warnings would break the progress display; a configured level is used as it is."""
+    return settings.log_level if "log_level" in settings.model_fields_set else "warning"
+
+
+def find_exit_code(result: RunResult) -> ExitCode:
+    """How the command ends after a run."""
+    if result.interrupted:
+        return ExitCode.INTERRUPTED
+    if result.failed:
+        return ExitCode.FAILURE  # whatever else there is to say, something of ours is broken
+    if result.planned == 0 or sum(result.absent.values()) >= result.planned:
+        return ExitCode.NOTHING
+    return ExitCode.OK if result.published else ExitCode.FAILURE
+
+
+def _as_event(result: RunResult, report: Path | None) -> dict[str, Any]:
+    return {
+        "event": "result",
+        "run": result.run.id,
+        "as_of": result.run.as_of.isoformat(),
+        "resumed": result.resumed,
+        "interrupted": result.interrupted,
+        "published": result.published,
+        "planned": result.planned,
+        "collected": result.collected,
+        "scored": result.scored,
+        "failed": result.failed,
+        "seconds": round(result.seconds, 3),
+        "absent": dict(result.absent),
+        "registries": [
+            {
+                "registry": walk.registry,
+                "entries": walk.entries,
+                "invalid": walk.invalid,
+                "done": walk.done,
+                "error": walk.error,
+            }
+            for walk in result.walks
+        ],
+        "report": str(report) if report else None,
+        "hint": result.hint,
+    }

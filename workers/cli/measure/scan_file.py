@@ -1,0 +1,133 @@
+"""A dossier as one JSON file, a transcript for people that can be judged again: `scan --save` and `scan --from`.
+
+Bodies stand in it as the JSON that they are, byte for byte, so that what was said on the wire can be read. `bytes`
+before a body says how long it is: that is how it is found again without its white space or its numbers being touched.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from evidence.canonical import NotJson, parse_json
+from evidence.kinds import package, repository
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from evidence.package_inputs import PackageInput
+from evidence.recorded_capture import dossier_from_capture
+from publish.disclosure import PRIVATE_KINDS, redact_record
+
+FORMAT: Final = 2
+_BODY: Final = re.compile(rb'"bytes": ([0-9]{1,9}), "body":\n')
+
+
+class InvalidSavedDossier(ValueError):
+    """The bytes are not a saved dossier that this version reads; the message is for people."""
+
+
+def encode_dossier(dossier: Dossier) -> bytes:
+    """The dossier with every body, as JSON that `load` reads back to an equal one, but for kinds that are private.
+
+    Saved files are passed on, for example in bug reports, so the places of secrets are left out (docs/decisions/0020).
+    """
+    shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in PRIVATE_KINDS]
+    head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
+    records = b",\n".join(map(_record, shared))
+    return json.dumps(head, sort_keys=True).encode()[:-1] + b', "records": [\n' + records + b"\n]}\n"
+
+
+def decode_dossier(data: bytes, now: datetime) -> Dossier:
+    """The dossier of a saved file or of a recorded capture; raise NotSaved or NotACapture on anything else."""
+    try:
+        document = parse_json(data, max_bytes=256 * 1024 * 1024)
+    except NotJson as error:
+        raise InvalidSavedDossier(f"expected a file written by `scan --save` or a recorded capture: {error}") from error
+    if not isinstance(document, Mapping) or "hallmark_dossier" not in document:
+        return dossier_from_capture(data, now)
+    if document["hallmark_dossier"] not in {1, FORMAT}:
+        raise InvalidSavedDossier(f"expected a saved dossier of format {FORMAT}, found {document['hallmark_dossier']}")
+    try:
+        return _dossier(dict(document), iter(list(_bodies(data))))
+    except StopIteration as error:
+        raise InvalidSavedDossier(
+            "the saved dossier was formatted anew, so that its bodies are no longer those recorded"
+        ) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidSavedDossier(f"the saved dossier is damaged: {type(error).__name__} at {error}") from error
+
+
+def _shared(record: Record) -> Record:
+    """What a visit tells of the operator, an index of their own or what their token may read, is not passed on."""
+    return redact_record(record) if record.kind in {package.KIND, repository.KIND} else record
+
+
+def _record(record: Record) -> bytes:
+    row: dict[str, Any] = {
+        "kind": record.kind,
+        "schema": record.schema,
+        "collector": record.collector,
+        "collector_version": record.collector_version,
+        "observed_at": record.observed_at.isoformat(),
+        "observation": dict(record.observation),
+        "digest": record.digest,
+    }
+    if isinstance(record.content, Absent):
+        return json.dumps(
+            row | {"absent": {"reason": record.content.reason.value, "detail": record.content.detail}}
+        ).encode()
+    body = record.content.body
+    return json.dumps(row).encode()[:-1] + b', "bytes": %d, "body":\n%b}' % (len(body), body)
+
+
+def _bodies(data: bytes) -> Iterator[bytes]:
+    """The bodies in the order of the file; what stands inside a body is passed over."""
+    at = 0
+    while found := _BODY.search(data, at):
+        at = found.end() + int(found[1])
+        yield data[found.end() : at]
+
+
+def _dossier(document: dict[str, Any], bodies: Iterator[bytes]) -> Dossier:
+    server = _server(document["server"])
+    records = [_read_record(server, row, bodies) for row in document["records"]]
+    as_of = datetime.fromisoformat(document["as_of"])
+    return Dossier(server=server, as_of=as_of, records={record.kind: record for record in records})
+
+
+def _server(row: dict[str, Any]) -> Server:
+    targets = tuple(_target(target) for target in row["targets"])
+    return Server(**{**row, "targets": targets, "seen_in": tuple(row["seen_in"])})
+
+
+def _target(row: dict[str, Any]) -> Target:
+    pairs = {name: tuple((key, value) for key, value in row[name]) for name in ("environment", "headers")}
+    inputs = tuple(map(PackageInput.from_json, row.get("inputs", ())))
+    words = tuple(row["arguments"])
+    return Target(**{**row, **pairs, "type": TargetType(row["type"]), "arguments": words, "inputs": inputs})
+
+
+def _read_record(server: Server, row: dict[str, Any], bodies: Iterator[bytes]) -> Record:
+    absent = row.get("absent")
+    content: Observed | Absent
+    if absent is not None:
+        content = Absent(Reason(absent["reason"]), absent["detail"])
+    elif "bytes" in row:
+        content = Observed(next(bodies))
+    else:
+        content = Observed(base64.b64decode(row["body"], validate=True))
+    if content.digest != row["digest"]:
+        raise ValueError(f"digest of {row['kind']}")
+    return Record(
+        server=server.id,
+        kind=row["kind"],
+        schema=row["schema"],
+        collector=row["collector"],
+        collector_version=row["collector_version"],
+        observed_at=datetime.fromisoformat(row["observed_at"]),
+        content=content,
+        observation=row["observation"],
+    )

@@ -1,0 +1,33 @@
+"""Who decides at the command line, and when."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, TypeAlias
+
+import typer
+
+from workers.cli.display.console import ExitCode, exit_with_error
+from workers.cli.error_boundary import explain_failures
+from workers.clock import clock_at
+from workers.publication.finding_disclosure import read_login_name
+from workers.settings.environment import Settings
+
+By: TypeAlias = Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")]
+
+
+def find_decider(by: str) -> str:
+    """The operator's name for the audit trail; ends the command where none is known."""
+    named = by.strip() or read_login_name()
+    if not named:
+        exit_with_error(
+            "expected --by NAME, which says who decides: this is run by root, or by an account without a name",
+            ExitCode.USAGE,
+        )
+    return named
+
+
+def read_clock() -> datetime:
+    """Real time."""
+    with explain_failures():
+        return clock_at(Settings().clock).wall()

@@ -1,0 +1,137 @@
+"""`hallmark diff`: who moved between two snapshots or runs, by how much, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from publish.datasets.differences.scores import (
+    ComparedRows,
+    Difference,
+    DifferenceCounts,
+    ListingChange,
+    PinChanges,
+    ScoreMove,
+    SnapshotRows,
+    find_differences,
+)
+from publish.datasets.differences.stored_run import StoredRunRows
+from publish.datasets.snapshot.manifest import NotASnapshot
+from publish.datasets.snapshot.reader import UnreadableFile, open_snapshot
+from publish.text.numbers import format_number, format_signed
+from workers.cli.display.console import (
+    ExitCode,
+    clean_text,
+    exit_with_error,
+    make_table,
+    print_data,
+    print_json,
+    print_note,
+)
+from workers.cli.error_boundary import explain_failures
+from workers.cli.session import find_run, open_read_store
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help="Folder of a snapshot, or a run of the store.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same, later.")],
+    *,
+    rubric: Annotated[str | None, typer.Option(metavar="NAME", help="Only this methodology.")] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Rows of the table; 0: all.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line: each receipt that moved.")] = False,
+) -> None:
+    """Show changed scores between two snapshots or runs, with their causes: evidence, rules or the methodology.
+
+    Causes are told by digests: those of the evidence, and the versions that both were made with. Of two runs only what
+    may be published is compared.
+
+    Examples:
+
+    hallmark diff ./yesterday ./today
+
+    hallmark diff 20260301T0300 latest --json
+    """
+    with explain_failures(), _side(before) as one, _side(after) as other:
+        try:
+            found = (each for each in find_differences(one, other) if not rubric or _is_of(each, rubric))
+            if as_json:
+                for each in found:
+                    print_json(_document(each))
+            else:
+                _tell(found, PinChanges(one.pins, other.pins), limit)
+        except UnreadableFile as error:
+            exit_with_error(str(error))
+
+
+@contextmanager
+def _side(name: str) -> Iterator[ComparedRows]:
+    if Path(name).is_dir():
+        try:
+            yield SnapshotRows(open_snapshot(Path(name)))
+        except NotASnapshot as error:
+            exit_with_error(str(error), ExitCode.USAGE)
+        return
+    with open_read_store() as store:
+        yield StoredRunRows(store, find_run(store, name))
+
+
+def _is_of(one: Difference, rubric: str) -> bool:
+    return isinstance(one, ListingChange) or rubric in {one.rubric, one.after}
+
+
+def _document(one: Difference) -> dict[str, Any]:
+    if isinstance(one, ListingChange):
+        return {"server": one.server, "change": "came" if one.came else "went"}
+    return {
+        "server": one.server,
+        "change": "moved",
+        "rubric": one.rubric,
+        "before": {"name": one.before, "score": _plain(one.old_score), "grade": one.old_grade, "why": one.old_why},
+        "after": {"name": one.after, "score": _plain(one.new_score), "grade": one.new_grade, "why": one.new_why},
+        "points": _plain(one.points),
+        "causes": [cause.value for cause in one.causes],
+        "kinds": list(one.kinds),
+    }
+
+
+def _tell(found: Iterator[Difference], pins: PinChanges, limit: int) -> None:
+    grid = make_table("Server", "Rubric", "Before", "After", ("Points", "right"), "Because of")
+    tally = DifferenceCounts()
+    for one in found:
+        tally.add(one)
+        if isinstance(one, ScoreMove) and (not limit or grid.row_count < limit):
+            _add_row(grid, one)
+    if grid.row_count:
+        print_data(grid)
+    for name, (was, now) in pins.changed.items():
+        print_note(f"{name}: {was or 'none'} → {now or 'none'}")
+    moved = tally.up + tally.down + tally.other
+    print_note(
+        f"{tally.came} servers came, {tally.went} went; {moved} receipts moved: {tally.up} up, {tally.down} down, "
+        f"{tally.other} otherwise" + (f"; the table has the first {limit}" if limit and moved > limit else "")
+    )
+
+
+def _add_row(grid: Table, one: ScoreMove) -> None:
+    causes = " and ".join(one.causes) + (f" ({', '.join(one.kinds)})" if one.kinds else "")
+    points = "" if one.points is None else format_signed(one.points)
+    row = (one.server, one.after or "", _told(one.old_score, one.old_why, one.old_grade))
+    grid.add_row(*map(clean_text, (*row, _told(one.new_score, one.new_why, one.new_grade), points, causes)))
+
+
+def _told(score: Decimal | None, why: str | None, grade: str | None) -> str:
+    text = f"none: {why}" if score is None else format_number(score)
+    return f"{text} {grade}" if grade else text
+
+
+def _plain(value: Decimal | None) -> str | None:
+    return None if value is None else format(value, "f")

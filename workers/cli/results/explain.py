@@ -1,0 +1,201 @@
+"""`hallmark explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+import typer
+
+from evidence.model import Dossier
+from publish.scan_reports.document import to_json_number
+from scoring import receipt
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.explain import (
+    Explanation,
+    explain_citation,
+    explain_fix_plan,
+    explain_rubric,
+    explain_rule,
+    explain_scorecard,
+    list_published_ids,
+)
+from scoring.remedy import FixGain, FixPlan, plan_fixes
+from scoring.results.scorecard import Scorecard
+from workers.cli.display.console import (
+    ExitCode,
+    clean_text,
+    exit_with_error,
+    make_table,
+    print_data,
+    print_json,
+    print_note,
+)
+from workers.cli.display.receipts import select_newest
+from workers.cli.error_boundary import explain_failures
+from workers.cli.rubric_selection import Rubrics, select_receipts
+from workers.cli.session import find_run, find_server, open_read_store
+
+app = typer.Typer(add_completion=False)
+
+_ELSE: Final = ". Nor is it a rule, a published id or a rubric: `hallmark explain` lists the rules and rubrics"
+
+
+@app.command()
+def explain(
+    *,
+    subject: Annotated[
+        str | None,
+        typer.Argument(
+            help="A rule, a published id such as `SEC-004`, a rubric such as `lint@1`, or a server. "
+            "Without it, all rules and rubrics."
+        ),
+    ] = None,
+    rubric: Rubrics = None,
+    run: Annotated[str, typer.Option(help="Of a server: id of a run, the beginning of one, or `latest`.")] = "latest",
+    as_json: Annotated[bool, typer.Option("--json", help="JSON, one object per line, for programs.")] = False,
+) -> None:
+    """Explain a rule, a published id, a rubric or a server's score.
+
+    Of a rule: why it exists, what it reads, good and bad examples, and who charges how much for it. Of a server: where
+    its points went, what to change, and how many points each change would bring.
+
+    Examples:
+
+    hallmark explain tool-description-missing
+
+    hallmark explain SEC-004
+
+    hallmark explain adaptive
+
+    hallmark explain npm:@modelcontextprotocol/server-everything --rubric lint
+    """
+    with explain_failures():
+        if subject is None:
+            _list_all(as_json=as_json)
+        elif told := _known(subject):
+            _print(told, as_json=as_json)
+        else:
+            _explain_server(subject, rubric, run, as_json=as_json)
+
+
+def _known(subject: str) -> list[Explanation]:
+    """What the declarations say of a rule, a rubric or a published id; [] when it is none of them."""
+    if subject in {rule.id for rule in catalogue.list_rules()}:
+        return [explain_rule(subject)]
+    if subject in {name for rubric in catalogue.list_rubrics() for name in (rubric.id, rubric.name)}:
+        return [explain_rubric(subject)]
+    if subject.casefold() in {cites.casefold() for cites in list_published_ids()}:
+        return explain_citation(subject)
+    if subject.partition("@")[0] in {rubric.id for rubric in catalogue.list_rubrics()}:
+        exit_with_error(
+            f"no rubric {subject!r}; there are {', '.join(known.name for known in catalogue.list_rubrics())}",
+            ExitCode.USAGE,
+        )
+    return []
+
+
+def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, as_json: bool) -> None:
+    with open_read_store() as store:
+        run_id = find_run(store, run).run.id
+        server = find_server(store, subject, otherwise=_ELSE)
+        dossier = store.read_dossiers(run_id, [server.id])[0]
+        cards = select_receipts(
+            [receipt.decode_scorecard(card.body) for card in store.read_scorecards(run_id, servers=[server.id])], names
+        )
+    for card in cards if names else select_newest(cards):
+        outlook = _prospect(dossier, card)
+        if as_json:
+            print_json({"run": run_id, "server": server.id, "ref": server.ref, **_card_json(card, outlook)})
+            continue
+        _print([explain_scorecard(card), *([explain_fix_plan(outlook)] if outlook else [])], as_json=False)
+
+
+def _prospect(dossier: Dossier, card: Scorecard) -> FixPlan | None:
+    """What could be gained, by the rules of this code; None when it no longer has the version of the rubric."""
+    try:
+        rubric = catalogue.get_rubric(card.rubric, card.version)
+    except LookupError:
+        print_note(
+            f"{card.rubric}@{card.version} is not known to this version of Hallmark: what a change brings is unknown"
+        )
+        return None
+    found = plan_fixes(assess_dossier(dossier, [rubric]), rubric)
+    if found.card.score != card.score:
+        print_note(
+            f"{rubric.name}: the run says {card.score}, the rules of this version {found.card.score}; see rescore"
+        )
+    return found
+
+
+def _list_all(*, as_json: bool) -> None:
+    grid = make_table("Rule or rubric", "What it is")
+    named = [(rubric.name, rubric.title) for rubric in catalogue.list_rubrics()]
+    for name, title in [*named, *((rule.id, rule.title) for rule in catalogue.list_rules())]:
+        if as_json:
+            print_json({"id": name, "title": title})
+        grid.add_row(name, clean_text(title))
+    if not as_json:
+        print_data(grid)
+
+
+def _print(explanations: Sequence[Explanation], *, as_json: bool) -> None:
+    for explanation in explanations:
+        if as_json:
+            print_json(_as_json(explanation))
+        else:
+            _show(explanation)
+
+
+def _show(explanation: Explanation) -> None:
+    print_data(clean_text(explanation.title, "bold", limit=1000))
+    for paragraph in explanation.summary.split("\n\n"):
+        print_data("")
+        print_data(clean_text(" ".join(paragraph.split("\n")), limit=5000))
+    for section in explanation.sections:
+        print_data("")
+        print_data(clean_text(section.heading, "bold", limit=1000))
+        for line in section.lines:
+            print_data(clean_text(f"  {line}", limit=1000))
+    print_data("")
+
+
+def _as_json(explanation: Explanation) -> dict[str, Any]:
+    sections = [{"heading": section.heading, "lines": list(section.lines)} for section in explanation.sections]
+    return {"title": explanation.title, "summary": explanation.summary, "sections": sections}
+
+
+def _card_json(card: Scorecard, outlook: FixPlan | None) -> dict[str, Any]:
+    score = to_json_number(card.score) if isinstance(card.score, Decimal) else None
+    return {
+        "rubric": card.rubric,
+        "version": str(card.version),
+        "score": score,
+        "grade": card.grade,
+        **_as_json(explain_scorecard(card)),
+        "everything": _gain(outlook.everything if outlook else None),
+        "remedies": _remedies(outlook) if outlook else None,
+    }
+
+
+def _remedies(outlook: FixPlan) -> list[dict[str, Any]]:
+    return [
+        {
+            "rule": remedy.rule,
+            "title": remedy.title,
+            "cites": list(remedy.cites),
+            "gain": _gain(remedy.gain),
+            "places": [
+                {"at": spot.at, "why": list(spot.why), "gain_alone": _gain(spot.alone)} for spot in remedy.spots
+            ],
+        }
+        for remedy in outlook.remedies
+    ]
+
+
+def _gain(gain: FixGain | None) -> dict[str, Any] | None:
+    if gain is None:
+        return None
+    return {"points": format(gain.points, "f"), "score": to_json_number(gain.score), "grade": gain.grade}

@@ -1,0 +1,62 @@
+"""`hallmark findings approve`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from evidence.kinds import drift
+from evidence.kinds.drift import Change, Drift
+from evidence.model import Observed
+from evidence.store import Approval
+from workers.cli import operator
+from workers.cli.display.console import ExitCode, clean_text, exit_with_error, make_table, print_data, print_note
+from workers.cli.session import find_run, find_server, open_read_store
+from workers.clock import clock_at
+from workers.settings.environment import Settings
+
+
+def approve(
+    server: Annotated[str, typer.Argument(metavar="SERVER", help="Id, reference, name or part of one.")],
+    note_: Annotated[str, typer.Option("--note", help="Why the changes are as they should be.")] = "",
+    by: operator.By = "",
+) -> None:
+    """Approve a server's listing as the newest published run saw it: changes since then are told from there.
+
+    An alarming change (a tool that reads and now deletes, text that speaks to the model) stays a finding every night
+    until the old listing is back or an operator approves the new one. What is approved is shown.
+    """
+    who = operator.find_decider(by)
+    if not note_.strip():
+        exit_with_error("expected --note with why the changes are as they should be", ExitCode.USAGE)
+    with open_read_store() as store:
+        found = find_server(store, server)
+        run = find_run(store, None)
+        (dossier,) = store.read_dossiers(run.run.id, [found.id]) or (None,)
+        content = dossier.read(drift.KIND) if dossier else None
+        if not isinstance(content, Observed):
+            exit_with_error(
+                f"run {run.run.id} compared no listing of {found.ref}: there is nothing to approve", ExitCode.NOTHING
+            )
+        seen = Drift.parse(content.body)
+        if seen.baseline == seen.listing:
+            print_note(f"{found.ref}: nothing changed since the approved listing")
+            raise typer.Exit(ExitCode.OK)
+        print_data(_table(seen.changes))
+        at = clock_at(Settings().clock).wall()
+        store.put_approval(Approval(server=found.id, listing=seen.listing, at=at, who=who, note=note_))
+        print_note(f"{found.ref}: the listing of run {run.run.id} is approved; the next run compares with it")
+
+
+def _table(changes: tuple[Change, ...]) -> Table:
+    grid = make_table("Where", "What", "Says now", "May now")
+    for change in changes:
+        grid.add_row(
+            clean_text(change.at),
+            change.what.value,
+            clean_text(", ".join(change.signals)),
+            clean_text(", ".join(each.value for each in change.escalations)),
+        )
+    return grid

@@ -1,0 +1,39 @@
+"""`hallmark mcp`."""
+
+from __future__ import annotations
+
+import typer
+
+from evidence.model import Server
+from evidence.store import open_store
+from publish.mcp.server import create_mcp_server
+from workers import log
+from workers.cli.error_boundary import explain_failures
+from workers.opt_outs import load_opt_outs
+from workers.settings.environment import Settings
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def mcp() -> None:
+    """Serve published results as an MCP server on stdio.
+
+    For a client of your own, such as an editor: it starts this command and asks. The same server is at /mcp of
+    `hallmark web`. It reads the configured database and uses no network.
+
+    Example: {"mcpServers": {"hallmark": {"command": "hallmark", "args": ["mcp"]}}}
+    """
+    with explain_failures():
+        settings = Settings()
+        log.configure_logging(settings.log_level, settings.log_format)
+        store = open_store(settings.store_url)
+        try:
+            store.migrate()
+
+            def hidden(server: Server) -> bool:
+                return load_opt_outs(settings, store).why(server) is not None
+
+            create_mcp_server(store, settings.web_url, hidden=hidden).run("stdio")
+        finally:
+            store.close()

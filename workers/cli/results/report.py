@@ -1,0 +1,50 @@
+"""`hallmark report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evidence.store import Store
+from publish.site.static_report import NotShown, write_report
+from workers.cli.display.console import print_data, print_note
+from workers.cli.session import find_run, open_read_store
+from workers.clock import clock_at
+from workers.publication import listing_index
+from workers.settings.environment import Settings
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def report(
+    run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write; an earlier report in it is replaced.")],
+) -> None:
+    """Write the newest published run as a static HTML report: the pages of the site, without a server or JavaScript.
+
+    Example: hallmark report latest ./report
+    """
+    with open_read_store() as store:
+        row = find_run(store, run)
+        first = write_pages(Settings(), store, row.run.id, folder)
+        print_note(f"run {row.run.id}")
+        print_data(str(first.absolute()))
+
+
+def write_pages(settings: Settings, store: Store, run: str, folder: Path) -> Path:
+    """Write the pages that the site shows of a run; raise NotShown for another run than the newest published one."""
+    from publish.app import create_app  # noqa: PLC0415  a second of imports, which `run` does without
+    from workers.web.app import SiteServices  # noqa: PLC0415
+
+    listing_index.ensure_listing_index(settings, store)
+    shown = store.listing.find_newest_run()
+    if shown != run:
+        raise NotShown(
+            f"expected the newest published run, which is {shown or 'none yet'}; found {run}. "
+            "The pages of the site name the earlier runs of each server"
+        )
+    unlimited = settings.model_copy(update={"web_rate": 0})
+    return write_report(create_app(store, SiteServices(unlimited, store, clock_at(settings.clock))), folder)

@@ -1,0 +1,160 @@
+"""`hallmark rescore`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Any
+
+import typer
+
+from evidence.store import RunRow, Store
+from publish.text.numbers import format_number, format_signed
+from publish.views.comparisons.score_moves import ChargeShift, ScoreMove
+from workers.cli.display.console import (
+    ExitCode,
+    clean_text,
+    exit_with_error,
+    make_table,
+    open_stderr,
+    print_data,
+    print_json,
+    print_note,
+)
+from workers.cli.rubric_selection import Rubrics, select_rubrics
+from workers.cli.session import find_run, open_read_store
+from workers.clock import clock_at
+from workers.rescoring import EvidenceExpired, RescoreResult, compare_runs, score_run_again
+from workers.settings.environment import Settings
+
+app = typer.Typer(add_completion=False)
+
+SHIFTS = 3
+"""Published ids named for each move; --json names all."""
+
+
+@app.command(name="rescore")
+def rescore_run(
+    run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
+    rubric: Rubrics = None,
+    limit: Annotated[int, typer.Option(min=0, help="How many moves to print, the largest first.")] = 40,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+) -> None:
+    """Score a stored run again without the network, under the rules of this version, and print who moved and why.
+
+    No network is used and nothing is overwritten: the result is a run of its own that shares the evidence and pins the
+    versions of today. Under all rubrics it becomes `latest` if the run was; under some it is read with --run.
+
+    Examples:
+
+    hallmark rescore
+
+    hallmark rescore 20261121T030000Z --rubric lint@2 --rubric tool_design@2
+
+    hallmark rescore --json
+
+    Exit codes: 0 done, 1 a rule failed on a server, 2 wrong usage, 3 no such run, or its records are kept no longer.
+    """
+    with open_read_store() as store:
+        rubrics = select_rubrics(rubric) if rubric else []
+        source = find_run(store, run)
+        settings = Settings()
+        with open_stderr().status("scoring") as status:
+            done = Counter[str]()
+
+            def told(count: int) -> None:
+                done["servers"] += count
+                status.update(f"scored {done['servers']} servers again")
+
+            wall = clock_at(settings.clock).wall
+            try:
+                result = score_run_again(store, source, rubrics=rubrics, commit=settings.commit, wall=wall, told=told)
+            except EvidenceExpired as error:
+                exit_with_error(str(error), ExitCode.NOTHING)
+        found = sorted(compare_runs(store, source.run.id, result.run.id), key=_largest)
+        _print(store, source, result, found, limit=limit, as_json=as_json)
+        raise typer.Exit(ExitCode.FAILURE if result.failed or not result.published else ExitCode.OK)
+
+
+def _print(
+    store: Store, source: RunRow, result: RescoreResult, found: Sequence[ScoreMove], *, limit: int, as_json: bool
+) -> None:
+    refs = {server.id: server.ref for server in store.find_servers(sorted({move.server for move in found}))}
+    if as_json:
+        for move in found:
+            print_json(_as_json(move, refs[move.server]))
+        print_json(_as_result(source, result, found))
+        return
+    if found:
+        grid = make_table("Server", "From", ("Score", "right"), "To", ("Score", "right"), ("Points", "right"), "By")
+        for move in found[:limit]:
+            grid.add_row(
+                clean_text(refs[move.server]),
+                move.before or "",
+                _text(move.old_score, move.old_grade),
+                move.after,
+                _text(move.new_score, move.new_grade),
+                "" if move.points is None else format_signed(move.points),
+                clean_text(", ".join(_words(shift) for shift in move.shifts[:SHIFTS])),
+            )
+        print_data(grid)
+    if len(found) > limit:
+        print_note(f"{len(found) - limit} more moves: --limit, or --json for all")
+    for server, error in result.failed.items():
+        print_note(f"{server} could not be scored: {error}")
+    if result.dropped:
+        print_note(f"{result.dropped} servers are left out: their records of that night are kept no longer")
+    servers = len({move.server for move in found})
+    print_note(f"run {result.run.id}: {servers} of {result.servers} servers moved, against run {source.run.id}")
+
+
+def _largest(move: ScoreMove) -> tuple[Any, ...]:
+    points = Decimal(100) if move.points is None else abs(move.points)
+    return -points, move.after, move.server
+
+
+def _text(score: Decimal | None, grade: str | None) -> str:
+    return "no score" if score is None else f"{format_number(score)} {grade or ''}".strip()
+
+
+def _words(shift: ChargeShift) -> str:
+    return f"{format_signed(shift.points)} {shift.cites}"
+
+
+def _as_json(move: ScoreMove, ref: str) -> dict[str, Any]:
+    return {
+        "event": "move",
+        "server": move.server,
+        "ref": ref,
+        "from": {"rubric": move.before, "score": _plain(move.old_score), "grade": move.old_grade},
+        "to": {"rubric": move.after, "score": _plain(move.new_score), "grade": move.new_grade},
+        "points": _plain(move.points),
+        "shifts": [
+            {
+                "cites": shift.cites,
+                "points": format(shift.points, "f"),
+                "came": shift.came,
+                "went": shift.went,
+                "at": shift.at,
+            }
+            for shift in move.shifts
+        ],
+    }
+
+
+def _as_result(source: RunRow, result: RescoreResult, found: Sequence[ScoreMove]) -> dict[str, Any]:
+    return {
+        "event": "result",
+        "run": result.run.id,
+        "of": source.run.id,
+        "servers": result.servers,
+        "dropped": result.dropped,
+        "moved": len({move.server for move in found}),
+        "failed": dict(result.failed),
+        "published": result.published,
+    }
+
+
+def _plain(value: Decimal | None) -> str | None:
+    return None if value is None else format(value, "f")

@@ -1,0 +1,57 @@
+"""`hallmark runs`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from evidence.store import Stage
+from workers.cli.display.console import make_table, print_data, print_json
+from workers.cli.session import open_read_store
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def runs(
+    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+) -> None:
+    """List the runs, newest first.
+
+    Example: hallmark runs --limit 5
+    """
+    with open_read_store() as store:
+        grid = make_table(
+            "Run", "As of", "Trigger", "State", ("Planned", "right"), ("Collected", "right"), ("Scored", "right")
+        )
+        for row in store.list_runs(limit):
+            progress = store.read_progress(row.run.id)
+            collected, scored = progress.done.get(Stage.COLLECT, 0), progress.done.get(Stage.SCORE, 0)
+            if as_json:
+                print_json(
+                    {
+                        "run": row.run.id,
+                        "as_of": row.run.as_of.isoformat(),
+                        "trigger": row.run.trigger.value,
+                        "state": row.state.value,
+                        "note": row.note,
+                        "planned": progress.planned,
+                        "collected": collected,
+                        "scored": scored,
+                        "pins": dict(row.run.pins),
+                    }
+                )
+                continue
+            grid.add_row(
+                row.run.id,
+                row.run.as_of.isoformat(sep=" ", timespec="seconds"),
+                row.run.trigger.value,
+                row.state.value,
+                str(progress.planned),
+                str(collected),
+                str(scored),
+            )
+        if not as_json:
+            print_data(grid)

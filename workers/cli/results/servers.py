@@ -1,0 +1,228 @@
+"""`hallmark list`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from evidence.kinds import listing
+from evidence.model import Reason, ServerId
+from evidence.store import Store, StoredScorecard
+from publish.run_summary import RubricMark, ServerRow, make_row_from_receipts
+from publish.text.numbers import format_percent
+from scoring import receipt
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
+from workers.cli.display.console import (
+    FULL_TABLE_WIDTH,
+    ExitCode,
+    clean_text,
+    exit_with_error,
+    make_table,
+    open_stdout,
+    print_data,
+    print_json,
+    print_note,
+)
+from workers.cli.display.receipts import format_score, select_newest
+from workers.cli.rubric_selection import Rubrics, find_rubric, select_receipts
+from workers.cli.session import find_run, open_read_store
+
+app = typer.Typer(add_completion=False)
+
+BATCH = 200
+MIN_COLUMN_WIDTH = 24
+"""Columns that a server's name needs beside everything else; with fewer there is no room for a table."""
+
+
+class Order(StrEnum):
+    """By what the list is sorted."""
+
+    SCORE = "score"
+    NAME = "name"
+    COVERAGE = "coverage"
+    ABSENT = "absent"
+
+
+@app.command(name="list")
+def servers(
+    *,
+    run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
+    rubric: Rubrics = None,
+    sort: Annotated[Order, typer.Option(help="Order of the list.")] = Order.SCORE,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many; without it, all.")] = None,
+    absent: Annotated[str | None, typer.Option(metavar="REASON", help="Only servers absent for this reason.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+) -> None:
+    """List the servers of a run with their scores. A server that could not be measured has a reason and no score.
+
+    Examples:
+
+    hallmark list --limit 20
+
+    hallmark list --absent oauth_required
+
+    hallmark list --rubric lint@1 --rubric adaptive --json
+
+    Servers are sorted by the first rubric: what its evidence guarantees at least (the floor), then coverage.
+    """
+    reason = _reason(absent)
+    for name in rubric or ():
+        find_rubric(name)  # a wrong name is wrong usage even where nothing is stored
+    with open_read_store() as store:
+        run_id = find_run(store, run).run.id
+        rows = read_rows(store, run_id, rubric or ())
+        kept = [row for row in rows if reason is None or row[0].reason is reason]
+        kept = sorted(kept, key=lambda row: _key(row[0], sort))[:limit]
+        if as_json:
+            for row, cards in kept:
+                print_json(make_server_row(row, cards))
+            return
+        print_data(make_server_table(kept))
+        print_note(f"{len(kept)} of {len(rows)} servers of run {run_id}")
+
+
+def read_rows(store: Store, run_id: str, rubrics: Sequence[str] = ()) -> list[tuple[ServerRow, Sequence[Scorecard]]]:
+    """One row per planned server with its receipts, of the newest versions or the chosen ones in their order.
+
+    Reads receipts without their lines and no evidence: a large run is a table in seconds.
+    """
+    absent = store.read_absences(run_id, listing.KIND)
+    rows: list[tuple[ServerRow, Sequence[Scorecard]]] = []
+    for batch in _batches(store.list_planned_servers(run_id)):
+        cards = _heads(store, run_id, batch, rubrics)
+        for server in store.find_servers(batch):
+            found = cards.get(server.id, [])
+            rows.append((make_row_from_receipts(server, absent.get(server.id), found), found))
+    return rows
+
+
+def make_server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> RenderableType:
+    """What people see: a table, or where there is no room for one a block per server."""
+    names = _columns([card for _, cards in rows for card in cards])
+    grid = make_table(
+        "Server",
+        *((_heading(name, names), "right") for name in names),
+        ("Coverage", "right"),
+        ("Tools", "right"),
+        "Seen",
+    )
+    grid.columns[0].min_width = MIN_COLUMN_WIDTH
+    for row, cards in rows:
+        found = {(card.rubric, card.version): card for card in cards}
+        grid.add_row(
+            _who(row, short=open_stdout().width < FULL_TABLE_WIDTH),
+            *(format_score(found[name], "\n") if name in found else Text("") for name in names),
+            format_percent(cards[0].coverage) if cards else "",
+            "" if row.tools is None else str(row.tools),
+            _seen(row),
+        )
+    return grid if _fits(grid) else Group(*(_block(row, cards) for row, cards in rows))
+
+
+def _fits(grid: Table) -> bool:
+    """Whether the screen has room for a table whose first column is as narrow as it may be."""
+    first = grid.columns[0]
+    first.width = MIN_COLUMN_WIDTH
+    needed = open_stdout().measure(grid, options=open_stdout().options.update(max_width=1_000)).minimum
+    first.width = None
+    return needed <= open_stdout().width
+
+
+def _columns(cards: Sequence[Scorecard]) -> list[tuple[str, int]]:
+    """The rubrics to show: those that scored some server; all of them when none did."""
+    names = dict.fromkeys((card.rubric, card.version) for card in cards)
+    scored = {(card.rubric, card.version) for card in cards if not isinstance(card.score, NotMeasured)}
+    return [name for name in names if name in scored or not scored]
+
+
+def _heading(name: tuple[str, int], names: Sequence[tuple[str, int]]) -> str:
+    """The rubric, with its version where two of them stand side by side."""
+    rubric, version = name
+    return rubric if sum(other == rubric for other, _ in names) == 1 else f"{rubric}@{version}"
+
+
+def _who(row: ServerRow, *, short: bool = False) -> Text:
+    name = clean_text(row.name or row.ref)
+    return name if short or row.name in {"", row.ref} else Text("\n").join([name, clean_text(row.ref, "dim")])
+
+
+def _seen(row: ServerRow) -> Text:
+    words = row.reason.value.replace("_", " ") if row.reason else row.state.value
+    return clean_text(words, "yellow" if row.reason else "")
+
+
+def _block(row: ServerRow, cards: Sequence[Scorecard]) -> Text:
+    facts = [_seen(row), *(Text.assemble(f"{card.rubric} ", format_score(card)) for card in cards)]
+    return Text("\n").join([_who(row), Text(", ").join(facts), Text("")])
+
+
+def make_server_row(row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any]:
+    """The row that programs read."""
+    return {
+        "server": row.id,
+        "ref": row.ref,
+        "name": row.name,
+        "state": row.state.value.replace(" ", "_"),
+        "absent": None if row.reason is None else {"reason": row.reason.value, "detail": row.detail},
+        "tools": row.tools,
+        "scores": {f"{mark.rubric}@{mark.version}": _as_mark(mark) for mark in row.marks},
+    }
+
+
+def _as_mark(mark: RubricMark) -> dict[str, Any]:
+    return {
+        "score": None if mark.score is None else str(mark.score),
+        "grade": mark.grade,
+        "coverage": str(mark.coverage),
+        "floor": None if mark.score is None else str(mark.score if mark.floor is None else mark.floor),
+        "thin": mark.thin,
+    }
+
+
+def _heads(
+    store: Store, run_id: str, batch: Sequence[ServerId], rubrics: Sequence[str]
+) -> dict[ServerId, list[Scorecard]]:
+    stored: dict[ServerId, list[StoredScorecard]] = {}
+    for card in store.read_scorecards(run_id, servers=batch):
+        stored.setdefault(card.server, []).append(card)
+    pick = {
+        server: select_receipts(cards, rubrics) if rubrics else select_newest(cards) for server, cards in stored.items()
+    }
+    return {server: [receipt.decode_summary(card.body) for card in cards] for server, cards in pick.items()}
+
+
+def _batches(ids: Iterable[ServerId]) -> Iterator[list[ServerId]]:
+    rest = iter(ids)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+def _key(row: ServerRow, order: Order) -> tuple[Any, ...]:
+    first = row.marks[0] if row.marks else None
+    rank = (first is None, first.rank(row.id) if first else ())
+    match order:
+        case Order.SCORE:
+            return rank
+        case Order.NAME:
+            return (row.name or row.ref).casefold(), row.ref
+        case Order.COVERAGE:
+            return -first.coverage if first else 1, *rank
+        case Order.ABSENT:
+            return row.reason is None, row.reason or "", row.ref
+
+
+def _reason(text: str | None) -> Reason | None:
+    if text is None:
+        return None
+    try:
+        return Reason(text.replace(" ", "_").replace("-", "_"))
+    except ValueError:
+        exit_with_error(f"no reason {text!r}; there are {', '.join(Reason)}", ExitCode.USAGE)

@@ -1,0 +1,59 @@
+"""`hallmark show`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from publish.public_servers import server_as_json
+from scoring import receipt
+from workers.cli.display.console import ExitCode, exit_with_error, print_json, print_note
+from workers.cli.display.receipts import select_newest
+from workers.cli.display.server_page import show_server
+from workers.cli.rubric_selection import Rubrics, select_receipts
+from workers.cli.session import LATEST, find_run, find_server, open_read_store
+from workers.retests.retest_requests import find_newest_run
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def show(
+    *,
+    server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that only fits one.")],
+    rubric: Rubrics = None,
+    run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
+    evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Show one server's receipts, line by line: what gave and cost points, where, and why.
+
+    Examples:
+
+    hallmark show npm:@modelcontextprotocol/server-everything
+
+    hallmark show time --rubric lint@1 --rubric adaptive --evidence
+    """
+    with open_read_store() as store:
+        run_id = find_run(store, run).run.id
+        found = find_server(store, server)
+        if run == LATEST:
+            run_id = find_newest_run(store, found.id, run_id)
+        if found.id not in store.list_planned_servers(run_id):
+            exit_with_error(
+                f"{found.ref} is not part of run {run_id}. `hallmark runs` lists others; choose with --run",
+                ExitCode.NOTHING,
+            )
+        dossier = store.read_dossiers(run_id, [found.id])[0]
+        cards = select_receipts(store.read_scorecards(run_id, servers=[found.id]), rubric)
+        thinned = None if dossier.records else store.compaction.find_dropped_records(run_id)
+        if as_json:
+            given_up = {"evidence_given_up": thinned.at.isoformat()} if thinned else {}
+            print_json({"run": run_id, **given_up, **server_as_json(dossier, cards)})
+            return
+        if thinned:
+            print_note(f"the records of this night were given up on {thinned.at:%Y-%m-%d}; receipts and digests stay")
+        receipts = [receipt.decode_scorecard(card.body) for card in cards]
+        known = store.read_findings(servers=[found.id])
+        show_server(dossier, receipts if rubric else select_newest(receipts), evidence=evidence, findings=known)

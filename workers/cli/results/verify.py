@@ -1,0 +1,125 @@
+"""`hallmark verify`: checks a dataset without trusting its publisher."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from publish.datasets.snapshot.manifest import NotASnapshot
+from publish.datasets.snapshot.reader import open_snapshot
+from publish.datasets.verification.problems import ProblemKind
+from publish.datasets.verification.rescoring import ReceiptVerdict
+from publish.datasets.verification.verify import VerificationReport
+from publish.datasets.verification.verify import verify_snapshot as check
+from workers.cli.administration.signing_key import read_public_key
+from workers.cli.display.console import (
+    ExitCode,
+    clean_text,
+    exit_with_error,
+    make_table,
+    print_data,
+    print_json,
+    print_note,
+)
+from workers.cli.display.progress_counter import show_progress
+from workers.cli.error_boundary import explain_failures
+
+app = typer.Typer(add_completion=False)
+
+_MOST = 50
+_CODES = ", ".join(f"{int(fault)} {fault.word.replace('_', ' ')}" for fault in ProblemKind)
+
+
+@app.command(
+    epilog="Exit codes: 0 nothing is wrong, 1 Hallmark failed, 2 wrong usage or no snapshot, and the lowest of what is "
+    f"wrong: {_CODES}."
+)
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a snapshot.")],
+    *,
+    key: Annotated[
+        str | None, typer.Option(metavar="PUBKEY", help="Check the signature with this public key: a file or the key.")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes that recompute scores; without it, one for each core.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
+) -> None:
+    """Check a dataset from nothing but its files: digests, signature, rows, methodology, and every score recomputed.
+
+    It uses no network and no database. What rests on evidence that is not public is added up from its lines,
+    and named.
+
+    Examples:
+
+    hallmark verify ./snapshot
+
+    hallmark verify ./snapshot --key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
+    """
+    with explain_failures():
+        known = read_public_key(key) if key else None
+        try:
+            servers = open_snapshot(folder).manifest.counts.get("servers", 0)
+            with show_progress("recomputing", servers) as told:
+                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, told=told)
+        except NotASnapshot as error:
+            exit_with_error(str(error), ExitCode.USAGE)
+        if as_json:
+            print_json(_document(report))
+        else:
+            _tell(report, is_keyed=known is not None)
+    raise typer.Exit(report.code)
+
+
+def _document(report: VerificationReport) -> dict[str, Any]:
+    manifest = report.manifest
+    return {
+        "snapshot": manifest.snapshot,
+        "versions": {"schema": manifest.schema, "methodology": manifest.methodology},
+        "ok": not report.problems,
+        "code": report.code,
+        "signed": report.signed or None,
+        "servers": report.judged.servers,
+        "receipts": [
+            {"rubric": rubric, "verdict": verdict.value, "count": count}
+            for (rubric, verdict), count in sorted(report.judged.verdicts.items())
+        ],
+        "not_verifiable": [
+            {"rubric": rubric, "part": part, "count": count}
+            for (rubric, part), count in sorted(report.judged.unverifiable.items())
+        ],
+        "notes": report.notes,
+        "problems": [problem.to_json() for problem in report.problems],
+        "more_problems": report.more,
+    }
+
+
+def _tell(report: VerificationReport, *, is_keyed: bool) -> None:
+    if report.judged.verdicts:
+        print_data(_receipts(report.judged.verdicts))
+    for (rubric, part), count in sorted(report.judged.unverifiable.items()):
+        print_note(f"not verifiable from public evidence: {rubric} {part}, {count} receipts")
+    for text in report.notes:
+        print_note(text)
+    if is_keyed and report.signed:
+        print_note(f"signed: {report.signed}")
+    elif not is_keyed:
+        print_note("the signature was not checked: give --key with the operator's public key")
+    for problem in report.problems[:_MOST]:
+        print_data(clean_text(str(problem), limit=2_000))
+    if (more := len(report.problems) + report.more - _MOST) > 0:
+        print_note(f"and {more} more; --json names them")
+    wrong = len(report.problems) + report.more
+    print_note(f"{report.manifest.snapshot}: {f'{wrong} problems' if wrong else 'nothing is wrong'}")
+
+
+def _receipts(verdicts: Counter[tuple[str, ReceiptVerdict]]) -> Table:
+    grid = make_table("Rubric", ("Receipts", "right"), "Verdict")
+    for (rubric, verdict), count in sorted(verdicts.items()):
+        grid.add_row(clean_text(rubric), f"{count:,}", verdict.value)
+    return grid

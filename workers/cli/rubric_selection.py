@@ -1,0 +1,54 @@
+"""Which methodologies a command is about: `--rubric lint@1`, repeatable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypeAlias
+
+import typer
+
+from scoring.engine import catalogue
+from scoring.engine.rubric import Rubric
+from workers.cli.display.console import ExitCode, exit_with_error
+from workers.cli.display.receipts import Card, select_newest
+
+Rubrics: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rubric",
+        metavar="NAME[@V]",
+        help="Only this rubric: `lint` is its newest version, `lint@1` exactly that one. Repeatable.",
+    ),
+]
+
+
+def find_rubric(rubric: str) -> Rubric:
+    """The rubric of a name; fails with the names there are."""
+    try:
+        return catalogue.get_rubric(rubric)
+    except LookupError as error:
+        exit_with_error(str(error.args[0]), ExitCode.USAGE)
+
+
+def select_rubrics(names: Sequence[str] | None) -> list[Rubric]:
+    """The named rubrics in the order of their names; without names the newest version of each, the default first."""
+    if names:
+        return list({rubric.name: rubric for rubric in map(find_rubric, names)}.values())
+    newest = {rubric.id: rubric for rubric in catalogue.list_rubrics()}
+    return sorted(newest.values(), key=lambda rubric: (not rubric.default, rubric.id))
+
+
+def select_receipts(cards: Sequence[Card], names: Sequence[str] | None) -> list[Card]:
+    """Of one server's stored receipts those that are named, in the order of the names; without names all of them.
+
+    `lint` is the newest version that is stored, which need not be the newest there is.
+    """
+    if not names:
+        return list(cards)
+    found: dict[tuple[str, int], Card] = {}
+    for name in names:
+        rubric, exact = find_rubric(name), "@" in name
+        of_rubric = [card for card in cards if card.rubric == rubric.id]
+        kept = [card for card in of_rubric if card.version == rubric.version] if exact else select_newest(of_rubric)
+        found |= {(card.rubric, card.version): card for card in kept}
+    return list(found.values())

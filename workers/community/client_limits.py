@@ -1,0 +1,33 @@
+"""What the settings say of people, in the words of `publish.community`."""
+
+from __future__ import annotations
+
+import hmac
+from hashlib import sha256
+from typing import Final
+
+from publish.community.limits import CommunityLimits
+from workers.settings.environment import Settings
+from workers.settings.salt import read_secret_salt
+
+_PURPOSE: Final = b"hallmark/sealed/"
+
+
+def read_community_limits(settings: Settings) -> CommunityLimits:
+    """How much one client, one server and one line may be talked about."""
+    return CommunityLimits(
+        disputes_of_client=settings.disputes_per_client,
+        disputes_of_server=settings.disputes_per_server,
+        claims_of_client=settings.claims_per_client,
+        claim_time=settings.claim_time,
+        webhooks_of_server=settings.webhooks_per_server,
+        cooldown=settings.retest_cooldown,
+        owner_cooldown=min(settings.retest_owner_cooldown, settings.retest_cooldown),
+        plain_http=settings.allow_private,
+    )
+
+
+def derive_key(settings: Settings, purpose: str) -> bytes:
+    """A key of this installation for a purpose, the same on every machine that has its salt."""
+    salt = read_secret_salt(settings.home, settings.secret_salt.get_secret_value())
+    return hmac.digest(salt, _PURPOSE + purpose.encode(), sha256)

@@ -1,0 +1,28 @@
+"""What people asked for, done in this process: re-tests, proofs of control, messages. Otherwise workers do it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workers.community import claims, notifications
+from workers.context import Context
+from workers.retests import execution
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessedRequests:
+    """How much of each was done."""
+
+    retests: int
+    proofs: int
+    messages: int
+
+
+async def process_requests(ctx: Context) -> ProcessedRequests:
+    """Do everything that is due now, one after the other."""
+    done = 0
+    for retest in await execution.fail_late_retests(ctx):
+        if await execution.admit_retest(ctx, retest):
+            await execution.run_retest(ctx, retest.id)
+            done += 1
+    return ProcessedRequests(done, await claims.check_due_claims(ctx), await notifications.send_notifications(ctx))

@@ -1,0 +1,152 @@
+"""What the broker says: how long the queues are, how old their oldest message is, which workers answer, who waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from kombu.exceptions import OperationalError
+from redis import Redis
+from redis.exceptions import RedisError
+
+from workers import schedule
+from workers.clock import Clock, SystemClock
+from workers.coordination.shared_github_quota import STATE_KEY, TokenQuota, read_quotas, read_token_pauses
+
+SENT_HEADER: Final = "hallmark_sent"
+COUNTERS_KEY: Final = "hallmark:counters"
+HOST_WAITS: Final = "host_waits"
+HOST_WAIT_SECONDS: Final = "host_wait_seconds"
+
+ANSWER_SECONDS: Final = 1.0
+"""How long workers have to answer; a process that is busy answers too, from its main process."""
+
+_SOCKET_SECONDS: Final = 2.0
+_HOST_KEYS: Final = "hallmark:host:*"
+_SCANS: Final = 20
+_UNACKNOWLEDGED: Final = "unacked"
+
+# By worker, the names of the queues that it takes messages from.
+WorkerQueues: TypeAlias = Mapping[str, tuple[str, ...]]
+
+
+class BrokerUnavailable(Exception):
+    """The broker did not answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatistics:
+    """A queue: messages that no worker has taken, and seconds since the oldest was sent (None: unknown or empty)."""
+
+    name: str
+    length: int
+    oldest: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerStatistics:
+    """What waits. `taken` are messages that workers are at; `hosts` are visited now or were within the gap.
+
+    `counters` are sums over all processes since the broker was empty; `quota` is what GitHub allows, and `rests` how
+    many seconds a token rests that met a limit.
+    """
+
+    queues: tuple[QueueStatistics, ...]
+    taken: int
+    hosts: int
+    workers: WorkerQueues
+    counters: Mapping[str, float]
+    quota: tuple[TokenQuota, ...] = ()
+    rests: Mapping[str, float] = field(default_factory=dict)
+
+
+class BrokerReader:
+    """Looks into the broker. `roll` asks the workers; it is called only when the broker answers."""
+
+    def __init__(self, url: str, clock: Clock, roll: Callable[[], WorkerQueues]) -> None:
+        self._redis = Redis.from_url(url, socket_timeout=_SOCKET_SECONDS, socket_connect_timeout=_SOCKET_SECONDS)
+        self._clock = clock
+        self._roll = roll
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._redis.close()
+
+    def answers(self) -> bool:
+        """True when the broker answers."""
+        try:
+            return bool(self._redis.ping())
+        except RedisError:
+            return False
+
+    def look(self) -> BrokerStatistics:
+        """What waits now; raise BrokerAway."""
+        try:
+            github, now = self._hash(STATE_KEY), self._redis_time()
+            return BrokerStatistics(
+                queues=tuple(self._queue(name) for name in schedule.QUEUES),
+                taken=self._number(self._redis.hlen(_UNACKNOWLEDGED)),
+                hosts=self._hosts(),
+                workers=self._roll(),
+                counters={name: float(value) for name, value in self._hash(COUNTERS_KEY).items()},
+                quota=read_quotas(github, now),
+                rests=read_token_pauses(github, now),
+            )
+        except (RedisError, OperationalError) as error:
+            raise BrokerUnavailable(f"the broker did not answer: {type(error).__name__}") from error
+
+    def _queue(self, name: str) -> QueueStatistics:
+        # kombu pushes on the left and pops on the right of a list of the queue's name.
+        length = self._number(self._redis.llen(name))
+        oldest = self._redis.lindex(name, -1) if length else None
+        return QueueStatistics(name, length, _age(oldest, self._clock.wall().timestamp()))
+
+    def _hosts(self) -> int:
+        """Leases of hosts; the scan ends after some rounds, whatever else is kept in that broker."""
+        cursor, found = 0, 0
+        for _ in range(_SCANS):
+            answer: Any = self._redis.scan(cursor, match=_HOST_KEYS, count=1000)
+            cursor, keys = answer
+            found += len(keys)
+            if not cursor:
+                break
+        return found
+
+    def _hash(self, key: str) -> dict[str, str]:
+        found: Any = self._redis.hgetall(key)
+        return {name.decode(): value.decode() for name, value in found.items()}
+
+    def _redis_time(self) -> float:
+        """Seconds of the broker's own clock."""
+        answer: Any = self._redis.time()
+        return float(answer[0])
+
+    def _number(self, answer: Any) -> int:
+        return int(answer)
+
+
+def stamp_sent_time(headers: dict[str, Any] | None = None, **_: object) -> None:
+    """Write into a message when it is sent; connected to Celery's `before_task_publish`, whose own headers lack it."""
+    if headers is not None:
+        headers[SENT_HEADER] = f"{SystemClock().wall().timestamp():.3f}"
+
+
+def make_worker_query(app: Any) -> Callable[[], WorkerQueues]:
+    """Asks the workers of a Celery application which queues they take messages from."""
+
+    def ask() -> WorkerQueues:
+        answers = app.control.inspect(timeout=ANSWER_SECONDS).active_queues() or {}
+        return {worker: tuple(sorted(queue["name"] for queue in queues)) for worker, queues in answers.items()}
+
+    return ask
+
+
+def _age(message: Any, now: float) -> float | None:
+    """Seconds since a message was sent. One without our header, or that is not JSON, has no known age."""
+    try:
+        sent = float(json.loads(message)["headers"][SENT_HEADER])
+    except (TypeError, ValueError, KeyError):
+        return None
+    return max(0.0, now - sent)

@@ -1,0 +1,261 @@
+"""GitHub's quota between processes: what each token may still spend is kept in Redis, by the token's digest."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
+
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+
+from crawler.collectors.repository.api.token_budgets import (
+    SAME_WINDOW,
+    Denied,
+    Granted,
+    LocalTokenBudgets,
+    ReportedBudget,
+    Resource,
+    TokenAccount,
+    TokenBudget,
+)
+from crawler.collectors.repository.api.token_rotation import UNLIMITED_REQUESTS
+from crawler.http.deadlines import pause_deadline
+from workers.log import get_log
+
+STATE_KEY: Final = "hallmark:github"
+"""A hash: `DIGEST:RESOURCE:left` and `:reset`, `DIGEST:next` and `DIGEST:rest`; times in ms of Redis' own clock."""
+
+_USERS_KEY: Final = "hallmark:github:users"
+_HOLD: Final = 120_000  # ms, longer than a request lives; one that was lost then counts as spent
+_KEPT: Final = 7_200_000  # ms, longer than a window of GitHub's
+_POLL: Final = 100  # ms between two looks whether the first answer about a budget is there
+_SOCKET_SECONDS: Final = 2.0
+_CONNECTIONS: Final = 4  # of a pool that others use, too; hundreds of servers may wait for a token
+_ALONE_SECONDS: Final = 5.0
+_UNKNOWN_USERS: Final = 8
+
+# What is left of a window, and what is on its way. Requests whose holder is gone count as spent.
+_READ: Final = """
+local token, field, cost, doubt = ARGV[1], ARGV[1] .. ':' .. ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local left = tonumber(redis.call('HGET', KEYS[1], field .. ':left'))
+local reset = tonumber(redis.call('HGET', KEYS[1], field .. ':reset'))
+local lost = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)
+if left then
+  for _, one in ipairs(lost) do left = left - tonumber(string.match(one, '^%d+')) end
+  if #lost > 0 then redis.call('HSET', KEYS[1], field .. ':left', left) end
+  if reset <= now or doubt == '1' then
+    redis.call('HDEL', KEYS[1], field .. ':left', field .. ':reset')
+    left = nil
+  end
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+local way = 0
+for _, one in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do way = way + tonumber(string.match(one, '^%d+')) end
+local rest = tonumber(redis.call('HGET', KEYS[1], token .. ':rest')) or 0
+local wait = 0
+if rest > now then wait = rest - now
+elseif not left then if way > 0 then wait = tonumber(ARGV[5]) end
+elseif left - way < cost then wait = reset - now end
+"""
+
+# -1 while the first answer about a budget is on its way.
+_AFFORDS: Final = f"{_READ} if not left and wait > 0 and rest <= now then return -1 end return wait"
+
+_RESERVE: Final = f"""
+{_READ}
+local pace, ticket, who, hold, kept = tonumber(ARGV[6]), ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10]
+redis.call('ZADD', KEYS[3], now + hold, who)
+redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
+local users = redis.call('ZCARD', KEYS[3])
+if wait > 0 then return {{0, wait, users}} end
+local starts = math.max(now, tonumber(redis.call('HGET', KEYS[1], token .. ':next')) or 0)
+redis.call('HSET', KEYS[1], token .. ':next', starts + pace)
+redis.call('ZADD', KEYS[2], starts + hold, string.format('%d', cost) .. ':' .. ticket)
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, kept) end
+return {{1, starts - now, users}}
+"""
+
+# The smallest number of a window is the newest; an answer about an older window is over (as `Budget.hear`).
+_SETTLE: Final = """
+local token, field = ARGV[1], ARGV[1] .. ':' .. ARGV[2]
+local ticket, said, resets_in, spent, rest = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local left = tonumber(redis.call('HGET', KEYS[1], field .. ':left'))
+local reset = tonumber(redis.call('HGET', KEYS[1], field .. ':reset')) or 0
+local held = redis.call('ZREM', KEYS[2], ticket)
+if said then
+  local ends = now + resets_in
+  if not left or reset <= now or ends > reset + 60000 then
+    redis.call('HSET', KEYS[1], field .. ':left', said, field .. ':reset', ends)
+  elseif ends >= reset - 60000 then
+    redis.call('HSET', KEYS[1], field .. ':left', math.min(left, said))
+  end
+elseif left and held == 1 then
+  redis.call('HSET', KEYS[1], field .. ':left', left - spent)
+end
+if rest > 0 then
+  local known = tonumber(redis.call('HGET', KEYS[1], token .. ':rest')) or 0
+  redis.call('HSET', KEYS[1], token .. ':rest', math.max(known, now + rest))
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[8])
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenQuota:
+    """What GitHub allows a token, which is named by its digest, of a resource, and seconds until all of it is back."""
+
+    token: str
+    resource: str
+    left: int
+    resets_in: float
+
+
+def read_quotas(state: Mapping[str, str], now: float) -> tuple[TokenQuota, ...]:
+    """The budgets in the hash at STATE_KEY whose window is not over at `now`, in seconds of Redis' clock."""
+    found = []
+    for field in sorted(name for name in state if name.endswith(":left")):
+        token, resource, _ = field.split(":")
+        left, resets_in = int(state[field]), int(state[f"{token}:{resource}:reset"]) / 1000 - now
+        if resets_in > 0 and left < UNLIMITED_REQUESTS:
+            found.append(TokenQuota(token=token, resource=resource, left=left, resets_in=resets_in))
+    return tuple(found)
+
+
+def read_token_pauses(state: Mapping[str, str], now: float) -> Mapping[str, float]:
+    """Seconds that tokens rest after a limit, by digest; 0 for those that rested before."""
+    ends = {name.removesuffix(":rest"): int(at) / 1000 for name, at in state.items() if name.endswith(":rest")}
+    return {token: max(0.0, at - now) for token, at in sorted(ends.items())}
+
+
+class SharedGitHubBudgets:
+    """Budgets of tokens that all processes of a deployment share; together they never ask for more than is left.
+
+    While nothing is known of a budget one request goes ahead alone. Without Redis each process goes on with an equal
+    share of what GitHub says, less one request for each of the others.
+    """
+
+    def __init__(self, redis: Redis, tick: Callable[[], float] = monotonic) -> None:
+        self._redis = redis
+        self._tick = tick
+        self._name = secrets.token_hex(8)
+        self._users = _UNKNOWN_USERS
+        self._alone: LocalShare | None = None
+        self._alone_until = 0.0
+        self._trusted: set[tuple[str, Resource]] = set()
+        self._room = asyncio.Semaphore(_CONNECTIONS)
+
+    async def reserve(self, token: str, resource: Resource, cost: int, pace: float) -> Granted | Denied:
+        """Keep so much of a token's budget for a request."""
+        if (share := self._share()) is not None:
+            return await share.reserve(token, resource, cost, pace * share.users)
+        ticket = secrets.token_hex(8)
+        more = (_milliseconds(pace), ticket, self._name, _HOLD, _KEPT)
+        answer = await self._ask(_RESERVE, token, resource, *self._asked(token, resource, cost), *more)
+        if answer is None:
+            return await self.reserve(token, resource, cost, pace)
+        granted, milliseconds, self._users = (int(number) for number in answer)
+        self._trusted.add((token, resource))
+        if not granted:
+            return Denied(milliseconds / 1000)
+        starts = milliseconds / 1000
+        return Granted(token=token, resource=resource, cost=cost, starts_in=starts, ticket=f"{cost}:{ticket}")
+
+    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
+        """End a request. One that cannot be ended in Redis counts as spent there."""
+        if not granted.ticket:
+            if self._alone is not None:
+                await self._alone.settle(granted, said=said, spent=spent, rest=rest)
+            return
+        told = ("", "") if said is None else (said.remaining, _milliseconds(said.resets_in))
+        numbers = (granted.ticket, *told, spent, _milliseconds(rest), _KEPT)
+        await self._ask(_SETTLE, granted.token, granted.resource, *numbers)
+
+    async def affords(self, token: str, resource: Resource, cost: int) -> bool:
+        """True when so much could be reserved now."""
+        if (share := self._share()) is not None:
+            return await share.affords(token, resource, cost)
+        while (wait := await self._ask(_AFFORDS, token, resource, *self._asked(token, resource, cost))) == -1:
+            with pause_deadline():
+                await asyncio.sleep(_POLL / 1000)
+        return await self.affords(token, resource, cost) if wait is None else int(wait) == 0
+
+    def _asked(self, token: str, resource: Resource, cost: int) -> tuple[int, int, int]:
+        """What was spent while Redis was away is not in it: the first to come back asks GitHub anew."""
+        doubt = self._alone is not None and (token, resource) not in self._trusted
+        return cost, int(doubt), _POLL
+
+    def _share(self) -> LocalShare | None:
+        """What this process has on its own, while Redis is away."""
+        return self._alone if self._tick() < self._alone_until else None
+
+    async def _ask(self, script: str, token: str, resource: Resource, *values: object) -> Any:
+        """What a script answers; None, and alone for a while, when Redis does not."""
+        keys = (STATE_KEY, f"{STATE_KEY}:out:{token}:{resource}", _USERS_KEY)
+        words = (*keys, token, resource, *map(str, values))
+        try:
+            with pause_deadline():
+                async with self._room, asyncio.timeout(_SOCKET_SECONDS):
+                    answer = await self._evaluated(script, len(keys), *words)
+        except (RedisError, OSError, TimeoutError) as error:
+            get_log().warning("github_quota_not_shared", error=type(error).__name__, sharers=self._users)
+            self._go_alone()
+            return None
+        return 0 if answer is None else answer
+
+    async def _evaluated(self, script: str, keys: int, *words: str) -> Any:
+        """A connection that was idle while Redis restarted fails once; all scripts may run twice."""
+        try:
+            return await self._redis.eval(script, keys, *words)
+        except RedisConnectionError:
+            return await self._redis.eval(script, keys, *words)
+
+    def _go_alone(self) -> None:
+        if self._alone is None:
+            self._alone = LocalShare(self._tick, self._users)
+        elif self._trusted:  # Redis was there since, and others spent what this process knows nothing of
+            self._alone.forget(self._users)
+        self._trusted.clear()
+        self._alone_until = self._tick() + _ALONE_SECONDS
+
+
+class LocalShare(LocalTokenBudgets):
+    """The share of one of `users` processes that cannot ask each other: of the first word of each window, a part."""
+
+    def __init__(self, tick: Callable[[], float], users: int) -> None:
+        super().__init__(tick)
+        self.users = users
+
+    def forget(self, users: int) -> None:
+        """Believe nothing that GitHub said before, and share with so many."""
+        self.users = users
+        for account in self._accounts.values():
+            for budget in account.budgets.values():
+                budget.remaining = None
+
+    def _wait(self, account: TokenAccount, resource: Resource, cost: int, now: float) -> float:
+        wait = super()._wait(account, resource, cost, now)
+        budget = account.budgets[resource]
+        is_first = budget.remaining is None and budget.on_their_way > 0
+        return max(wait, _POLL / 1000) if is_first else wait
+
+    def _hear(self, budget: TokenBudget, said: ReportedBudget, cost: int, now: float) -> None:
+        if budget.remaining is None or now + said.resets_in > budget.resets_at + SAME_WINDOW:
+            budget.hear(
+                ReportedBudget(remaining=(said.remaining - self.users) // self.users, resets_in=said.resets_in), now
+            )
+        else:
+            budget.remaining -= cost
+            budget.hear(said, now)
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)

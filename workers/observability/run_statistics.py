@@ -1,0 +1,239 @@
+"""What the database says of the nights: stages, leases, retries and outcomes, read only and with bounded queries.
+
+One run is looked at closely. Its items are one range of an index; its records, ten times as many, are counted at most
+once a minute while it runs, and once when it is over, so that the cost does not grow with the number of nights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection, and_, case, func, or_, select, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.sql import ColumnElement
+
+from evidence.model import Trigger
+from evidence.store import NotMigrated, RunRow, RunState, Stage, Store, StoreUnavailable
+from evidence.store.database import Database
+from evidence.store.leases.leasing import NEVER_DUE
+from evidence.store.runs.record_counts import count_records
+from evidence.store.tables.core import RUN, RUN_ITEM
+from publish.views.runs import OWN_FAILURES
+from workers.clock import Clock
+
+OBSERVED_LABEL: Final = "observed"
+"""The outcome of a record with a body; every other outcome is a reason."""
+
+RATE_WINDOW: Final = timedelta(minutes=5)
+MAX_UNFINISHED: Final = 20
+
+_OUTCOMES_EVERY: Final = timedelta(minutes=1)
+_CONNECT_SECONDS: Final = 3
+_STATEMENT_MILLISECONDS: Final = 10_000
+_FINAL: Final = [state.value for state in RunState if state.is_final]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageStatistics:
+    """One stage of a run. `rate` is servers per second of the last minutes, `eta` seconds to go, None when unknown.
+
+    `held` and `expired` are leases on open servers, `retries` failed attempts in all, `failing` open servers with one
+    that may be tried now, `later` open servers whose time has not come, `carried` servers that had no turn.
+    """
+
+    stage: Stage
+    planned: int
+    done: int
+    held: int
+    expired: int
+    retries: int
+    failing: int
+    rate: float | None
+    later: int = 0
+    carried: int = 0
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds to go at this rate."""
+        return (self.planned - self.done) / self.rate if self.rate else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatistics:
+    """One run looked at closely. `outcomes` counts records by kind and `observed` or reason."""
+
+    row: RunRow
+    stages: tuple[StageStatistics, ...]
+    outcomes: Mapping[tuple[str, str], int]
+
+    @property
+    def carried(self) -> int:
+        """Servers that keep their last evidence because it is not their turn."""
+        return max((stage.carried for stage in self.stages), default=0)
+
+    @property
+    def own_failure_share(self) -> float | None:
+        """Share of the records that are absent because Hallmark failed; None before the first record."""
+        total = sum(self.outcomes.values())
+        ours = sum(count for (_, outcome), count in self.outcomes.items() if outcome in OWN_FAILURES)
+        return ours / total if total else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatistics:
+    """All that is shown of the database. `night` is the run that is under way, else the one published last.
+
+    `has_due` says whether the run that is due exists, whatever has become of it.
+    """
+
+    night: RunStatistics | None
+    has_due: bool
+    unfinished: tuple[RunRow, ...]
+    published: RunRow | None
+    nightly: RunRow | None
+    size: int
+
+
+class StoreStatisticsReader:
+    """Reads standings from one database. Threads may not share it."""
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        self._database = Database(bound_queries(url))
+        self._store = Store(self._database)
+        self._clock = clock
+        self._counted: dict[str, tuple[datetime, bool, Mapping[tuple[str, str], int]]] = {}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._store.close()
+
+    def answers(self) -> bool:
+        """True when the database answers and has our tables; migrating it is the workers' business."""
+        try:
+            with self._database.reading() as connection:
+                connection.execute(select(RUN.c.key).limit(1))
+        except (StoreUnavailable, NotMigrated):
+            return False
+        return True
+
+    def look(self, due: str) -> StoreStatistics:
+        """The standing of now, where `due` is the run that should exist; raise StoreUnavailable or NotMigrated."""
+        with self._database.reading() as connection:
+            open_runs = _unfinished(connection)
+            published = _ids(connection, RUN.c.state == RunState.PUBLISHED.value, 1)
+            is_nightly = RUN.c.trigger == Trigger.NIGHTLY.value
+            nightly = _ids(connection, and_(RUN.c.state == RunState.PUBLISHED.value, is_nightly), 1)
+            size = _size(connection)
+        unfinished = [row for run in open_runs if (row := self._store.find_run(run))]
+        last = self._store.find_run(published[0]) if published else None
+        shown = _shown(unfinished, last)
+        return StoreStatistics(
+            night=None if shown is None else self._closely(shown),
+            has_due=self._store.find_run(due) is not None,
+            unfinished=tuple(unfinished),
+            published=last,
+            nightly=self._store.find_run(nightly[0]) if nightly else None,
+            size=size,
+        )
+
+    def _closely(self, row: RunRow) -> RunStatistics:
+        now = self._clock.wall()
+        with self._database.reading() as connection:
+            key = connection.execute(select(RUN.c.key).where(RUN.c.id == row.run.id)).scalar_one()
+            stages = _stages(connection, key, row, now)
+            outcomes = self._outcomes(connection, key, row, now)
+        return RunStatistics(row=row, stages=stages, outcomes=outcomes)
+
+    def _outcomes(self, connection: Connection, key: int, row: RunRow, now: datetime) -> Mapping[tuple[str, str], int]:
+        """Counts of records, counted again when they are old and may have changed."""
+        at, final, counted = self._counted.get(row.run.id, (now - _OUTCOMES_EVERY, False, {}))
+        if not final and (row.state.is_final or now - at >= _OUTCOMES_EVERY):
+            counted = _count_outcomes(connection, key)
+            self._counted = {row.run.id: (now, row.state.is_final, counted)}
+        return counted
+
+
+def bound_queries(url: str) -> str:
+    """The same database, for reading only: with a time limit to connect and for every statement on PostgreSQL."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return url
+    options = f"-c statement_timeout={_STATEMENT_MILLISECONDS} -c default_transaction_read_only=on"
+    before = parsed.query.get("options")
+    query = {"connect_timeout": str(_CONNECT_SECONDS), "options": f"{before} {options}" if before else options}
+    return parsed.update_query_dict(query).render_as_string(hide_password=False)
+
+
+def _ids(connection: Connection, which: ColumnElement[bool], limit: int) -> list[str]:
+    return list(connection.scalars(select(RUN.c.id).where(which).order_by(RUN.c.id.desc()).limit(limit)))
+
+
+def _unfinished(connection: Connection) -> list[str]:
+    """Nights before others, since any number of re-tests may be under way besides; each newest first."""
+    order = (case((RUN.c.trigger == Trigger.NIGHTLY.value, 0), else_=1), RUN.c.id.desc())
+    query = select(RUN.c.id).where(RUN.c.state.not_in(_FINAL)).order_by(*order)
+    return list(connection.scalars(query.limit(MAX_UNFINISHED)))
+
+
+def _shown(unfinished: list[RunRow], published: RunRow | None) -> RunRow | None:
+    """The nightly run under way, any other one under way, or the one published last."""
+    nightly = [row for row in unfinished if row.run.trigger is Trigger.NIGHTLY]
+    return next(iter(nightly or unfinished), published)
+
+
+def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tuple[StageStatistics, ...]:
+    seconds = RATE_WINDOW.total_seconds()
+    if row.planned_at is not None:
+        seconds = max(1.0, min(seconds, (now - row.planned_at).total_seconds()))
+    is_open = RUN_ITEM.c.done_at.is_(None)
+    may_be_tried = or_(RUN_ITEM.c.not_before.is_(None), RUN_ITEM.c.not_before <= now)
+    query = select(
+        RUN_ITEM.c.stage,
+        func.count(),
+        func.count(RUN_ITEM.c.done_at),
+        _how_many(RUN_ITEM.c.done_at >= now - timedelta(seconds=seconds)),
+        _how_many(and_(is_open, RUN_ITEM.c.leased_until > now)),
+        _how_many(and_(is_open, RUN_ITEM.c.leased_until <= now)),
+        func.sum(RUN_ITEM.c.attempts),
+        _how_many(and_(is_open, RUN_ITEM.c.attempts > 0, may_be_tried)),
+        _how_many(and_(is_open, RUN_ITEM.c.not_before > now, RUN_ITEM.c.not_before < NEVER_DUE)),
+        _how_many(RUN_ITEM.c.carried.is_(True)),
+    )
+    found = {
+        stage: StageStatistics(
+            stage=Stage(stage),
+            planned=planned,
+            done=done,
+            held=held,
+            expired=expired,
+            retries=retries,
+            failing=failing,
+            rate=None if row.state.is_final or not recent else recent / seconds,
+            later=later,
+            carried=carried,
+        )
+        for stage, planned, done, recent, held, expired, retries, failing, later, carried in connection.execute(
+            query.where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage)
+        )
+    }
+    return tuple(found[stage.value] for stage in Stage if stage.value in found)
+
+
+def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+
+def _count_outcomes(connection: Connection, key: int) -> Mapping[tuple[str, str], int]:
+    counted = count_records(connection, key).items()
+    return {(kind, reason or OBSERVED_LABEL): count for (kind, reason), count in counted}
+
+
+def _size(connection: Connection) -> int:
+    """Bytes of the whole database."""
+    if connection.dialect.name == "sqlite":
+        pages = connection.execute(text("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
+        return int(pages.scalar_one())
+    return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())

@@ -1,0 +1,152 @@
+"""Asking for a re-test and following it: rows only, for the command line, the API and the site. No server is contacted.
+
+    asked = request(store, settings, now, server_id, asker(settings, "203.0.113.9"))
+    match asked:
+        case Accepted(retest=retest, ready_at=ready_at): ...  # the open request of this server, new or not
+        case Refused(why=why, message=message): ...
+    report(store, settings, retest.id)  # to poll: its state, and what changed once it is done
+
+What happens to a request afterwards is in `workers.retests.execution`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+from evidence.model import ServerId, Status
+from evidence.store import ClientLimit, Retest, RetestState, Store
+from publish.disclosure import PublicRecords, disclose_dossier, redact_receipt
+from publish.views.comparisons.receipts import compare_receipts
+from publish.web.backend import (
+    Requester,
+    RequesterRole,
+    RetestAccepted,
+    RetestProgress,
+    RetestRefusal,
+    RetestRefused,
+)
+from scoring import receipt
+from scoring.results.scorecard import Scorecard
+from workers.opt_outs import load_opt_outs
+from workers.settings.environment import Settings
+from workers.settings.salt import read_secret_salt
+
+__all__ = [
+    "Requester",
+    "RequesterRole",
+    "RetestAccepted",
+    "RetestProgress",
+    "RetestRefusal",
+    "RetestRefused",
+    "find_newest_run",
+    "find_retest_start",
+    "identify_asker",
+    "read_cooldown",
+    "read_retest_receipts",
+    "report_retest",
+    "request_retest",
+]
+
+DAY: Final = timedelta(days=1)
+
+
+def identify_asker(settings: Settings, who: str, standing: RequesterRole = RequesterRole.ANYONE) -> Requester:
+    """Who asks, from whatever tells clients apart: an address, a login name, the id of a token. It is not kept."""
+    salt = read_secret_salt(settings.home, settings.secret_salt.get_secret_value())
+    return Requester(hmac.digest(salt, who.encode("utf-8", "replace"), sha256).hex()[:32], standing)
+
+
+def request_retest(
+    store: Store, settings: Settings, now: datetime, server: ServerId, who: Requester
+) -> RetestAccepted | RetestRefused:
+    """Ask for a re-test. A server has one open request: a second client gets the same one.
+
+    Refused for servers that no registry lists, for those that have opted out, and when a client has asked too often
+    within 24 hours.
+    """
+    if not _is_listed(store, server):
+        return RetestRefused(
+            why=RetestRefusal.UNKNOWN_SERVER,
+            message=f"no registry lists a server {server}: only those that are listed are looked at",
+        )
+    if (known := store.find_server(server)) and (why := load_opt_outs(settings, store).why(known)):
+        return RetestRefused(why=RetestRefusal.OPTED_OUT, message=f"{known.ref} is not looked at: {why.detail}")
+    new = Retest(id=f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(6)}", server=server, client=who.client, asked_at=now)
+    limit = None if who.standing is RequesterRole.OPERATOR else ClientLimit(settings.retests_per_client, now - DAY)
+    found = store.retests.request_retest(new, limit)
+    if found is None:
+        return RetestRefused(
+            why=RetestRefusal.TOO_MANY,
+            message=f"at most {settings.retests_per_client} re-tests in 24 hours for one client: try again later",
+        )
+    if read_cooldown(settings, new) < read_cooldown(settings, found) and store.retests.reassign_request(
+        found.id, new.client
+    ):
+        found = replace(found, client=new.client)
+    return RetestAccepted(retest=found, ready_at=find_retest_start(settings, found), again=found.id != new.id)
+
+
+def find_retest_start(settings: Settings, retest: Retest) -> datetime:
+    """When a request may begin, or began: after the cool-down since the last re-test of its server."""
+    if retest.admitted_at is not None or retest.visited_at is None:
+        return retest.admitted_at or retest.asked_at
+    return max(retest.asked_at, retest.visited_at + read_cooldown(settings, retest))
+
+
+def read_cooldown(settings: Settings, retest: Retest) -> timedelta:
+    """The least time between two re-tests of a server, for the client of this one."""
+    match retest.client.partition(":")[0]:
+        case RequesterRole.OPERATOR.value:
+            return timedelta(0)
+        case RequesterRole.OWNER.value:
+            return min(settings.retest_owner_cooldown, settings.retest_cooldown)
+        case _:
+            return settings.retest_cooldown
+
+
+def report_retest(store: Store, settings: Settings, retest_id: str, *, operator: bool = False) -> RetestProgress | None:
+    """How far a request has come, and what changed when it is done; None for an unknown one.
+
+    What is private is compared for the operator only: for everybody else receipts are in their public form, and there
+    is nothing to compare of a server of which nothing may be published.
+    """
+    retest = store.retests.find_retest(retest_id)
+    if retest is None:
+        return None
+    at = find_retest_start(settings, retest)
+    if retest.state is not RetestState.DONE or not (operator or _is_public(store, retest)):
+        return RetestProgress(retest=retest, ready_at=at)
+    before, after = read_retest_receipts(store, retest, retest.before), read_retest_receipts(store, retest, retest.run)
+    if not operator:
+        before, after = [redact_receipt(card) for card in before], [redact_receipt(card) for card in after]
+    return RetestProgress(retest=retest, ready_at=at, comparisons=compare_receipts(before, after))
+
+
+def read_retest_receipts(store: Store, retest: Retest, run: str | None) -> list[Scorecard]:
+    """The receipts that the server of a re-test has in a run, for the operator; none without a run."""
+    stored = store.read_scorecards(run, servers=[retest.server]) if run else []
+    return [receipt.decode_scorecard(card.body) for card in stored]
+
+
+def find_newest_run(store: Store, server: ServerId, published: str) -> str:
+    """The run with the newest receipts of a server: the published one, or its last re-test and what followed on it."""
+    for retest in store.retests.list_retests(20, server):
+        if retest.state is RetestState.DONE and retest.run:
+            return max(retest.run, published, store.full_probes.find_newest_full_probe(server) or "")
+    return published
+
+
+def _is_public(store: Store, retest: Retest) -> bool:
+    runs = [run for run in (retest.before, retest.run) if run]
+    return all(
+        isinstance(disclose_dossier(store.read_dossiers(run, [retest.server])[0]), PublicRecords) for run in runs
+    )
+
+
+def _is_listed(store: Store, server: ServerId) -> bool:
+    return any(ref.status is not Status.DELETED for ref in store.find_refs([server]).get(server, ()))

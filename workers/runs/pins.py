@@ -1,0 +1,111 @@
+"""The versions that a run is made with: pinned when it starts, compared by everyone who works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, Protocol
+
+from crawler.collectors.derivers import DERIVERS
+from evidence.canonical import canonical_json, sha256
+from evidence.kinds.traits import schemas
+from evidence.model import Run
+from publish.publication.manifest import FORMAT
+from scoring.engine import catalogue
+from workers.settings.environment import read_code_version
+
+UNKNOWN: Final = "unknown"
+"""Pinned where the code cannot be named. Two runs that say so need not be of the same code."""
+
+_JUDGES: Final = ("evidence", "scoring")
+_GIT = Path(__file__).resolve().parents[2] / ".git"
+
+
+class VersionedCollector(Protocol):
+    """What is pinned of a collector."""
+
+    @property
+    def name(self) -> str:
+        """Stable name."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Version of what it asks and records."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedCollector:
+    """A name and a version, of a collector that need not be built for it."""
+
+    name: str
+    version: int
+
+
+# Composes the `registration` record from the stored registry entries.
+REGISTRAR = PinnedCollector("registration", 1)
+
+
+class PinMismatch(Exception):
+    """The run was planned by other code than this; working on it would mix versions in one run."""
+
+
+def read_current_pins(collectors: Sequence[VersionedCollector], commit: str = "") -> dict[str, str]:
+    """Every version of this process, by the name of the versioned part."""
+    pins = {
+        "code": read_code_version(),
+        "commit": commit or _checked_out_commit(),
+        "dataset": str(FORMAT),
+        "source": _source_digest(),
+    }
+    pins |= {f"evidence.{kind}": str(schema) for kind, schema in schemas().items()}
+    derivers = [PinnedCollector(one.name, one.version) for one in DERIVERS]
+    pins |= {f"collector.{one.name}": str(one.version) for one in (REGISTRAR, *collectors, *derivers)}
+    pins |= catalogue.pinned_versions()
+    return dict(sorted(pins.items()))
+
+
+def check_pins(run: Run, mine: Mapping[str, str]) -> None:
+    """Raise PinMismatch, naming what differs, unless the run was pinned to exactly these versions."""
+    names = sorted(run.pins.keys() | mine.keys())
+    differing = [name for name in names if run.pins.get(name) != mine.get(name)]
+    if differing:
+        found = ", ".join(f"{name} is {mine.get(name, 'missing')} here" for name in differing)
+        expected = ", ".join(f"{name} {run.pins.get(name, 'missing')}" for name in differing)
+        raise PinMismatch(
+            f"run {run.id} was planned with {expected}; {found}. "
+            "Finish it with the code that planned it, or start a new run."
+        )
+
+
+@cache
+def _source_digest() -> str:
+    """Sixteen hexadecimal digits of the source that judges, which in a checkout is not always what was committed."""
+    root = Path(__file__).resolve().parents[2]
+    files = sorted(path for package in _JUDGES for path in (root / package).rglob("*.py"))
+    parts = {path.relative_to(root).as_posix(): sha256(path.read_bytes()) for path in files}
+    return sha256(canonical_json(parts))[:16] if parts else UNKNOWN
+
+
+def _checked_out_commit() -> str:
+    """The commit of the git checkout this file lies in, read without git; `unknown` outside of one."""
+    try:
+        head = (_GIT / "HEAD").read_text("ascii").strip()
+        if not head.startswith("ref: "):
+            return head
+        reference = head.removeprefix("ref: ")
+        loose = _GIT / reference
+        return loose.read_text("ascii").strip() if loose.is_file() else _packed(reference)
+    except (OSError, UnicodeDecodeError):
+        return UNKNOWN
+
+
+def _packed(reference: str) -> str:
+    for line in (_GIT / "packed-refs").read_text("ascii").splitlines():
+        commit, _, name = line.partition(" ")
+        if name == reference:
+            return commit
+    return UNKNOWN

@@ -1,0 +1,25 @@
+"""The settings of installed packages and pulled images: how much of them is kept, and for how long."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from workers.settings.nightly import Duration
+
+
+class PackageCacheSettings(BaseSettings):
+    """A part of `Settings`, of which there is one."""
+
+    layers_size: float = Field(
+        default=20,
+        ge=0,
+        description="Gigabytes of installed packages, and of pulled images, in the cache; least recently "
+        "used are removed first. 0: no bound.",
+    )
+    layers_unused: Duration = Field(
+        default=timedelta(days=30),
+        description="Installed packages and pulled images unused for this long are removed. 0: never.",
+    )

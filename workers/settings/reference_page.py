@@ -1,0 +1,79 @@
+"""The reference page of the settings, generated: `python -m workers.settings.reference_page --write docs`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import time, timedelta
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from workers.settings.environment import VARIABLE_PREFIX, Settings
+
+PAGE: Final = Path("guide") / "settings.md"
+
+_HEAD = """# Settings
+
+Every setting is an environment variable; nothing else is read. `hallmark settings` shows the values in force.
+Durations are seconds (`90`) or ISO 8601 (`PT1M30S`). Values that may hold a password or token are masked everywhere.
+
+This page is generated from `workers/settings/environment.py`: run `make docs` after a change.
+
+| Variable | Default | Meaning |
+|---|---|---|
+"""
+_EXPECTED = 3
+
+
+def render_page() -> str:
+    """The page as Markdown."""
+    return _HEAD + "".join(_row(name, field) for name, field in Settings.model_fields.items())
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or check that it is up to date; the exit code says whether it is."""
+    if len(arguments) != _EXPECTED or arguments[1] not in {"--write", "--check"}:
+        sys.stderr.write("usage: python -m workers.settings.reference_page --write|--check DOCS\n")
+        return 2
+    path = Path(arguments[2]) / PAGE
+    if arguments[1] == "--write":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render_page(), encoding="utf-8")
+        return 0
+    if path.exists() and path.read_text(encoding="utf-8") == render_page():
+        return 0
+    sys.stderr.write(
+        f"{path} is not what workers/settings/environment.py says: run `make docs` and review the difference\n"
+    )
+    return 1
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    meaning = (field.description or "").replace("|", "\\|")
+    return f"| `{VARIABLE_PREFIX}{name.upper()}` | {_default(field)} | {meaning} |\n"
+
+
+def _default(field: FieldInfo) -> str:
+    default = field.default
+    if field.default_factory is not None or default is None or default == "":
+        return "–"
+    if isinstance(default, bool | int | float | timedelta):
+        return _number(default)
+    if isinstance(default, SecretStr):
+        default = default.get_secret_value()
+    if isinstance(default, time):
+        default = f"{default:%H:%M}"
+    return f"`{json.dumps(default)}`" if isinstance(default, tuple) else f"`{default}`"
+
+
+def _number(value: float | timedelta) -> str:
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds():g}"
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,27 @@
+"""The settings of runtimes: what contains the servers that are packages, commands and images."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+_PYTHONS = r"all|own|3\.[0-9]{1,3}(, ?3\.[0-9]{1,3})*"
+
+
+class SandboxSettings(BaseSettings):
+    """A part of `Settings`, of which there is one."""
+
+    sandbox_runtime: Literal["auto", "bubblewrap", "gvisor", "podman", "docker"] = Field(
+        default="auto",
+        description="What contains servers. `auto`: bubblewrap for packages and commands, else an engine; "
+        "Podman or Docker for images. A named runtime is the only one used.",
+    )
+    sandbox_pythons: str = Field(
+        default="all",
+        pattern=f"^({_PYTHONS})$",
+        description="Pythons for packages that do not allow Hallmark's own. `all`: found on PATH and in "
+        "the folders of pyenv and uv; `own`: none; else versions such as `3.12,3.13`. About "
+        "350 MB of cache each.",
+    )

@@ -1,0 +1,136 @@
+"""Light checks: samples of connection stability between two runs (docs/decisions/0014)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from evidence.canonical import Json, sha256
+from evidence.kinds import samples
+from evidence.kinds.samples import Sample
+from evidence.model import Dossier, Record, Server, ServerId, Target
+from evidence.store import Store
+from workers.concurrency import Halt, process_concurrently
+from workers.context import AvailabilitySampler, Context
+from workers.opt_outs import load_opt_outs
+
+JITTER: Final = 0.25
+"""A server comes due up to this share of the interval earlier or later than the others, as its id decides."""
+
+_OVERLAP: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingResult:
+    """What one round of light checks came to."""
+
+    due: int
+    taken: int
+    failed: int
+
+
+async def sample_due_servers(ctx: Context, *, halt: Halt | None = None) -> SamplingResult:
+    """Sample the servers that are due, those that waited longest first, at most `light_batch` of them.
+
+    Only servers of the configured registries are sampled, and none when `light_every` is 0. Samples are kept until
+    every run within their window could read them.
+    """
+    if not ctx.settings.light_every:
+        return SamplingResult(0, 0, 0)
+    now = ctx.clock.now()
+    await asyncio.to_thread(ctx.store.delete_probes, now - samples.WINDOW)
+    registries = [registry.name for registry in await ctx.outside.registries(ctx.settings.registry_names)]
+    waiting = await asyncio.to_thread(_due, ctx, registries, now)
+    feed = iter([waiting[: ctx.settings.light_batch]])
+    sampler = await ctx.outside.sampler()
+    taken: list[Sample] = []
+
+    async def pull() -> Sequence[Server]:
+        return next(feed, ())
+
+    async def take(server: Server) -> tuple[ServerId, Sample | None]:
+        return server.id, await _sample(sampler, server)
+
+    async def write(found: Sequence[tuple[ServerId, Sample | None]]) -> None:
+        await asyncio.to_thread(ctx.store.put_probes, found, ctx.clock.now())
+        taken.extend(sample for _, sample in found if sample is not None)
+
+    await process_concurrently(
+        pull,
+        take,
+        write,
+        lanes=ctx.settings.in_flight,
+        group=ctx.settings.write_batch,
+        halt=halt or Halt(),
+        grace=ctx.settings.stop_grace,
+    )
+    done = SamplingResult(len(waiting), len(taken), sum(bool(sample.failure) for sample in taken))
+    ctx.log.info("light_checks_done", due=done.due, taken=done.taken, failed=done.failed)
+    return done
+
+
+def add_samples(store: Store, earlier: Mapping[ServerId, Dossier], now: datetime) -> Mapping[ServerId, Dossier]:
+    """The earlier dossiers with the samples taken since, as the next record will hold them."""
+    known = {
+        server: record.observed_at
+        for server, dossier in earlier.items()
+        if (record := dossier.records.get(samples.KIND)) is not None
+    }
+    # A visit may have ended after the record of its night was begun; what is told twice counts once.
+    since = max(now - samples.WINDOW, min(known.values(), default=now) - _OVERLAP)
+    between = store.read_samples(list(known), since)
+    return {server: _extended(dossier, between.get(server, ())) for server, dossier in earlier.items()}
+
+
+def read_carried_samples(earlier: Dossier, kind: str) -> Mapping[str, Json]:
+    """The samples of an earlier record for one that a bug of ours keeps from being made; nothing for another kind."""
+    record = earlier.records.get(kind) if kind == samples.KIND else None
+    return samples.write_samples(samples.read_samples(record.observation)) if record else {}
+
+
+async def _sample(sampler: AvailabilitySampler, server: Server) -> Sample | None:
+    """What came of the first remote that opens, as a run looks for it; of none of them, what came of the first."""
+    taken: list[Sample | None] = []
+    for target in server.targets:
+        if target.type.is_remote:
+            taken.append(await sampler.sample(target))
+            if taken[-1] is not None and not taken[-1].failure:
+                return taken[-1]
+    return taken[0]
+
+
+def _extended(dossier: Dossier, taken: Sequence[Sample]) -> Dossier:
+    record = dossier.records.get(samples.KIND)
+    if record is None or not taken:
+        return dossier
+    known = samples.read_samples(record.observation)
+    longer: Record = replace(record, observation=samples.write_samples([*known, *taken]))
+    return replace(dossier, records={**dossier.records, samples.KIND: longer})
+
+
+def _due(ctx: Context, registries: Sequence[str], now: datetime) -> list[Server]:
+    """Active servers that are reached over the network and whose time has come, the longest unseen first."""
+    last, opted_out = ctx.store.read_last_probe_times(), load_opt_outs(ctx.settings, ctx.store)
+    never = now - samples.WINDOW
+    servers = ctx.store.list_active_servers(registries)
+    ready = [
+        server
+        for server in servers
+        if _is_remote(server.targets)
+        and opted_out.why(server) is None
+        and last.get(server.id, never) + _interval(ctx, server.id) <= now
+    ]
+    return sorted(ready, key=lambda server: (last.get(server.id, never), server.id))
+
+
+def _is_remote(targets: Sequence[Target]) -> bool:
+    return bool(targets) and targets[0].type.is_remote
+
+
+def _interval(ctx: Context, server: ServerId) -> timedelta:
+    """The interval of one server, which never changes: no dice, and no hour at which all of them are due."""
+    share = int(sha256(server.encode())[:8], 16) / 0xFFFFFFFF
+    return ctx.settings.light_every * (1 + JITTER * (2 * share - 1))

@@ -1,0 +1,62 @@
+"""What is known of a server before it is looked at, read for many at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evidence.model import Dossier, Run, Server, ServerId, ServerRef
+from evidence.store import Stage
+from workers.context import Context
+from workers.stages import earlier_evidence
+from workers.stages.routing import FIRST_STAGES
+
+
+@dataclass(frozen=True, slots=True)
+class CollectInput:
+    """A server, its registry entries, what earlier runs know of it, and what this run has found of it by now.
+
+    `refs` is None for a server that no registry lists: there is nothing to record of its registration.
+    """
+
+    server: Server
+    refs: tuple[ServerRef, ...] | None
+    earlier: Dossier
+    found: Dossier
+
+
+class CollectInputReader:
+    """Reads the cases of one stage of a run: the expected ones at once, later ones one by one."""
+
+    def __init__(self, ctx: Context, run: Run, stage: Stage) -> None:
+        self._ctx = ctx
+        self._run = run
+        self._reads_found = stage not in FIRST_STAGES and stage is not Stage.COLLECT
+        self._kept: dict[ServerId, CollectInput] = {}
+
+    async def expect(self, servers: Sequence[Server]) -> None:
+        """Read the cases of servers that are asked for soon, and keep each until it is."""
+        self._kept |= await asyncio.to_thread(self.read, servers)
+
+    async def of(self, server: Server) -> CollectInput:
+        """The case of one server."""
+        kept = self._kept.pop(server.id, None)
+        return kept or (await asyncio.to_thread(self.read, [server]))[server.id]
+
+    def read(self, servers: Sequence[Server]) -> Mapping[ServerId, CollectInput]:
+        """The cases of servers by their id."""
+        ctx, run, ids = self._ctx, self._run, [server.id for server in servers]
+        refs = ctx.store.find_refs(ids)
+        earlier = earlier_evidence.read_earlier_evidence(ctx.store, run, ids, ctx.clock.now())
+        dossiers = ctx.store.read_dossiers(run.id, ids) if self._reads_found else ()
+        found = {dossier.server.id: replace(dossier, as_of=ctx.clock.now()) for dossier in dossiers}
+        return {
+            server.id: CollectInput(
+                server,
+                tuple(refs.get(server.id, ())),
+                earlier.get(server.id) or Dossier(server=server, as_of=run.as_of),
+                found.get(server.id) or Dossier(server=server, as_of=ctx.clock.now()),
+            )
+            for server in servers
+        }

@@ -1,0 +1,151 @@
+"""Scorecards as the store keeps them: dossiers in, receipts out, in a thread of their own.
+
+Unchanged evidence under unchanged code costs a look-up: its receipts are those of the earlier night, of another date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+
+from evidence.model import Dossier, Run, ServerId
+from evidence.store import CorruptBlob, Store, StoredScorecard
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
+from scoring.engine.evidence_kinds import kinds_of_rubric
+from scoring.engine.rubric import Rubric
+from scoring.receipt import NotAReceipt, encode_scorecard, replace_evidence_digests, replace_moment
+from scoring.results.scorecard import Scorecard
+from workers.runs import pins
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredBatch:
+    """The receipts of a batch, what was raised for servers that have none, and how many were looked up."""
+
+    cards: Sequence[StoredScorecard]
+    errors: Mapping[ServerId, Exception]
+    looked_up: int
+
+
+def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> ScoredBatch:
+    """The receipts of a run's servers: looked up where nothing that decides them changed, made anew elsewhere.
+
+    A dated rubric is always scored anew. If any rubric fails, the server gets no receipt at all.
+    """
+    known = reuse_scorecards(store, run, servers)
+    made: list[StoredScorecard] = []
+    errors: dict[ServerId, Exception] = {}
+    for names, ids in _still_to_make(known, servers).items():
+        rubrics = [rubric for rubric in catalogue.list_rubrics() if rubric.name in names]
+        is_all = len(rubrics) == len(catalogue.list_rubrics())
+        cards, raised = score_dossiers(store.read_dossiers(run.id, ids), None if is_all else rubrics)
+        made += cards
+        errors |= raised
+    copied = [card for server, found in known.items() if server not in errors for card in found]
+    return ScoredBatch([*made, *copied], errors, len(known))
+
+
+def reuse_scorecards(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
+    """The receipts of an earlier run of the same pins that hold for this one, for each server that has such.
+
+    They are of undated rubrics, of whose kinds none changed; only whole sets of an earlier run count, and only between
+    runs of code that can be named. A receipt that cannot be read is no reason to fail: the server is scored.
+    """
+    if pins.UNKNOWN in {run.pins.get("commit", pins.UNKNOWN), run.pins.get("source", pins.UNKNOWN)}:
+        return {}
+    by_run: dict[str, dict[ServerId, frozenset[str]]] = {}
+    for server, change in store.read_changes(run.id, servers).items():
+        by_run.setdefault(change.run, {})[server] = change.kinds
+    evidence = store.read_digests(run.id, [server for changed in by_run.values() for server in changed])
+    return {
+        server: cards
+        for earlier, changed in by_run.items()
+        for server, found in _by_server(store, earlier, list(changed)).items()
+        if (cards := _copies(found, changed[server], run.as_of, evidence[server]))
+    }
+
+
+def _still_to_make(
+    known: Mapping[ServerId, Sequence[StoredScorecard]], servers: Sequence[ServerId]
+) -> dict[frozenset[str], list[ServerId]]:
+    """The servers by the names of the rubrics of which they have no receipt yet."""
+    every = {rubric.name for rubric in catalogue.list_rubrics()}
+    found: dict[frozenset[str], list[ServerId]] = {}
+    for server in servers:
+        missing = every - {f"{card.rubric}@{card.version}" for card in known.get(server, ())}
+        if missing:
+            found.setdefault(frozenset(missing), []).append(server)
+    return found
+
+
+def _by_server(store: Store, run: str, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
+    found: dict[ServerId, list[StoredScorecard]] = {}
+    try:
+        for card in store.read_scorecards(run, servers=servers):
+            found.setdefault(card.server, []).append(card)
+    except CorruptBlob:
+        return {}
+    return found
+
+
+def _copies(
+    cards: Sequence[StoredScorecard], changed: frozenset[str], as_of: datetime, evidence: Mapping[str, str]
+) -> list[StoredScorecard]:
+    """Those of a whole set that still hold, as of another moment and of other evidence; none when it is not whole."""
+    rubrics = {(rubric.id, rubric.version): rubric for rubric in catalogue.list_rubrics()}
+    if {(card.rubric, card.version) for card in cards} != rubrics.keys():
+        return []
+    still = {name for name, rubric in rubrics.items() if not rubric.dated and not kinds_of_rubric(rubric) & changed}
+    try:
+        return [
+            replace(card, body=replace_evidence_digests(replace_moment(card.body, as_of), evidence))
+            for card in cards
+            if (card.rubric, card.version) in still
+        ]
+    except NotAReceipt:
+        return []
+
+
+def score_dossiers(
+    dossiers: Sequence[Dossier], rubrics: Sequence[Rubric] | None = None
+) -> tuple[list[StoredScorecard], Mapping[ServerId, Exception]]:
+    """The receipts of all rubrics (or some) for every dossier, and what was raised for those that have none.
+
+    A future holds what a rule raised, so no handler is needed: one rule's bug must neither be swallowed nor
+    stop the other servers, and a server with a failing rule gets no receipt at all.
+    """
+    judge = score_dossier if rubrics is None else partial(score_dossier, rubrics=rubrics)
+    with ThreadPoolExecutor(1, thread_name_prefix="score") as thread:
+        futures = {dossier.server.id: thread.submit(judge, dossier) for dossier in dossiers}
+    errors = {server: error for server, future in futures.items() if (error := _raised(future)) is not None}
+    cards = [card for server, future in futures.items() if server not in errors for card in future.result()]
+    return cards, errors
+
+
+def score_dossier(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredScorecard]:
+    """One dossier's receipts, one per version of each rubric, or of some."""
+    assessment = assess_dossier(dossier, rubrics)
+    return [_stored(rubric.score(assessment)) for rubric in rubrics or catalogue.list_rubrics()]
+
+
+def _stored(card: Scorecard) -> StoredScorecard:
+    return StoredScorecard(
+        server=card.server,
+        rubric=card.rubric,
+        version=card.version,
+        score=card.score if isinstance(card.score, Decimal) else None,
+        grade=card.grade,
+        body=encode_scorecard(card),
+    )
+
+
+def _raised(future: Future[list[StoredScorecard]]) -> Exception | None:
+    error = future.exception()
+    if error is not None and not isinstance(error, Exception):
+        raise error
+    return error

@@ -1,0 +1,272 @@
+"""The real outside world: the guarded network, the registries and the collectors, wired from Settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import timedelta
+from functools import cached_property
+from typing import Final
+
+import httpx
+
+from crawler.budgeted_collector import BudgetedCollector
+from crawler.collector import Collector, Follower
+from crawler.collectors.interop.collector import InteropCollector
+from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
+from crawler.collectors.protocol.probes.probe import ProbeDependencies
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.samples.availability_sample import AvailabilitySampler
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from crawler.collectors.repository import TokenBudgets
+from crawler.http.adapters import GuardedTransport
+from crawler.http.address_guard import AddressGuard
+from crawler.http.connection import Limits
+from crawler.http.credentials import Credentials, read_credentials
+from crawler.http.deadlines import pause_deadline
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
+from crawler.http.request_budgets import LocalRequestLedger
+from crawler.launcher import LaunchedServer, Launcher
+from crawler.registries.registry import Registry
+from crawler.registries.sources import Source, build_registries
+from crawler.sandbox import InstalledTree, Sandbox, open_sandbox
+from crawler.sandbox.box_slots import count_box_slots
+from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS, AllowedEndpoints
+from evidence.kinds.traits import schemas
+from evidence.model import Absent, Reason, Target
+from workers.clock import Clock
+from workers.log import get_log
+from workers.runs.pins import PinnedCollector, VersionedCollector
+from workers.settings.environment import (
+    RegistrySetting,
+    Settings,
+    read_code_version,
+    read_environment_variable,
+    read_tool_environment,
+)
+from workers.wiring.package_cache import evict_unused_packages
+from workers.wiring.project_collectors import ProjectCollectors
+from workers.wiring.request_budgets import build_request_budgets
+
+# A catalogue in one file is larger than any answer of a server may be.
+_CATALOGUE: Final = {"wire_bytes": 16 * 1024 * 1024, "body_bytes": 32 * 1024 * 1024}
+_WEEK: Final = timedelta(days=7)
+
+
+class NetworkWiring:
+    """Builds on first use and keeps what it built until `close`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        *,
+        courtesy: HostRateLimiter | None = None,
+        budgets: TokenBudgets | None = None,
+        spread: bool = False,
+        doors: AllowedEndpoints = NO_ENDPOINTS,
+    ) -> None:
+        self._settings = settings
+        self._doors = doors
+        self._clock = clock
+        self._spread = spread
+        self._budgets = budgets
+        self._courtesy = courtesy or HostRateLimiter(
+            gap=settings.host_gap,
+            tick=clock.monotonic,
+            budgets=build_request_budgets(settings, LocalRequestLedger(), clock.now),
+        )
+        self._built = AsyncExitStack()
+        self._engine: HttpEngine | None = None
+        self._collectors: tuple[Collector, ...] | None = None
+
+    @property
+    def versions(self) -> Sequence[VersionedCollector]:
+        """Names and versions of the collectors."""
+        protocol = PinnedCollector(ProtocolCollector.name, ProtocolCollector.version)
+        interop = PinnedCollector(InteropCollector.name, InteropCollector.version)
+        met = (interop,) if self._meets_the_client else ()
+        return (protocol, *met, *self._further.versions)
+
+    async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
+        """One registry per source: those of the settings by their name, others as they are written."""
+        named = {known.name: known for known in self._settings.registries if isinstance(known, RegistrySetting)}
+        wanted = [_source(named[source]) if source in named else source for source in sources]
+        # A transport of its own per walk: it keeps connections until it is closed. The operator named the registry, so
+        # it may be on a private network; the servers that it names may not.
+        transport = GuardedTransport(
+            self._wire(), guard=AddressGuard(allow_private=True), limits=replace(_limits(self._settings), **_CATALOGUE)
+        )
+        client = await self._built.enter_async_context(httpx.AsyncClient(transport=transport, trust_env=False))
+        return build_registries(wanted, client, clock=self._clock.wall)
+
+    async def collectors(self) -> Sequence[Collector]:
+        """The collectors, in the order in which they run."""
+        if self._collectors is None:
+            launcher = await self._launcher()  # one for all, since it holds the slots of the sandbox
+            interop = [self._counted(self._interop(launcher))] if self._meets_the_client else []
+            self._collectors = (self._counted(self._protocol(launcher)), *interop, *self._further.collectors)
+        return self._collectors
+
+    async def retest_collector(self, chosen: QuestionSelection) -> Collector:
+        """The collector of conversations as a re-test sends it."""
+        return self._counted(self._protocol(await self._launcher(), chosen))
+
+    async def followers(self) -> Sequence[Follower]:
+        """The followers, in the order in which they run."""
+        return self._further.followers
+
+    async def sampler(self) -> AvailabilitySampler:
+        """Takes samples of remotes between two runs."""
+        means = ProbeDependencies(
+            courtesy=self._courtesy,
+            clock=self._clock.now,
+            limits=_probe_limits(self._settings),
+            client_version=read_code_version(),
+        )
+        return AvailabilitySampler(self._wire(), means)
+
+    async def close(self) -> None:
+        """Close connections and the sandbox."""
+        await self._built.aclose()
+
+    def _counted(self, collector: Collector) -> Collector:
+        """A collector that visits servers, within the budgets of their requests."""
+        budgets = self._courtesy.budgets
+        return collector if budgets is None else BudgetedCollector(collector, budgets, self._clock.now, schemas())
+
+    def _protocol(self, launcher: Launcher | None, chosen: QuestionSelection | None = None) -> ProtocolCollector:
+        return ProtocolCollector(
+            self._wire(),
+            launcher,
+            self._courtesy,
+            self._clock.now,
+            _probe_limits(self._settings),
+            client_version=read_code_version(),
+            depth=self._settings.depth,
+            spread=self._spread,
+            policy=CallPolicy(self._settings.trials),
+            credentials=_credentials(self._settings),
+            opted_out=self._settings.trials_opt_out,
+            listen=self._settings.listen,
+            chosen=chosen,
+        )
+
+    @property
+    def _meets_the_client(self) -> bool:
+        """Whether the official client is sent to servers in runs of these settings."""
+        asked = self._settings.interop
+        return asked == "weekly" or (asked == "full" and self._settings.depth == "full")
+
+    def _interop(self, launcher: Launcher | None) -> InteropCollector:
+        return InteropCollector(
+            self._wire(),
+            launcher,
+            self._courtesy,
+            self._clock.now,
+            user_agent=self._settings.user_agent,
+            gap=self._settings.host_gap,
+            every=_WEEK if self._settings.interop == "weekly" and self._settings.depth != "full" else timedelta(0),
+        )
+
+    @cached_property
+    def _further(self) -> ProjectCollectors:
+        # The workers of a fleet have a mirror, or would ask for every server of a registry.
+        further = ProjectCollectors(
+            self._settings,
+            self._clock,
+            self._wire(),
+            self._packages,
+            asks_osv=not self._spread,
+            budgets=self._budgets,
+        )
+        self._built.push_async_callback(further.close)
+        return further
+
+    def _wire(self) -> HttpEngine:
+        if self._engine is None:
+            self._engine = HttpEngine(
+                user_agent=self._settings.user_agent,
+                guard=AddressGuard(allow_private=self._settings.allow_private),
+                limits=_limits(self._settings),
+            )
+        return self._engine
+
+    @cached_property
+    def _packages(self) -> _Packages:
+        return _Packages(self._settings, self._clock, self._doors)
+
+    async def _launcher(self) -> Launcher | None:
+        return self._packages
+
+
+class _Packages:
+    """Starts packages in a sandbox that is opened, and built if need be, for the first of them."""
+
+    def __init__(self, settings: Settings, clock: Clock, doors: AllowedEndpoints) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._doors = doors
+        self._opening = asyncio.Lock()
+        self._sandbox: Sandbox | Absent | None = None
+
+    async def launch(self, target: Target) -> LaunchedServer | Absent:
+        """Start a target; Absent says why it could not be started. Installing has limits of its own."""
+        with pause_deadline():
+            sandbox = await self._opened()
+            return sandbox if isinstance(sandbox, Absent) else await sandbox.launch(target)
+
+    async def installed(self, target: Target) -> InstalledTree | Absent:
+        """What a package is installed with; Absent says why it could not be installed."""
+        with pause_deadline():
+            sandbox = await self._opened()
+            return sandbox if isinstance(sandbox, Absent) else await sandbox.installed(target)
+
+    async def _opened(self) -> Sandbox | Absent:
+        async with self._opening:
+            if self._sandbox is None:
+                self._sandbox = await self._open()
+        return self._sandbox
+
+    async def _open(self) -> Sandbox | Absent:
+        if self._settings.sandbox == "off":
+            return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
+        await evict_unused_packages(self._settings, self._clock)
+        return await open_sandbox(
+            self._settings.cache,
+            environ=read_tool_environment(),
+            now=self._clock.wall,
+            slots=count_box_slots(self._settings.sandbox_slots, self._settings.sandbox_memory),
+            runtime=self._settings.sandbox_runtime,
+            python=self._settings.sandbox_pythons,
+            doors=self._doors,
+            guard=AddressGuard(allow_private=self._settings.allow_private),
+            progress=lambda step: get_log().info("sandbox_building", step=step),
+        )
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        connect=settings.connect_timeout,
+        first_byte=settings.first_byte_timeout,
+        between_bytes=settings.read_timeout,
+        total=settings.server_timeout,
+    )
+
+
+def _probe_limits(settings: Settings) -> ProbeLimits:
+    return ProbeLimits(total=settings.server_timeout, retry_pause=settings.retry_pause)
+
+
+def _credentials(settings: Settings) -> Credentials:
+    if settings.credentials is None:
+        return Credentials()
+    return read_credentials(settings.credentials, read_environment_variable)
+
+
+def _source(setting: RegistrySetting) -> Source:
+    headers: Mapping[str, str] = {name: value.get_secret_value() for name, value in setting.headers.items()}
+    return Source(setting.url, name=setting.name, headers=headers)

@@ -1,0 +1,197 @@
+"""What is looked at besides the server itself, wired from Settings: package, repository, source, advisories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+import httpx
+
+from crawler.advisories.http_client import API_LIMITS, AdvisoryClient
+from crawler.advisories.mirror import Mirror
+from crawler.advisories.osv_api import OsvApi
+from crawler.advisories.version_order import OsvOrder
+from crawler.collector import Collector, Follower
+from crawler.collectors.advisories import AdvisoriesCollector
+from crawler.collectors.package import ConfiguredIndexes, PackageCollector
+from crawler.collectors.repository import GitHub, RepositoryCollector, TokenBudgets
+from crawler.collectors.source import ReaderPool, SourceCollector
+from crawler.collectors.source.interfaces import InstallationSource
+from crawler.http.adapters import GuardedTransport
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from evidence.derive.secrets.gitleaks_rules import RulesInvalid, load_rules
+from evidence.derive.secrets.rules import RuleSet, build_own_rules, rules_digest
+from workers.clock import Clock
+from workers.runs.pins import PinnedCollector, VersionedCollector
+from workers.settings.environment import ALL_SOURCES, InvalidSetting, Settings, read_tool_environment
+from workers.settings.salt import read_secret_salt
+
+T = TypeVar("T", Collector, Follower)
+
+
+@dataclass(frozen=True, slots=True)
+class Registration(Generic[T]):
+    """A source of evidence that runs when HALLMARK_SOURCES names it: its pins, and how it is built."""
+
+    name: str
+    version: int
+    build: Callable[[ProjectCollectors], T]
+
+
+class ProjectCollectors:
+    """Builds the sources that the settings ask for, on first use, and keeps them until `close`.
+
+    `installs` tells what an installed package consists of. `asks_osv`: while there is no mirror of advisories, OSV's
+    API is asked, which is meant for few servers. `budgets` keeps those of GitHub's tokens when others use them too.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        engine: HttpEngine,
+        installs: InstallationSource,
+        *,
+        asks_osv: bool,
+        budgets: TokenBudgets | None = None,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._engine = engine
+        self._installs = installs
+        self._asks_osv = asks_osv
+        self._budgets = budgets
+        self._built = AsyncExitStack()
+        self._wanted = _wanted(settings.sources)
+
+    @property
+    def versions(self) -> Sequence[VersionedCollector]:
+        """Names and versions of the sources, known without building them."""
+        known = [PinnedCollector(one.name, one.version) for one in COLLECTORS]
+        known += [PinnedCollector(one.name, one.version) for one in FOLLOWERS]
+        return tuple(one for one in known if self._wants(one.name))
+
+    @cached_property
+    def collectors(self) -> Sequence[Collector]:
+        """The collectors, in the order in which they run."""
+        return [one.build(self) for one in COLLECTORS if self._wants(one.name)]
+
+    @cached_property
+    def followers(self) -> Sequence[Follower]:
+        """The followers, in the order in which they run."""
+        return [one.build(self) for one in FOLLOWERS if self._wants(one.name)]
+
+    async def close(self) -> None:
+        """Close connections and threads."""
+        await self._built.aclose()
+
+    def _wants(self, name: str) -> bool:
+        return name in self._wanted
+
+    @cached_property
+    def _indexes(self) -> ConfiguredIndexes:
+        return ConfiguredIndexes(read_tool_environment())
+
+    @cached_property
+    def package(self) -> PackageCollector:
+        """Asks the user's package indexes; the source collector uses it too."""
+        template = self._settings.npm_downloads
+        return PackageCollector(
+            self._engine,
+            self._indexes,
+            self._clock.now,
+            downloads={"npm": template} if template else None,
+        )
+
+    @cached_property
+    def _github(self) -> GitHub:
+        tokens = [token.get_secret_value() for token in self._settings.github_tokens]
+        github = GitHub(
+            self._settings.github_api,
+            tokens,
+            now=self._clock.now,
+            user_agent=self._settings.user_agent,
+            budgets=self._budgets,
+        )
+        self._built.callback(github.close)
+        return github
+
+    def repository(self) -> RepositoryCollector:
+        """Asks GitHub about the repository of a server."""
+        return RepositoryCollector(self._github, self._clock.now)
+
+    def source(self) -> SourceCollector:
+        """Reads the source of a server."""
+        text, rules = _secret_rules(self._settings.secret_rules)
+        salt = read_secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
+        readers = ReaderPool(salt=salt, rules=text)
+        self._built.push_async_callback(readers.close)
+        github = self._github if self._wants(RepositoryCollector.name) else None
+        return SourceCollector(
+            self._engine,
+            readers,
+            self.package,
+            self._indexes,
+            self._clock.now,
+            rules=rules_digest(rules),
+            tarballs=github,
+            boms=github,
+            installs=self._installs,
+        )
+
+    def advisories(self) -> AdvisoriesCollector:
+        """Compares what a server is built from with published advisories."""
+        return AdvisoriesCollector(
+            Mirror(self._settings.advisories_file),
+            self._osv() if self._asks_osv and self._settings.osv_api else None,
+            OsvOrder(),
+            self._clock.now,
+            stale_after=self._settings.advisories_stale_after,
+        )
+
+    def _osv(self) -> OsvApi:
+        # The operator named the address, so it may be on a private network.
+        transport = GuardedTransport(self._engine, guard=AddressGuard(allow_private=True), limits=API_LIMITS)
+        client = httpx.AsyncClient(transport=transport, trust_env=False)
+        self._built.push_async_callback(client.aclose)
+        return OsvApi(AdvisoryClient(client, what="the API of OSV"), self._settings.osv_api)
+
+
+COLLECTORS: Final[tuple[Registration[Collector], ...]] = (
+    Registration(PackageCollector.name, PackageCollector.version, lambda further: further.package),
+)
+"""The collectors beside the protocol's, one line each, in the order in which they run."""
+
+FOLLOWERS: Final[tuple[Registration[Follower], ...]] = (
+    Registration(RepositoryCollector.name, RepositoryCollector.version, ProjectCollectors.repository),
+    Registration(SourceCollector.name, SourceCollector.version, ProjectCollectors.source),
+    Registration(AdvisoriesCollector.name, AdvisoriesCollector.version, ProjectCollectors.advisories),
+)
+"""The followers, one line each, in the order in which they run."""
+
+
+def _wanted(asked: Sequence[str]) -> frozenset[str]:
+    """The names of the sources that the settings ask for; raise SettingUnfit for one that does not exist."""
+    known = frozenset(one.name for one in COLLECTORS) | frozenset(one.name for one in FOLLOWERS)
+    unknown = sorted(set(asked) - known - {ALL_SOURCES})
+    if unknown:
+        raise InvalidSetting(
+            f"HALLMARK_SOURCES: expected some of {', '.join(sorted(known))} or all, found {unknown[0]!r}"
+        )
+    return known if ALL_SOURCES in asked else frozenset(asked)
+
+
+def _secret_rules(path: Path | None) -> tuple[str, RuleSet]:
+    """The text of the operator's rule file and its rules, else no text and our own."""
+    if path is None:
+        return "", build_own_rules()
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, load_rules(text)
+    except (RulesInvalid, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"HALLMARK_SECRET_RULES: {path} is no rule file in gitleaks' format: {error}") from error
