@@ -12,13 +12,14 @@ from typing import Final
 
 from scoring import rule_examples
 from scoring.engine import catalogue
-from scoring.engine.rubric import Check, Component, Criterion, Dimension, Rubric
+from scoring.engine.rubric import Check, Criterion, Dimension, Rubric
 from scoring.engine.rule import Rule
 from scoring.remedy import FixGain, FixLocation, FixPlan, Remedy
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
 
 _CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
+_COMPUTED: Final = "computed by the methodology"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +173,10 @@ def _parts(rubric: Rubric) -> dict[str, Explanation]:
         for component in dimension.components:
             name = f"{dimension.name}.{component.name}"
             weight = f"It is {component.weight / whole:.0%} of the dimension {dimension.name} when all is measured."
-            asked = Section("Rules", tuple(_check(check) for check in component.checks) or (_awaits(component),))
+            asked = Section("Rules", tuple(_check(check) for check in component.checks) or (_COMPUTED,))
             title = f"{name}, component of {rubric.name}: {component.title}"
             found[name.casefold()] = Explanation(title, weight, (asked,))
     return found
-
-
-def _awaits(component: Component) -> str:
-    return f"awaits {component.awaits} evidence" if component.awaits else "computed by the methodology"
 
 
 def _formula(rubric: Rubric) -> str:
@@ -268,7 +265,7 @@ def _dimension_heading(part: Dimension) -> str:
 def _dimension_parts(part: Dimension) -> Iterator[str]:
     for component in part.components:
         checks = "; ".join(_check(check) for check in component.checks)
-        yield f"{component.title}: {checks or _awaits(component)}"
+        yield f"{component.title}: {checks or _COMPUTED}"
 
 
 def _check(check: Check) -> str:

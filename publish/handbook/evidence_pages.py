@@ -1,4 +1,4 @@
-"""The handbook's pages about evidence: one per kind, from its module, with what is asked of it and who waits for it."""
+"""Handbook pages about evidence: one page per kind with the text of its module and the rules that read it."""
 
 from __future__ import annotations
 
@@ -44,19 +44,6 @@ def list_kinds() -> list[EvidenceKind]:
     return sorted(found, key=lambda kind: kind.name)
 
 
-def find_awaited_kinds() -> dict[str, list[str]]:
-    """Kinds that nobody collects yet, each with the parts of rubrics that wait for it."""
-    known = {kind.name for kind in list_kinds()}
-    waiting: dict[str, list[str]] = {}
-    for rubric in catalogue.list_rubrics():
-        for dimension in rubric.dimensions:
-            for component in dimension.components:
-                if component.awaits and component.awaits not in known:
-                    place = f"[{rubric.name}](../rubrics/{rubric.id}.md): {dimension.title}, {component.title}"
-                    waiting.setdefault(component.awaits, []).append(place)
-    return dict(sorted(waiting.items()))
-
-
 def _index(known: list[EvidenceKind]) -> Iterator[str]:
     yield from ("# Evidence", "")
     yield "What is recorded of a server, one record per kind and run: a payload, or the reason why there is none."
@@ -64,10 +51,6 @@ def _index(known: list[EvidenceKind]) -> Iterator[str]:
     yield from ("", "| kind | schema | what it holds | rules |", "|---|---|---|---|")
     for kind in known:
         yield f"| [`{kind.name}`]({kind.name}.md) | {kind.schema} | {kind.summary} | {len(_rules(kind.name))} |"
-    if waiting := find_awaited_kinds():
-        yield from ("", "## Not collected yet", "")
-        yield from ("What these parts would measure is `NotMeasured`, never zero.", "")
-        yield from (f"- `{name}`, awaited by {'; '.join(places)}" for name, places in waiting.items())
 
 
 def _page(kind: EvidenceKind) -> Iterator[str]:

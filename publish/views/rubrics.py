@@ -106,14 +106,12 @@ def _dimensions(rubric: Rubric) -> Iterator[str]:
 def _checks(component: Component) -> str:
     uneven = len({check.weight for check in component.checks}) > 1
     checks = (_asked(check) + (f" ×{check.weight}" if uneven else "") for check in component.checks)
-    if component.checks:
-        return "; ".join(checks)
-    return f"awaits `{component.awaits}` evidence, not measured yet" if component.awaits else "computed"
+    return "; ".join(checks) or "computed"
 
 
 def _asked(check: Check) -> str:
     """The rules of a check, and what is looked at when they have nothing to look at."""
-    asked = " + ".join(_named(part) for part in check.criteria) + (" (beside others)" if check.beside else "")
+    asked = " + ".join(_named(part) for part in check.criteria) + (" (beside others)" if check.supplementary else "")
     if check.otherwise is None:
         return asked
     same = [part.rule for part in check.criteria] == [part.rule for part in check.otherwise.criteria]

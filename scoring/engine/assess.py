@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Final, Self
+from functools import cache
+from typing import Final
 
 from evidence.kinds import listing, source
 from evidence.kinds.exchanges import Exchange
@@ -16,6 +16,7 @@ from scoring.engine.rubric import Rubric
 from scoring.engine.rule import Answer, Rule
 from scoring.engine.walk import Pages, Walk
 from scoring.results.outcome import (
+    WHOLE_SHARE,
     Finding,
     Inapplicable,
     Measured,
@@ -31,43 +32,54 @@ from scoring.scopes.conversation import Conversation
 from scoring.scopes.server_access import Access
 from scoring.text import evidence_path
 
-_SEEN: Final = NotMeasured("not_needed", "what the source would stand in for is there")
+_NOT_NEEDED: Final = NotMeasured("not_needed", "what the source would stand in for is there")
 
-_NARROWED: Final = frozenset({Access, Conversation})
-"""Scopes of which a rule judges only what was said under the revisions of its checks."""
+_LIMITED_TO_REVISIONS: Final = frozenset({Access, Conversation})
+"""Scopes of which a rule judges only the exchanges under the protocol revisions of its checks."""
 
 
 def assess_dossier(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessment:
-    """Ask everything that the rubrics (by default all of the catalogue) cite.
+    """Ask every question that the rubrics (by default all of the catalogue) cite.
 
-    A rule that raises stops the whole assessment, with the rule and the server named in a note: a partial score
+    An exception of a rule stops the whole assessment and gets a note with the rule and the server: a partial score
     must never be published.
     """
-    walks = _walks(dossier)
+    walks = _build_walks(dossier)
     questions = catalogue.list_questions() if rubrics is None else catalogue.list_cited_questions(rubrics)
-    known, seen = rule.discover_rules(), _Seen(dossier)
+    known = rule.discover_rules()
     outcomes: dict[Question, Outcome] = {}
-    with _Blame(dossier) as blame:
-        for question in questions:
-            walk = walks[question.pages]
-            shared = question.pages is not Pages.ALL and walk is walks[Pages.ALL]
-            outcome = outcomes.get(question.over_all_pages) if shared else None
-            if outcome is None:
-                declared = known[question.rule]
-                content, blame.rule = seen[declared.reads], question.rule
-                if question.pages is Pages.SOURCE:
-                    content = _in_source(declared, walk, content, seen[source.KIND])
-                outcome = content if isinstance(content, NotMeasured) else _ask(declared, question, walk, content)
-            outcomes[question] = outcome
+
+    @cache
+    def read_evidence(kind: str) -> Observed | NotMeasured:
+        content = dossier.read(kind)
+        return NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else content
+
+    def answer_question(question: Question) -> Outcome:
+        walk, declared = walks[question.pages], known[question.rule]
+        content = read_evidence(declared.reads)
+        if question.pages is Pages.SOURCE:
+            content = _select_source(declared, walk, content, read_evidence(source.KIND))
+        return content if isinstance(content, NotMeasured) else _ask(declared, question, walk, content)
+
+    for question in questions:
+        is_shared = question.pages is not Pages.ALL and walks[question.pages] is walks[Pages.ALL]
+        outcome = outcomes.get(question.over_all_pages) if is_shared else None
+        try:
+            outcomes[question] = outcome or answer_question(question)
+        except Exception as error:
+            error.add_note(
+                f"raised by rule {question.rule} while assessing server {dossier.server.id}; no score was made"
+            )
+            raise
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.pinned_versions()))
 
 
 def ask_rule(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:
-    """The findings of one rule about one thing; raise Inapplicable or Undecided when it does not judge it."""
+    """The findings of one rule about one thing; raise Inapplicable or Undecided as the rule does."""
     return tuple(_finding(declared, thing, answer, evidence) for answer in declared(thing, **params))
 
 
-def _walks(dossier: Dossier) -> dict[Pages, Walk]:
+def _build_walks(dossier: Dossier) -> dict[Pages, Walk]:
     whole = Walk(dossier)
     return {
         Pages.ALL: whole,
@@ -77,25 +89,12 @@ def _walks(dossier: Dossier) -> dict[Pages, Walk]:
     }
 
 
-class _Seen(dict[str, Observed | NotMeasured]):
-    """What there is of each kind of evidence in a dossier, read when first asked for."""
-
-    def __init__(self, dossier: Dossier) -> None:
-        super().__init__()
-        self._dossier = dossier
-
-    def __missing__(self, kind: str) -> Observed | NotMeasured:
-        content = self._dossier.read(kind)
-        found = NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else content
-        return self.setdefault(kind, found)
-
-
-def _in_source(
+def _select_source(
     declared: Rule, walk: Walk, content: Observed | NotMeasured, files: Observed | NotMeasured
 ) -> Observed | NotMeasured:
-    """The source where other evidence is missing; one in which no tool can be read tells nothing of tools."""
+    """The source in place of missing evidence; a source without readable tools cannot replace the listing."""
     if isinstance(content, Observed):
-        return _SEEN
+        return _NOT_NEEDED
     if isinstance(files, Observed) and declared.reads == listing.KIND and not walk.tools:
         return NotMeasured("nothing_to_check", "no tool could be read in the source")
     return files
@@ -103,13 +102,10 @@ def _in_source(
 
 def _ask(declared: Rule, question: Question, walk: Walk, content: Observed) -> Measured:
     judge, params, digest = declared.judge, dict(question.params), content.digest
-    if (
-        declared.checks
-        and declared.reads == listing.KIND
-        and revision.is_other_revision(declared, params, walk.listing)
-    ):
+    of_listing = bool(declared.checks) and declared.reads == listing.KIND
+    if of_listing and revision.is_other_revision(declared, params, walk.listing):
         return Measured(0)
-    things = walk.of(declared.scope)
+    things = walk.list_things(declared.scope)
     if declared.checks or declared.unjudged:
         return _decide(declared, things, params, digest, walk.skipped(declared.scope))
     findings = tuple(_finding(declared, thing, answer, digest) for thing in things for answer in judge(thing, **params))
@@ -123,58 +119,39 @@ def _decide(
     digest: str,
     skipped: tuple[Skipped, ...],
 ) -> Measured:
-    """Like `_ask`, for a rule that may leave a thing unjudged: then it does not count as checked."""
+    """Like `_ask`, for rules that may leave things unjudged; unjudged things do not count as checked."""
     checked, findings, undecided = 0, list[Finding](), list(skipped)
-    judge = declared if declared.scope in _NARROWED else declared.judge
+    judge = declared if declared.scope in _LIMITED_TO_REVISIONS else declared.judge
     for thing in things:
         try:
             findings += [_finding(declared, thing, answer, digest) for answer in judge(thing, **params)]
         except Inapplicable:
             continue
-        except Undecided as why:
-            undecided.append(Skipped(thing.at, str(why)))
+        except Undecided as reason:
+            undecided.append(Skipped(thing.at, str(reason)))
             continue
         checked += 1
     return Measured(checked, tuple(findings), tuple(undecided))
 
 
 def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
-    if isinstance(answer, str):
-        return Finding(declared.id, thing.at, evidence_path.make_visible(answer), evidence, thing.position)
-    if isinstance(answer, Tolerated):
-        return replace(_finding(declared, thing, (answer.at, answer.message), evidence), tolerated=True)
-    if isinstance(answer, PartialFailure):
-        at = evidence_path.join_segments(
-            thing.at, *(evidence_path.escape_segment(part[: evidence_path.MAX_SEGMENT]) for part in answer.at)
-        )
-        message = evidence_path.make_visible(answer.message)
-        return Finding(declared.id, at, message, evidence, thing.position, share=answer.share)
-    where, message = answer
-    if isinstance(where, Scope):
-        return Finding(declared.id, where.at, evidence_path.make_visible(message), evidence, where.position)
-    if isinstance(where, Exchange):
-        return Finding(declared.id, where.at, evidence_path.make_visible(message), evidence, thing.position)
-    at = (
-        evidence_path.join_segments(thing.at, evidence_path.escape_segment(where[: evidence_path.MAX_SEGMENT]))
-        if where
-        else thing.at
-    )
-    return Finding(declared.id, at, evidence_path.make_visible(message), evidence, thing.position)
+    at, position, share = thing.at, thing.position, WHOLE_SHARE
+    match answer:
+        case Tolerated(message, place):
+            return replace(_finding(declared, thing, (place, message), evidence), tolerated=True)
+        case PartialFailure(message, share, parts):
+            at = _extend_path(thing.at, parts)
+        case (Scope() as part, message):
+            at, position = part.at, part.position
+        case (Exchange() as exchange, message):
+            at = exchange.at
+        case (str(suffix), message):
+            at = _extend_path(thing.at, (suffix,))
+        case str(message):
+            pass
+    return Finding(declared.id, at, evidence_path.make_visible(message), evidence, position, share=share)
 
 
-class _Blame:
-    """Names the rule at work and the server on any error that passes, and lets it pass."""
-
-    def __init__(self, dossier: Dossier) -> None:
-        self._dossier = dossier
-        self.rule = ""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if error is not None:
-            server = self._dossier.server.id
-            error.add_note(f"raised by rule {self.rule} while assessing server {server}; no score was made")
+def _extend_path(at: str, parts: tuple[str, ...]) -> str:
+    segments = (evidence_path.escape_segment(part[: evidence_path.MAX_SEGMENT]) for part in parts)
+    return evidence_path.join_segments(at, *segments)

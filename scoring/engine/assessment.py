@@ -1,4 +1,4 @@
-"""What the rules answered about one dossier: the input of every rubric."""
+"""Outcomes of all questions about one dossier: the input of every rubric."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scoring.results.outcome import Outcome
 
 @dataclass(frozen=True)
 class Question:
-    """A rule with every parameter set, over all pages or the first page of each list."""
+    """A rule with a value for every parameter, and the pages that it judges."""
 
     rule: str
     params: tuple[tuple[str, ParamValue], ...] = ()
@@ -24,7 +24,6 @@ class Question:
 
     @cached_property
     def over_all_pages(self) -> Question:
-        """The same question over all pages."""
         return Question(self.rule, self.params)
 
     @cached_property
@@ -32,7 +31,7 @@ class Question:
         return hash((self.rule, self.params, self.pages.value))
 
     def __hash__(self) -> int:
-        return self._hash  # asked for several times a server, and an enum's own hash is slow
+        return self._hash  # computed several times for each server, and the hash of an enum is slow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,28 +45,26 @@ class Assessment:
 
     @property
     def server(self) -> ServerId:
-        """Id of the server that was assessed."""
         return self.dossier.server.id
 
     @property
     def as_of(self) -> datetime:
-        """The moment the evidence stands for."""
         return self.dossier.as_of
 
     @property
     def evidence(self) -> dict[str, str]:
-        """Digest of the content of every kind in the dossier, absences included."""
+        """Digest of the content of every kind in the dossier, also of absent content."""
         return {kind: record.digest for kind, record in sorted(self.dossier.records.items())}
 
     @property
     def tools_in_source(self) -> bool:
-        """Whether tools are judged as the source shows them, because nothing was listed."""
+        """Whether tools are judged from the source because there is no listing."""
         walk = self.walks[Pages.SOURCE]
         return bool(walk.absent(listing.KIND)) and not walk.absent(source.KIND) and bool(walk.tools)
 
     def outcome(self, question: Question) -> Outcome:
-        """The answer to a question that was asked; raise LookupError for one that was not."""
+        """The outcome of a question; raise LookupError when the question was not asked."""
         outcome = self.outcomes.get(question)
         if outcome is None:
-            raise LookupError(f"{question} was not asked; assess() asks what the catalogue's rubrics cite")
+            raise LookupError(f"{question} was not asked; assess_dossier() asks what the catalogue's rubrics cite")
         return outcome

@@ -1,4 +1,4 @@
-"""Everything there is: all rules, all rubrics, their versions and fingerprints."""
+"""Finds all rules and rubrics and pins their versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def list_rules() -> tuple[Rule, ...]:
 
 
 def get_rule(rule_id: str) -> Rule:
-    """A rule by id; LookupError says how to find the ids."""
+    """A rule by id; the LookupError for an unknown id says how to list the ids."""
     found = discover_rules().get(rule_id)
     if found is None:
         raise LookupError(f"no rule {rule_id!r}; `hallmark explain` without an id lists them")
@@ -38,7 +38,7 @@ def list_rubrics() -> tuple[Rubric, ...]:
 
 
 def get_rubric(name: str, version: int | None = None) -> Rubric:
-    """A rubric by id (newest version unless given) or by name such as `lint@1`; LookupError names what there is."""
+    """A rubric by id (newest version unless given) or by name such as `lint@1`; the LookupError lists the names."""
     wanted, _, suffix = name.partition("@")
     if suffix.isdecimal() and version is None:
         version = int(suffix)
@@ -50,20 +50,19 @@ def get_rubric(name: str, version: int | None = None) -> Rubric:
 
 
 def list_cited_questions(cited_by: Iterable[Rubric]) -> tuple[Question, ...]:
-    """The distinct questions that some rubrics cite, those over all pages first so that answers can be shared."""
+    """The distinct questions of some rubrics, questions over all pages first so that their outcomes can be shared."""
     distinct = dict.fromkeys(criterion.question for rubric in cited_by for criterion in rubric.criteria)
     return tuple(sorted(distinct, key=lambda question: (question.pages, question.rule, question.params)))
 
 
 @cache
 def list_questions() -> tuple[Question, ...]:
-    """The distinct questions that all rubrics cite."""
     return list_cited_questions(list_rubrics())
 
 
 @cache
 def compute_ruleset_fingerprint() -> str:
-    """Sixteen hexadecimal digits that change when a rule comes, goes or changes its version, or the engine does."""
+    """Sixteen hexadecimal digits over the rule ids, the rule versions and the engine version."""
     return sha256(
         canonical_json({"engine": ENGINE_VERSION, "rules": {rule.id: rule.version for rule in list_rules()}})
     )[:16]
@@ -71,6 +70,6 @@ def compute_ruleset_fingerprint() -> str:
 
 @cache
 def pinned_versions() -> Mapping[str, str]:
-    """What a run pins: engine, ruleset and the rubrics with their source versions."""
+    """The versions that a run pins: engine, ruleset and the source versions of the rubrics."""
     known = {f"rubric.{rubric.name}": rubric.source_version for rubric in list_rubrics()}
     return MappingProxyType({"engine": str(ENGINE_VERSION), "ruleset": compute_ruleset_fingerprint(), **known})

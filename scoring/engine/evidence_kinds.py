@@ -1,4 +1,4 @@
-"""Which kinds of evidence a rubric can read: its receipts are the same as long as those are."""
+"""The kinds of evidence that a rubric reads: its receipts stay the same as long as those kinds do."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from scoring.scopes.publisher import Publisher
 from scoring.scopes.source_files import Variable
 from scoring.scopes.supply_chain import Audit
 
-# Every walk looks whether there is a listing, and for the source that may stand in for it.
+# Every walk checks whether there is a listing, and whether the source can replace it.
 _ALWAYS: Final = frozenset({listing.KIND, source.KIND})
 
-_BESIDE: Final[Mapping[type[Scope], frozenset[str]]] = {
+_ADDITIONAL: Final[Mapping[type[Scope], frozenset[str]]] = {
     Audit: frozenset({dependencies.KIND}),
     Project: frozenset({package.KIND}),
     Published: frozenset({registration.KIND}),
@@ -27,17 +27,17 @@ _BESIDE: Final[Mapping[type[Scope], frozenset[str]]] = {
     Registered: frozenset({repository.KIND}),
     Variable: frozenset({registration.KIND}),
 }
-"""What things of a scope show besides the kind that the scope reads."""
+"""Kinds that the things of a scope hold besides the kind that the scope reads."""
 
 
 def kinds_of_rubric(rubric: Rubric) -> frozenset[str]:
-    """The kinds that decide a rubric's receipts, but for the digests of evidence that every receipt lists."""
+    """The kinds that decide a rubric's receipts, apart from the evidence digests that every receipt lists."""
     return _ALWAYS.union(*(kinds_of_question(criterion.question) for criterion in rubric.criteria))
 
 
 def kinds_of_question(question: Question) -> frozenset[str]:
-    """The kinds that decide the answer to one question, beside whether there is a listing."""
+    """The kinds that decide the outcome of one question, apart from whether there is a listing."""
     rule = discover_rules()[question.rule]
     if question.pages is Pages.SOURCE:
         return frozenset({rule.reads, source.KIND, listing.KIND})
-    return frozenset({rule.reads}) | _BESIDE.get(rule.scope, frozenset())
+    return frozenset({rule.reads}) | _ADDITIONAL.get(rule.scope, frozenset())

@@ -1,4 +1,4 @@
-"""Under which revision of the protocol a listing was read, and whether a question about it arises there."""
+"""The protocol revision under which a listing was read, and the questions that apply to that revision."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
 
 
 def revision_letter(known: Listing) -> str:
-    """Letter of the revision; empty for a version that was not published."""
+    """Letter of the revision in `REVISIONS`; empty for a version that was not published."""
     return "E" if known.era == MODERN else _LETTER.get(known.protocol_version or "", "")
 
 
 def is_other_revision(declared: Rule, params: Mapping[str, ParamValue], known: Listing) -> bool:
-    """Whether a question about a listing is a check of other revisions only than the one it was read under.
+    """Whether a question about a listing belongs only to checks of other revisions than the listing's revision.
 
     Conversations are narrowed to the revisions of a check by the rule itself.
     """
-    here = revision_letter(known)
-    if here and all(here in check.revisions for check in declared.checks):
+    letter = revision_letter(known)
+    if letter and all(letter in check.revisions for check in declared.checks):
         return False
-    asked = declared.with_defaults(params)
-    revisions = [check.revisions for check in declared.checks if declared.with_defaults(check.params) == asked]
-    return bool(revisions) and not set(here) & set("".join(revisions))
+    params_asked = declared.with_defaults(params)
+    revisions = [check.revisions for check in declared.checks if declared.with_defaults(check.params) == params_asked]
+    return bool(revisions) and not set(letter) & set("".join(revisions))

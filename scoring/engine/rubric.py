@@ -1,4 +1,4 @@
-"""A published methodology: which rules it cites, at what price, and how it adds them up."""
+"""Declaration of a published methodology: its criteria, checks, components and dimensions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_PARAMS: Final[Mapping[str, ParamValue]] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class Criterion:
-    """One rubric's use of a rule. `cites` is the published id, `points` what one finding costs (or its weight)."""
+    """A rubric's use of a rule. `cites` is the published id; `points` is the cost (or the weight) of one finding."""
 
     cites: str
     rule: str
@@ -31,48 +31,46 @@ class Criterion:
 
     @cached_property
     def declared(self) -> Rule:
-        """The rule that is cited; KeyError when no rule has this id."""
+        """The cited rule; KeyError when no rule has this id."""
         return discover_rules()[self.rule]
 
     @cached_property
     def question(self) -> Question:
-        """The question to ask; raise InvalidRule on a parameter that the rule does not have."""
+        """The question to ask; raise InvalidRule for a parameter that the rule does not have."""
         return Question(self.rule, self.declared.with_defaults(self.params), self.pages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Criteria about one scope that are judged together: a thing passes when none of them has a finding about it.
+    """Criteria about one scope that are judged together: a thing passes when no criterion has a finding about it.
 
-    `otherwise` is looked at when this check has nothing to look at, and then weighs the same; what it sees is not all,
-    so the check stays open in floor and ceiling. A check `beside` others says too little to speak for its component
-    alone: without any other that looked, the component is not measured.
+    `otherwise` replaces this check when it has nothing to check, and then has the same weight; its evidence is not
+    complete, so floor and ceiling treat the check as unmeasured. A `supplementary` check does not measure a component
+    alone: when only supplementary checks were measured, the component is not measured.
     """
 
     criteria: tuple[Criterion, ...]
     weight: Decimal = Decimal(1)
     otherwise: Check | None = None
-    beside: bool = False
+    supplementary: bool = False
 
     @property
     def all_criteria(self) -> tuple[Criterion, ...]:
-        """Its criteria and those of what is looked at otherwise."""
+        """The criteria of this check and of its replacement."""
         return (*self.criteria, *(self.otherwise.all_criteria if self.otherwise else ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One named part of a dimension. `awaits` names the evidence kind of a component that has no checks yet."""
+    """One named part of a dimension."""
 
     name: str
     title: str
     checks: tuple[Check, ...] = ()
     weight: Decimal = Decimal(1)
-    awaits: str = ""
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """The criteria of all checks."""
         return tuple(criterion for check in self.checks for criterion in check.all_criteria)
 
 
@@ -88,10 +86,10 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """One version of a methodology. `settled` lists what the published text leaves open and we decided.
+    """One version of a methodology. `settled` lists our decisions where the published text leaves a question open.
 
-    `dated` says that a score depends on the moment it is made as of, not on the evidence alone, because a rule or the
-    rubric itself reads `as_of`. Only cards of rubrics that are not dated are copied from one night to the next.
+    The scores of a `dated` rubric depend on the evidence and on `as_of`, because a rule or the rubric itself reads the
+    date. Only scorecards of rubrics that are not dated are copied from one nightly run to the next.
     """
 
     id: str

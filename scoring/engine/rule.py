@@ -19,7 +19,7 @@ from scoring.scopes.conversation import Conversation
 from scoring.scopes.server_access import Access
 
 Answer: TypeAlias = str | tuple[str | Scope | Exchange, str] | Tolerated | PartialFailure
-"""A message about the thing judged, (suffix of its path or a thing inside it, message), a mere remark, or a part."""
+"""A message about the thing judged, (suffix of its path or a thing inside it, message), or a special failure."""
 
 ParamValue: TypeAlias = str | int | bool | tuple[str, ...]
 Judge: TypeAlias = Callable[..., Iterator[Answer]]
@@ -30,15 +30,15 @@ _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 
 
 class InvalidRule(ValueError):
-    """A declaration is incomplete or contradicts itself; the message says what is missing."""
+    """A declaration is incomplete or contradicts itself; the message names the problem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """What a rule checks of the specification: an id of the table of checks, the level and the revisions that say so.
+    """A requirement of the specification that a rule checks: id in the table of checks, level and revisions.
 
     `revisions` are letters of `evidence.kinds.exchanges.REVISIONS`; `section` is the path of the page below a revision,
-    with its anchor. `params` are those of the rule for this check.
+    with its anchor. `params` are the rule's parameters for this check.
     """
 
     id: str
@@ -49,23 +49,23 @@ class Requirement:
 
     @property
     def link(self) -> str:
-        """The page of the newest revision that has the requirement; empty for one that is not the specification's."""
+        """The page of the newest revision with the requirement; empty when the specification does not have it."""
         newest = REVISIONS[max(self.revisions)]
         return f"{SPECIFICATION}/{newest}/{self.section}" if self.section else ""
 
 
 def must(check: str, revisions: str, section: str, **params: ParamValue) -> Requirement:
-    """A MUST or MUST NOT."""
+    """A MUST or MUST NOT requirement."""
     return Requirement(id=check, level=Level.MUST, revisions=revisions, section=section, params=params)
 
 
 def should(check: str, revisions: str, section: str, **params: ParamValue) -> Requirement:
-    """A SHOULD or SHOULD NOT."""
+    """A SHOULD or SHOULD NOT requirement."""
     return Requirement(id=check, level=Level.SHOULD, revisions=revisions, section=section, params=params)
 
 
 def info(check: str, revisions: str, section: str = "", **params: ParamValue) -> Requirement:
-    """No requirement of the specification, or one that cannot be checked reliably; the rule's rationale says which."""
+    """No requirement, or a requirement that cannot be checked reliably; the rationale of the rule says which."""
     return Requirement(id=check, level=Level.INFO, revisions=revisions, section=section, params=params)
 
 
@@ -93,20 +93,20 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """The folder of the rule, its chapter in the handbook."""
+        """Name of the rule's folder, which is its chapter in the handbook."""
         return self.module.split(".")[-2]
 
     def __call__(self, thing: Scope, **params: ParamValue) -> Iterator[Answer]:
-        """The answers about one thing; of a conversation, only what was said under the revisions of its checks.
+        """The answers about one thing; a conversation is limited to the revisions of the rule's checks.
 
-        Raises Inapplicable or Undecided, at the latest with the last answer.
+        The iterator raises Inapplicable or Undecided, at the latest after the last answer.
         """
         if self.checks and isinstance(thing, Conversation | Access):
             thing = thing.within("".join(check.revisions for check in self.checks))
         return self.judge(thing, **params)
 
     def with_defaults(self, params: Mapping[str, ParamValue]) -> tuple[tuple[str, ParamValue], ...]:
-        """Every parameter with its value, sorted by name; raise InvalidRule on one that the rule does not have."""
+        """Every parameter with its value, sorted by name; raise InvalidRule for an unknown parameter."""
         unknown = sorted(set(params) - set(self.params))
         if unknown:
             raise InvalidRule(f"{self.id} has no parameter {', '.join(unknown)}; it has {sorted(self.params)}")
@@ -129,9 +129,9 @@ def rule(
     checks: Requirement | Sequence[Requirement] = (),
     unjudged: Sequence[Scope] = (),
 ) -> Callable[[Judge], Rule]:
-    """Declare a rule; raise InvalidRule at once when it has no rationale (docstring), no good or no bad example.
+    """Declare a rule; raise InvalidRule when the rationale (docstring) or a good or bad example is missing.
 
-    `unjudged` are examples about which it raises Inapplicable or Undecided.
+    `unjudged` are examples for which the rule raises Inapplicable or Undecided.
     """
 
     def declare(judge: Judge) -> Rule:
@@ -147,7 +147,7 @@ def rule(
             good=tuple(good),
             bad=tuple(bad),
             judge=judge,
-            params=MappingProxyType(_params(rule_id, judge)),
+            params=MappingProxyType(_read_params(rule_id, judge)),
             module=judge.__module__,
             level=level,
             spec=spec,
@@ -163,9 +163,9 @@ def rule(
 
 @cache
 def discover_rules(package: str = "scoring.rules") -> Mapping[str, Rule]:
-    """All rules declared in the modules below a package, by id and sorted by it; raise InvalidRule on a doubled id."""
+    """All rules declared in the modules below a package, by id, sorted; raise InvalidRule for a repeated id."""
     found: dict[str, Rule] = {}
-    for name in _modules(package):
+    for name in _list_module_names(package):
         for value in vars(importlib.import_module(name)).values():
             if not isinstance(value, Rule) or value.module != name:
                 continue
@@ -175,14 +175,14 @@ def discover_rules(package: str = "scoring.rules") -> Mapping[str, Rule]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def _modules(package: str) -> Iterator[str]:
+def _list_module_names(package: str) -> Iterator[str]:
     path = importlib.import_module(package).__path__
     for module in pkgutil.walk_packages(path, prefix=f"{package}."):
         if not module.ispkg:
             yield module.name
 
 
-def _params(rule_id: str, judge: Judge) -> dict[str, Any]:
+def _read_params(rule_id: str, judge: Judge) -> dict[str, Any]:
     parameters = list(inspect.signature(judge).parameters.values())
     if not parameters:
         raise InvalidRule(f"rule {rule_id}: the function takes no argument, the thing to judge was expected")

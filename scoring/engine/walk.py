@@ -1,4 +1,4 @@
-"""The walk over a dossier: which things there are to judge in each scope, and which could not be seen."""
+"""The walk over a dossier: builds the things to judge in each scope and lists what could not be read."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from scoring.scopes.trials import Trial, build_trials
 from scoring.text import evidence_path, javascript
 
 ENGINE_VERSION: Final = 1
-"""Version of walk, scopes and shared readings; bumped when any rule may answer differently because of them."""
+"""Version of walk, scopes and shared code; bumped when a change of them may change the answer of a rule."""
 
 _METHOD_NOT_FOUND: Final = -32601
 
 
 class Pages(StrEnum):
-    """What counts: how much of a paginated list, or the source in its place."""
+    """The part of a paginated list that is judged, or the source that replaces the list."""
 
     ALL = "all"
     FIRST = "first"
@@ -51,7 +51,7 @@ _CAPABILITY: Final = {
 
 
 class Walk:
-    """All things of one dossier by scope, built when first asked for."""
+    """All things of one dossier by scope, built on first use."""
 
     def __init__(self, dossier: Dossier, pages: Pages = Pages.ALL) -> None:
         self._dossier = dossier
@@ -60,55 +60,54 @@ class Walk:
         self._skipped: dict[type[base.Scope], tuple[Skipped, ...]] = {}
 
     def absent(self, kind: str) -> Absent | None:
-        """Why a kind of evidence is missing, or None when it is there."""
+        """The reason why a kind of evidence is absent, or None when it is present."""
         content = self._dossier.read(kind)
         return content if isinstance(content, Absent) else None
 
-    def of(self, wanted: type[base.Scope]) -> tuple[base.Scope, ...]:
-        """The things of one scope in the order of the evidence. The evidence must be there."""
+    def list_things(self, wanted: type[base.Scope]) -> tuple[base.Scope, ...]:
+        """The things of one scope in the order of the evidence, which must be present."""
         if wanted not in self._things:
             self._things[wanted] = self._build(wanted)
         return self._things[wanted]
 
     def skipped(self, wanted: type[base.Scope]) -> tuple[Skipped, ...]:
-        """Declared lists that could not be read, or not to their end, when the scope comes from such a list."""
+        """Parts of the evidence for a scope that could not be read, such as an unfinished list."""
         if wanted not in self._skipped:
-            self._skipped[wanted] = self._left_out(wanted)
+            self._skipped[wanted] = self._find_skipped(wanted)
         return self._skipped[wanted]
 
-    def unread(self, name: str) -> str:
-        """How reading a declared list ended before its end; empty when it was read whole or was not to be read."""
+    def incomplete_end(self, name: str) -> str:
+        """How the reading of a declared list ended early; empty when the list is complete or not declared."""
         end = self.listing.list_of(name).end
-        return end.value if self.declared(name) and end is not End.COMPLETE else ""
+        return end.value if self.is_declared(name) and end is not End.COMPLETE else ""
 
     @cached_property
     def listing(self) -> Listing:
-        """The view over the listing, or over one that holds the tools of the source."""
+        """The listing, or a listing built from the tools of the source."""
         if self._pages is Pages.SOURCE:
             return source_files.build_listing(source.Source.parse(self._body(source.KIND)))
         return Listing.parse(self._body(listing.KIND))
 
     @cached_property
     def registration(self) -> Registration:
-        """The view over the registry entries."""
         return Registration.parse(self._body(registration.KIND))
 
     @cached_property
     def paginated(self) -> bool:
-        """Whether any list came in more than one page, so that the first pages are not all."""
+        """Whether any list has more than one page."""
         if self.absent(listing.KIND):
             return False
         return any(len(self.listing.list_of(name).pages) > 1 for name in listing.LISTS)
 
     @cached_property
     def undeclared(self) -> bool:
-        """Whether any list holds items although its capability is not declared."""
+        """Whether any list without a declared capability has pages."""
         if self.absent(listing.KIND):
             return False
-        return any(not self.declared(name) and any(self.listing.list_of(name).pages) for name in listing.LISTS)
+        return any(not self.is_declared(name) and any(self.listing.list_of(name).pages) for name in listing.LISTS)
 
-    def declared(self, name: str) -> bool:
-        """Whether the capability behind a list is declared, as JavaScript reads it; only such lists are read."""
+    def is_declared(self, name: str) -> bool:
+        """Whether the capability of a list is declared (truthy in JavaScript); only declared lists are read."""
         return javascript.is_truthy(self.listing.capabilities.get(_CAPABILITY[name]))
 
     @property
@@ -118,11 +117,11 @@ class Walk:
     def _body(self, kind: str) -> bytes:
         content = self._dossier.read(kind)
         if isinstance(content, Absent):
-            raise LookupError(f"{kind} of {self._dossier.server.id} is absent ({content.reason}): ask absent() first")
+            raise LookupError(f"{kind} of {self._dossier.server.id} is absent ({content.reason}): call absent() first")
         return content.body
 
     def _items(self, name: str) -> tuple[Item, ...]:
-        if self._pages is not Pages.SENT and not self.declared(name):
+        if self._pages is not Pages.SENT and not self.is_declared(name):
             return ()
         items: ItemList = self.listing.list_of(name)
         return items.first_page if self._pages is Pages.FIRST else items.items
@@ -145,7 +144,7 @@ class Walk:
             return (base.Toolset(at=f"{self._prefix}tools", tools=self.tools),)
         if wanted is base.Said:
             at = "source" if self._pages is Pages.SOURCE else "server"
-            return (base.Said(at=at, listing=self.listing),) if self._says_something() else ()
+            return (base.Said(at=at, listing=self.listing),) if self._has_text() else ()
         if wanted is base.Server:
             return (self.server,)
         if wanted is Conversation:
@@ -165,19 +164,18 @@ class Walk:
 
     @cached_property
     def conversation(self) -> Conversation:
-        """Everything that was asked and answered, with the results that are kept in the listing."""
+        """All exchanges, with the results that the listing holds."""
         known = None if self.absent(listing.KIND) else self.listing
         return Conversation(at=exchanges.KIND, talk=Exchanges.parse(self._body(exchanges.KIND), known), listing=known)
 
     @cached_property
     def server(self) -> base.Server:
-        """What the server says of itself."""
         tools, resources, prompts = (len(self._items(name)) for name in ("tools", "resources", "prompts"))
         return base.Server(at="server", listing=self.listing, tools=tools, resources=resources, prompts=prompts)
 
     @cached_property
     def tools(self) -> tuple[base.Tool, ...]:
-        """The tools; the path of one that was read in the source says so."""
+        """The tools; the path of a tool from the source begins with `source/`."""
         return tuple(
             base.Tool(item=item, at=f"{self._prefix}tools/{segment}", position=(item.index,))
             for item, segment in _with_segments(self._items("tools"))
@@ -185,13 +183,12 @@ class Walk:
 
     @cached_property
     def prompts(self) -> tuple[base.Prompt, ...]:
-        """The prompts."""
         return tuple(
             base.Prompt(item=item, at=f"prompts/{segment}", position=(item.index,))
             for item, segment in _with_segments(self._items("prompts"))
         )
 
-    def _left_out(self, wanted: type[base.Scope]) -> tuple[Skipped, ...]:
+    def _find_skipped(self, wanted: type[base.Scope]) -> tuple[Skipped, ...]:
         if wanted in handout_texts.SCOPES:
             return handout_texts.list_skipped_handouts(wanted, self._body(wanted.reads))
         if wanted in external.SCOPES:
@@ -199,18 +196,18 @@ class Walk:
         if self._pages is Pages.SOURCE:
             return source_files.describe_unreadable_tools(self._body(source.KIND))
         if wanted is base.Said:
-            return tuple(Skipped(name, self.unread(name)) for name in listing.LISTS if self._hides_something(name))
+            return tuple(Skipped(name, self.incomplete_end(name)) for name in listing.LISTS if self._has_unread(name))
         name = _LIST_OF.get(wanted)
-        end = self.unread(name) if name else ""
+        end = self.incomplete_end(name) if name else ""
         return (Skipped(name, end),) if name and end else ()
 
-    def _hides_something(self, name: str) -> bool:
-        """Whether a declared list holds more than was read; one that the server does not implement holds nothing."""
+    def _has_unread(self, name: str) -> bool:
+        """Whether a declared list holds items that were not read; a list that is not implemented holds no items."""
         error = self.listing.list_of(name).error
         missing = isinstance(error, Mapping) and error.get("code") == _METHOD_NOT_FOUND
-        return bool(self.unread(name)) and not missing
+        return bool(self.incomplete_end(name)) and not missing
 
-    def _says_something(self) -> bool:
+    def _has_text(self) -> bool:
         lists = (self.listing.list_of(name) for name in listing.LISTS)
         return bool(self.listing.instructions) or any(items.items for items in lists)
 
@@ -233,7 +230,7 @@ class Walk:
 
 
 def list_params(tool: base.Tool) -> tuple[base.Param, ...]:
-    """The parameters of a tool: its top-level properties that are not null."""
+    """The parameters of a tool: its top-level properties with a value other than null."""
     named = zip(tool.properties.items(), evidence_path.name_segments(tool.properties), strict=True)
     return tuple(
         base.Param(tool=tool, name=name, raw=raw, at=f"{tool.at}/{segment}", position=(*tool.position, index))
@@ -243,7 +240,7 @@ def list_params(tool: base.Tool) -> tuple[base.Param, ...]:
 
 
 def list_arguments(prompt: base.Prompt) -> tuple[base.PromptArg, ...]:
-    """The arguments of a prompt; none when they are not a list."""
+    """The arguments of a prompt; empty when `arguments` is not a list."""
     raw = prompt.get("arguments")
     items = [Item(argument, index) for index, argument in enumerate(raw)] if isinstance(raw, list) else []
     return tuple(

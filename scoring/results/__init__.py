@@ -1,4 +1,4 @@
-"""What rules and rubrics return, outcomes and scorecards, and the exact decimal arithmetic that adds them up.
+"""Outcomes of rules, scorecards of rubrics, and the exact decimal arithmetic between them.
 
 The encoding of a scorecard as bytes is `scoring.receipt`; the methodologies are in `scoring.rubrics`.
 """

@@ -1,4 +1,4 @@
-"""Exact decimal arithmetic of the rubrics: every operation that moves a score, and nothing else."""
+"""Exact decimal arithmetic of the rubrics: every operation that changes a score, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ Key = TypeVar("Key")
 
 
 def add_points(start: Decimal, points: Iterable[Decimal]) -> Decimal:
-    """The start plus signed points."""
     return sum(points, start)
 
 
 def clamp_value(value: Decimal, low: Decimal, high: Decimal) -> Decimal:
-    """The value, or the bound that it passed."""
     return max(low, min(high, value))
 
 
 def weighted_mean(weighted: Iterable[tuple[Decimal, Decimal]]) -> Decimal | None:
-    """Mean of (value, weight) with one division at the end; None when there is no weight."""
+    """Mean of pairs (value, weight) with one division at the end; None when the weights sum to 0."""
     pairs = list(weighted)
     total = sum((weight for _, weight in pairs), Decimal(0))
     return sum((value * weight for value, weight in pairs), Decimal(0)) / total if total else None
 
 
 def redistribute_weights(base: Mapping[Key, Decimal], measured: Collection[Key]) -> dict[Key, Decimal]:
-    """Effective weights: the measured share the whole in proportion to their base weight, the others get 0.
+    """Effective weights: measured parts share 1 in proportion to their base weights, the other parts get 0.
 
-    The effective weights sum to exactly 1: what the division leaves over goes to the first measured part.
+    The effective weights sum to exactly 1: the remainder of the division goes to the first measured part.
     """
     total = sum((base[key] for key in base if key in measured), Decimal(0))
     if not total:
@@ -46,18 +44,18 @@ def redistribute_weights(base: Mapping[Key, Decimal], measured: Collection[Key])
 
 
 def compute_pass_rate(checked: int, failed: int) -> Decimal | None:
-    """Share of checked things that passed, 0 to 1; None when nothing was checked."""
+    """Share of the checked things that passed, 0 to 1; None when nothing was checked."""
     return Decimal(checked - failed) / Decimal(checked) if checked else None
 
 
 def split_evenly(total: Decimal, parts: int) -> list[Decimal]:
-    """The total as equal parts on the quantum; the last part takes what the division leaves over."""
+    """Split the total into equal multiples of QUANTUM; the last part also gets the remainder."""
     each = _down(total / parts)
     return [each] * (parts - 1) + [total - each * (parts - 1)]
 
 
 def apportion_total(total: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
-    """The total in proportion to weights that are not all 0; the last that has one takes what division leaves over."""
+    """Split the total in proportion to weights that are not all 0; the last part with a weight gets the remainder."""
     whole = sum(weights, Decimal(0))
     counted = [weight for weight in weights if weight]
     if len(set(counted)) == 1:
@@ -70,22 +68,22 @@ def apportion_total(total: Decimal, weights: Sequence[Decimal]) -> list[Decimal]
 
 
 def round_to_quantum(value: Decimal) -> Decimal:
-    """The value on the grid of QUANTUM, half to even."""
+    """Round to a multiple of QUANTUM, half to even."""
     return value.quantize(QUANTUM, rounding=ROUND_HALF_EVEN)
 
 
 def round_half_up(value: Decimal, places: int = 0) -> Decimal:
-    """Round once, halves away from zero, after removing division noise that would break a tie (2/3 + 1/3 + 75.5)."""
+    """Round halves away from zero, after removing the division noise that would hide a tie (2/3 + 1/3 + 75.5)."""
     return value.quantize(_NOISE, rounding=ROUND_HALF_EVEN).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
 
 
 def find_band(score: Decimal, bands: Sequence[tuple[Decimal, str]], otherwise: str) -> str:
-    """The name of the first band, from the highest down, whose lower bound the score reaches."""
+    """Name of the first band whose lower bound the score reaches; `bands` are sorted from the highest down."""
     return next((name for bound, name in bands if score >= bound), otherwise)
 
 
 def normalize_decimal(value: Decimal) -> Decimal:
-    """The same number without an exponent and without trailing zeros, so that equal scores are written alike."""
+    """The same number without exponent and trailing zeros, so that equal scores have equal text."""
     return value.quantize(Decimal(1)) + 0 if value == value.to_integral_value() else value.normalize()
 
 

@@ -1,4 +1,4 @@
-"""What a rule answers: Measured with findings, or NotMeasured with the reason."""
+"""Outcomes of rules: Measured with findings, or NotMeasured with the reason."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class Level(StrEnum):
     MUST = "MUST"
     SHOULD = "SHOULD"
     MAY = "MAY"
-    INFO = "info"  # no requirement, or one that cannot be checked reliably from outside: shown, counts for nothing
+    INFO = "info"  # no requirement, or one that cannot be checked reliably from outside: shown, costs no points
 
 
 WHOLE_SHARE: Final = Decimal(1)
-"""The share of a finding by which its thing fails as a whole."""
+"""The share of a finding that makes the whole thing fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place where the answer is bad. `at` is a path such as `tools/search/query`.
+    """One place that breaks a rule. `at` is a path such as `tools/search/query`.
 
-    `position` is the place of the thing in the order of the evidence, which receipts follow. `tolerated`: a deviation
-    that is shown and costs nothing, since the specification or practice lets clients live with it. `share` is how much
-    of the thing fails by it, above 0 and at most WHOLE; only weighted methodologies read it.
+    `position` is the place of the thing in the order of the evidence, which receipts follow. A `tolerated` deviation
+    is shown and costs no points, because the specification allows it or clients cope with it. `share` is the part of
+    the thing that fails, above 0 and at most WHOLE_SHARE; only weighted methodologies read it.
     """
 
     rule: str
@@ -60,7 +60,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Tolerated:
-    """An answer of a rule that is worth saying and costs nothing, about an exchange or a part of the thing judged."""
+    """An answer of a rule that is shown and costs no points, about an exchange or a part of the thing judged."""
 
     message: str
     at: str | Exchange = ""
@@ -68,9 +68,9 @@ class Tolerated:
 
 @dataclass(frozen=True, slots=True)
 class PartialFailure:
-    """An answer of a rule by which a thing fails in part: `share` of it. Shares of one thing add up to at most 1.
+    """An answer of a rule: the part `share` of the thing fails. Shares of one thing add up to at most 1.
 
-    `at` are the segments of the place inside the thing.
+    `at` holds the path segments of the place inside the thing.
     """
 
     message: str
@@ -79,16 +79,16 @@ class PartialFailure:
 
 
 class Inapplicable(Exception):
-    """Raised by a rule: the question does not arise for this thing, so nothing was checked."""
+    """Raised by a rule that does not apply to this thing: the thing does not count as checked."""
 
 
 class Undecided(Exception):
-    """Raised by a rule: the evidence does not settle the question; the message says why in a few stable words."""
+    """Raised by a rule when the evidence is not conclusive; the message gives the reason in a few stable words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rule looked at `checked` things. `checked == 0` means there was nothing to check."""
+    """The rule checked `checked` things; 0 means that there was nothing to check."""
 
     checked: int
     findings: tuple[Finding, ...] = ()
@@ -97,7 +97,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class NotMeasured:
-    """The rule could not look. `reason` is an evidence Reason's value or a rubric's own word."""
+    """The rule could not be asked. `reason` is the value of an evidence `Reason` or a word of the rubric."""
 
     reason: str
     detail: str = ""

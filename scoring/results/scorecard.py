@@ -1,4 +1,4 @@
-"""The receipt: a score, its lines, its dimensions, and the versions and evidence it rests on."""
+"""The receipt: a score with its lines and dimensions, and the versions and evidence that it is based on."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Line:
 class ComponentScore:
     """One named part of a dimension, on the dimension's scale.
 
-    `floor` and `ceiling` are what it would be with everything that could not be looked at counted as 0 or as full;
-    left out, they follow from the result.
+    `floor` and `ceiling` are the result with everything unmeasured counted as 0 or as full; the default is the result,
+    or 0 and full when it is NotMeasured.
     """
 
     name: str
@@ -40,7 +40,7 @@ class ComponentScore:
     result: Decimal | NotMeasured
     checked: int = 0
     lines: tuple[Line, ...] = ()
-    floor: Decimal = None  # type: ignore[assignment]  # None only on the way in
+    floor: Decimal = None  # type: ignore[assignment]  # None only until __post_init__
     ceiling: Decimal = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -65,12 +65,12 @@ class DimensionScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorecard:
-    """One server's receipt under one version of one rubric.
+    """The receipt of one server under one version of one rubric.
 
     `coverage` is the share of the rubric's base weight that was measured (0 to 1). `versions` pins rubric, source
-    version, ruleset; `evidence` maps each kind read to the digest of its content. `floor` and `ceiling` bound the score
-    that complete evidence could give: everything unmeasured at 0, or at full. Left out, they equal the score, or are
-    0 and 100 when there is none. Rankings use them through `scoring.ranking`.
+    version and ruleset; `evidence` maps each kind to the digest of its content. `floor` and `ceiling` bound the score
+    that complete evidence could give: everything unmeasured at 0, or at full. Their default is the score, or 0 and 100
+    when there is no score. Rankings use them through `scoring.ranking`.
     """
 
     server: str
@@ -87,7 +87,7 @@ class Scorecard:
     facts: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     evidence: Mapping[str, str] = field(default_factory=dict)
-    floor: Decimal = None  # type: ignore[assignment]  # None only on the way in
+    floor: Decimal = None  # type: ignore[assignment]  # None only until __post_init__
     ceiling: Decimal = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:

@@ -1,11 +1,11 @@
-"""Adaptive weighting: components into dimensions into an overall score, on what was measured."""
+"""Adaptive weighting: adds up the measured components to dimensions and the measured dimensions to a score."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypeVar
 
 from scoring.results import arithmetic
 from scoring.results.outcome import NotMeasured
@@ -19,6 +19,8 @@ PARTIAL: Final = "partial"
 NOT_TESTABLE: Final = "not_testable"
 
 _OVERALL: Final = Decimal(10)  # from the dimensions' scale to 0..100
+
+Part = TypeVar("Part", DimensionScore, ComponentScore)
 
 
 def compute_component_result(lines: Sequence[Line]) -> Decimal:
@@ -53,20 +55,15 @@ def compute_overall(dimensions: Sequence[DimensionScore]) -> Decimal | None:
     return None if result is None else arithmetic.round_half_up(result * _OVERALL)
 
 
-def with_effective_weights(dimensions: Sequence[DimensionScore]) -> tuple[DimensionScore, ...]:
-    """The dimensions with `effective = base / sum of the base weights of the measured`."""
-    weights = _effective(dimensions)
-    return tuple(replace(part, effective_weight=weights[part.name]) for part in dimensions)
-
-
-def with_effective_parts(components: Sequence[ComponentScore]) -> tuple[ComponentScore, ...]:
-    """The components with effective weights inside their dimension, by the same formula."""
-    weights = _effective(components)
-    return tuple(replace(part, effective_weight=weights[part.name]) for part in components)
+def with_effective_weights(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Dimensions, or components of one dimension, with `effective = base / sum of the measured base weights`."""
+    measured = {part.name for part in parts if isinstance(part.result, Decimal)}
+    weights = arithmetic.redistribute_weights({part.name: part.base_weight for part in parts}, measured)
+    return tuple(replace(part, effective_weight=weights[part.name]) for part in parts)
 
 
 def compute_coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
-    """Share of the base weight that was measured, 0 to 1: what lies between floor and ceiling was not."""
+    """Share of the base weight that was measured, 0 to 1: one less the distance from floor to ceiling."""
     if not dimensions:
         return Decimal(0)
     low, high = _bounds(dimensions)
@@ -74,23 +71,18 @@ def compute_coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
 
 
 def compute_bounds(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decimal]:
-    """Overall score with everything that was not measured at 0, and at full; rounded like the score."""
+    """Overall score with everything unmeasured at 0, and at full; rounded like the score."""
     low, high = _bounds(dimensions)
     return arithmetic.round_half_up(low * _OVERALL), arithmetic.round_half_up(high * _OVERALL)
 
 
 def recompute_dimension(dimension: DimensionScore) -> DimensionScore:
-    """The dimension with its results recomputed from the lines of its components."""
+    """Recompute the results of a dimension and of its components from their lines."""
     components = tuple(
         part if isinstance(part.result, NotMeasured) else replace(part, result=compute_component_result(part.lines))
         for part in dimension.components
     )
     return replace(dimension, components=components, result=compute_dimension_result(components))
-
-
-def _effective(parts: Sequence[DimensionScore] | Sequence[ComponentScore]) -> dict[str, Decimal]:
-    measured = {part.name for part in parts if isinstance(part.result, Decimal)}
-    return arithmetic.redistribute_weights({part.name: part.base_weight for part in parts}, measured)
 
 
 def _bounds(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decimal]:

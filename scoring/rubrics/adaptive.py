@@ -1,7 +1,7 @@
-"""`adaptive`: six dimensions by weight, where what could not be measured hands its weight to what could.
+"""`adaptive`: six weighted dimensions; the weight of what could not be measured is shared by what was measured.
 
 Version 1 is the methodology published as version 2.1. The text gives the dimensions, their weights and the formula of
-redistribution; the components inside a dimension are named in it, and how each is measured is ours (`settled`).
+redistribution, and names the components of each dimension; how a component is measured is our decision (`settled`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from scoring.rubrics.component_scores import score_component
 from scoring.scopes.samples import TOO_FEW
 
 THIN: Final = Decimal("0.25")
-"""Below this coverage a card says that it rests on thin evidence. The score stays, as the text has it."""
+"""Below this coverage a scorecard gets a caveat about thin evidence; the methodology keeps the score."""
 
 NOTHING_MEASURED: Final = "nothing_measured"
-
 
 _DOWN: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR})
 
 _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.QUARANTINED})
-"""Why nobody asked the server anything, through no fault of its own."""
+"""Reasons for which the server was not contacted and that are our failure."""
 
 _SETTLED: Final = (
     "A dimension is on 0 to 10 and the overall score is ten times their weighted mean, rounded once, half up.",
@@ -83,7 +82,7 @@ def _score(assessment: Assessment) -> Scorecard:
         lines=tuple(_contributions(dimensions, score)),
         dimensions=dimensions,
         caveats=tuple(_caveats(assessment, dimensions, coverage)),
-        facts={"evidence": "thin" if coverage < THIN else "sufficient", **_samples(assessment)},
+        facts={"evidence": "thin" if coverage < THIN else "sufficient", **_count_samples(assessment)},
         versions=assessment.versions,
         evidence=assessment.evidence,
     )
@@ -91,11 +90,11 @@ def _score(assessment: Assessment) -> Scorecard:
 
 def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
     parts = [score_component(part, assessment, dimension=dimension.name) for part in dimension.components]
-    if _was_our_failure(assessment):
-        parts = [_set_aside(part, assessment) for part in parts]
+    if _is_our_failure(assessment):
+        parts = [_as_not_measured(part, assessment) for part in parts]
     elif dimension.name == RELIABILITY.name and not _is_tested(parts, assessment):
-        parts = [_set_aside(part, assessment) if part.name == STABILITY else part for part in parts]
-    components = weighting.with_effective_parts(parts)
+        parts = [_as_not_measured(part, assessment) if part.name == STABILITY else part for part in parts]
+    components = weighting.with_effective_weights(parts)
     return DimensionScore(
         name=dimension.name,
         base_weight=dimension.weight,
@@ -106,32 +105,34 @@ def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
     )
 
 
-def _was_our_failure(assessment: Assessment) -> bool:
+def _is_our_failure(assessment: Assessment) -> bool:
     content = assessment.dossier.read(listing.KIND)
     return isinstance(content, Absent) and content.reason in _OUR_FAILURE
 
 
 def _is_tested(parts: Sequence[ComponentScore], assessment: Assessment) -> bool:
-    """Whether stability may count: something else was measured too, or the server is down."""
+    """Whether stability counts: another component was measured too, or the server is down."""
     content = assessment.dossier.read(listing.KIND)
     is_down = isinstance(content, Absent) and content.reason in _DOWN
     return is_down or any(isinstance(part.result, Decimal) for part in parts if part.name != STABILITY)
 
 
-def _set_aside(part: ComponentScore, assessment: Assessment) -> ComponentScore:
+def _as_not_measured(part: ComponentScore, assessment: Assessment) -> ComponentScore:
     content = assessment.dossier.read(listing.KIND)
-    why = NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else NotMeasured("untested")
-    return replace(part, result=why, checked=0, lines=(), floor=Decimal(0), ceiling=weighting.FULL_POINTS)
+    reason = (
+        NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else NotMeasured("untested")
+    )
+    return replace(part, result=reason, checked=0, lines=(), floor=Decimal(0), ceiling=weighting.FULL_POINTS)
 
 
-def _samples(assessment: Assessment) -> dict[str, str]:
-    """How many attempts to connect the card knows of, when there are any."""
+def _count_samples(assessment: Assessment) -> dict[str, str]:
+    """The number of availability samples as a fact of the scorecard; empty without samples."""
     content = assessment.dossier.read(samples.KIND)
     return {} if isinstance(content, Absent) else {"samples": str(Samples.parse(content.body).samples)}
 
 
 def _contributions(dimensions: tuple[DimensionScore, ...], score: Decimal | None) -> Iterator[Line]:
-    """What each measured dimension brings to the score, and what rounding does; the points sum to the score."""
+    """One line for each measured dimension and one for rounding; their points sum to the score."""
     total = Decimal(0)
     for part in dimensions:
         if score is not None and isinstance(part.result, Decimal):
@@ -151,7 +152,7 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
         if isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
         elif part.name == RELIABILITY.name and part.status == weighting.PARTIAL:
-            yield f"reliability is partial: {_untested(part)}."
+            yield f"reliability is partial: {_describe_unmeasured(part)}."
     if assessment.tools_in_source:
         yield "Nothing was listed; descriptions and parameters of the tools were read in the source."
     outcomes = assessment.outcomes.values()
@@ -163,11 +164,11 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
         yield "Too few attempts to connect within 30 days to say how stable the connection is."
 
 
-def _untested(dimension: DimensionScore) -> str:
-    """What of a dimension that was measured in part was not."""
+def _describe_unmeasured(dimension: DimensionScore) -> str:
+    """Names the components of a partially measured dimension that were not measured."""
     missing = {part.name: part.result for part in dimension.components if isinstance(part.result, NotMeasured)}
-    if why := missing.get(ERROR_HANDLING):
-        return f"the server was reached, and none of its tools was called ({why.reason})"
+    if reason := missing.get(ERROR_HANDLING):
+        return f"the server was reached, and none of its tools was called ({reason.reason})"
     return f"{', '.join(sorted(missing))} could not be measured"
 
 

@@ -1,4 +1,4 @@
-"""The six dimensions of the adaptive score: their components, the checks of each, and what everything weighs."""
+"""The six dimensions of the adaptive score with their components, checks and weights."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ STABILITY: Final = "stability"
 ERROR_HANDLING: Final = "error_handling"
 
 
-def _check(*rules: str, weight: int = 1, beside: bool = False, pages: Pages = Pages.ALL, **params: ParamValue) -> Check:
-    """Rules about one scope that are judged together; parameters go to every rule that has them."""
+def _check(*rules: str, weight: int = 1, supplementary: bool = False, **params: ParamValue) -> Check:
+    """Rules about one scope that are judged together; each rule gets the parameters that it declares."""
     known = discover_rules()
     criteria = (
         Criterion(
@@ -27,11 +27,11 @@ def _check(*rules: str, weight: int = 1, beside: bool = False, pages: Pages = Pa
         )
         for rule in rules
     )
-    return Check(criteria=tuple(criteria), weight=Decimal(weight), beside=beside)
+    return Check(criteria=tuple(criteria), weight=Decimal(weight), supplementary=supplementary)
 
 
 def _or_source(*rules: str, weight: int = 1, minimum: int = 20) -> Check:
-    """A check that looks into the source when what it reads is not there."""
+    """A check that falls back to the source when the evidence that it reads is absent."""
     check = _check(*rules, weight=weight, minimum=minimum)
     return _or(check, Check(criteria=tuple(replace(part, pages=Pages.SOURCE) for part in check.criteria)))
 
@@ -49,11 +49,7 @@ RELIABILITY: Final = Dimension(
     title="Reliability",
     weight=Decimal(25),
     components=(
-        _component(
-            "conformance",
-            "Protocol conformance",
-            *build_protocol_checks(),
-        ),
+        _component("conformance", "Protocol conformance", *build_protocol_checks()),
         _component(STABILITY, "Connection stability", _check("connection-unstable")),
         _component(
             "schema_validity",
@@ -96,18 +92,18 @@ SECURITY: Final = Dimension(
             _check("text-carries-encoded-payload", "text-claims-preference"),
             _check("tool-documents-undeclared-parameter"),
             _check("tool-destruction-unannotated"),
-            _check("definitions-changed-since-approval", weight=0, beside=True),
-            _check("text-raises-suspicion", weight=0, beside=True),
-            _check("error-instructs-model", weight=0, beside=True),
-            _check("result-instructs-model", weight=0, beside=True),
-            _check("resource-instructs-model", weight=0, beside=True),
+            _check("definitions-changed-since-approval", weight=0, supplementary=True),
+            _check("text-raises-suspicion", weight=0, supplementary=True),
+            _check("error-instructs-model", weight=0, supplementary=True),
+            _check("result-instructs-model", weight=0, supplementary=True),
+            _check("resource-instructs-model", weight=0, supplementary=True),
             weight=4,
         ),
         _component(
             "dependencies",
             "Dependency audit",
             _check("dependency-vulnerable", weight=9),
-            _check("lockfile-missing", beside=True),
+            _check("lockfile-missing", supplementary=True),
             weight=2,
         ),
         _component("secrets", "Secret scanning", _check("source-holds-secret"), weight=2),
@@ -237,7 +233,7 @@ MAINTENANCE: Final = Dimension(
             "releases",
             "Release cadence",
             _or(_check("release-long-ago", weight=3), _check("package-release-long-ago")),
-            _check("package-without-provenance", beside=True),
+            _check("package-without-provenance", supplementary=True),
         ),
         _component("responsiveness", "Issue responsiveness", _check("issues-unanswered"), _check("pulls-unanswered")),
         _component(

@@ -1,4 +1,4 @@
-"""One component of a weighted methodology: what its checks found, as points on a scale of 0 to 10."""
+"""Scores one component of a weighted methodology on a scale of 0 to 10 from the outcomes of its checks."""
 
 from __future__ import annotations
 
@@ -17,19 +17,16 @@ from scoring.results.scorecard import ComponentScore, Line
 from scoring.rubrics.line_folding import fold_lines
 
 MAX_LINES: Final = 100
-"""Findings of one check that get a line each; the rest share one line."""
-
-
-_NONE_OF_IT: Final = frozenset({Reason.NO_PACKAGE})
-"""Reasons that tell that there is nothing to look at, and not that we could not look."""
-
+"""Findings of one check that get a line each; the other findings share one line."""
+_NO_SUBJECT: Final = frozenset({Reason.NO_PACKAGE})
+"""Reasons for which there is nothing to check, as opposed to evidence that could not be collected."""
 
 NOTHING_TO_CHECK: Final = NotMeasured("nothing_to_check", "there is nothing of the kind that is checked")
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """What one check saw: how many things its criteria looked at, and whether they could look at everything."""
+class _CheckResult:
+    """The outcomes of one check's criteria, the number of things checked, and whether the evidence is complete."""
 
     check: Check
     outcomes: tuple[Outcome, ...]
@@ -38,89 +35,91 @@ class _Look:
 
 
 def score_component(component: Component, assessment: Assessment, *, dimension: str) -> ComponentScore:
-    """Ten points less, for each check, its share of them times the share of checked things that did not pass.
+    """Ten points less, for each check, its share of them times the share of checked things that failed.
 
-    Checks that had nothing to look at share their weight among the others; when none could look, NotMeasured. A thing
-    of which a part fails counts as that part.
+    Checks with nothing to check give their weight to the other checks; without any measured check the component is
+    NotMeasured. A thing that fails in part counts as that part.
     """
-    looks = [_look(check, assessment) for check in component.checks]
-    looked = [look for look in looks if look.checked]
-    if all(look.check.beside for look in looked):
-        looked = []
-    total = _weight(looked)
+    results = [_evaluate_check(check, assessment) for check in component.checks]
+    measured = [result for result in results if result.checked]
+    if all(result.check.supplementary for result in measured):
+        measured = []
+    total = _sum_weights(measured)
     cites = f"{dimension}.{component.name}"
-    charged = [(look, _lines(look, share=look.check.weight / total, cites=cites)) for look in looked]
-    low, high = _bounds(looks, charged)
+    charged = [(result, _lines(result, share=result.check.weight / total, cites=cites)) for result in measured]
+    floor, ceiling = _compute_bounds(results, charged)
     lines = tuple(line for _, part in charged for line in part)
     return ComponentScore(
         name=component.name,
         base_weight=component.weight,
         effective_weight=Decimal(0),
-        result=weighting.compute_component_result(lines) if looked else _why_not(component, looks),
-        checked=sum(look.checked for look in looked if look.check.weight),
+        result=weighting.compute_component_result(lines) if measured else _not_measured(results),
+        checked=sum(result.checked for result in measured if result.check.weight),
         lines=lines,
-        floor=low,
-        ceiling=high,
+        floor=floor,
+        ceiling=ceiling,
     )
 
 
-def _look(check: Check, assessment: Assessment) -> _Look:
-    look = _see(check, assessment)
-    if look.checked or check.otherwise is None:
-        return look
-    other = _look(check.otherwise, assessment)
-    return replace(other, complete=look.complete and other.complete) if other.checked else look
+def _evaluate_check(check: Check, assessment: Assessment) -> _CheckResult:
+    result = _read_outcomes(check, assessment)
+    if result.checked or check.otherwise is None:
+        return result
+    other = _evaluate_check(check.otherwise, assessment)
+    return replace(other, complete=result.complete and other.complete) if other.checked else result
 
 
-def _see(check: Check, assessment: Assessment) -> _Look:
+def _read_outcomes(check: Check, assessment: Assessment) -> _CheckResult:
     outcomes = tuple([assessment.outcome(criterion.question) for criterion in check.criteria])
     checked, complete = 0, True
     for outcome in outcomes:
         if isinstance(outcome, NotMeasured):
-            complete = complete and outcome.reason in _NONE_OF_IT
+            complete = complete and outcome.reason in _NO_SUBJECT
         else:
             checked = max(checked, outcome.checked)
             complete = complete and not outcome.skipped
-    return _Look(check, outcomes, checked, complete)
+    return _CheckResult(check, outcomes, checked, complete)
 
 
-def _bounds(looks: Sequence[_Look], charged: Sequence[tuple[_Look, tuple[Line, ...]]]) -> tuple[Decimal, Decimal]:
-    """The result with every check that could not look, or not at everything, at 0 and at full.
+def _compute_bounds(
+    results: Sequence[_CheckResult], charged: Sequence[tuple[_CheckResult, tuple[Line, ...]]]
+) -> tuple[Decimal, Decimal]:
+    """The component's result with every check on incomplete evidence at 0, and at full.
 
-    A check that found nothing of its kind in complete evidence counts for neither, unless no check looked at all: a
-    component without anything to check is unmeasured.
+    A check that found nothing to check in complete evidence counts for neither bound. Without any measured check the
+    bounds are 0 and full.
     """
     if not charged:
         return Decimal(0), weighting.FULL_POINTS
-    looked = _weight(look for look, _ in charged)
-    seen = [(look.check.weight, lines) for look, lines in charged if look.complete]
-    unseen = _weight(look for look in looks if not look.complete)
-    kept = sum((weight * weighting.FULL_POINTS + looked * _points(lines) for weight, lines in seen), Decimal(0))
-    total = sum((weight for weight, _ in seen), unseen)
-    low = _plain(kept / total)
-    return low, _plain((kept + unseen * weighting.FULL_POINTS) / total) if unseen else low
+    measured = _sum_weights(result for result, _ in charged)
+    certain = [(result.check.weight, lines) for result, lines in charged if result.complete]
+    uncertain = _sum_weights(result for result in results if not result.complete)
+    points = (weight * weighting.FULL_POINTS + measured * _sum_points(lines) for weight, lines in certain)
+    kept = sum(points, Decimal(0))
+    total = sum((weight for weight, _ in certain), uncertain)
+    floor = _normalize(kept / total)
+    return floor, _normalize((kept + uncertain * weighting.FULL_POINTS) / total) if uncertain else floor
 
 
-def _weight(looks: Iterable[_Look]) -> Decimal:
-    return sum((look.check.weight for look in looks), Decimal(0))
+def _sum_weights(results: Iterable[_CheckResult]) -> Decimal:
+    return sum((result.check.weight for result in results), Decimal(0))
 
 
-def _points(lines: Iterable[Line]) -> Decimal:
+def _sum_points(lines: Iterable[Line]) -> Decimal:
     return sum((line.points for line in lines), Decimal(0))
 
 
-def _plain(value: Decimal) -> Decimal:
+def _normalize(value: Decimal) -> Decimal:
     return arithmetic.normalize_decimal(arithmetic.round_to_quantum(value))
 
 
-def _why_not(component: Component, looks: Iterable[_Look]) -> NotMeasured:
-    if component.awaits:
-        return NotMeasured("not_collected", f"no {component.awaits} evidence is collected yet")
-    outcomes = [outcome for look in looks for outcome in look.outcomes]
+def _not_measured(results: Iterable[_CheckResult]) -> NotMeasured:
+    """The first reason why no check was measured; "not collected" counts only when there is no other reason."""
+    outcomes = [outcome for result in results for outcome in result.outcomes]
     missing = [outcome for outcome in outcomes if isinstance(outcome, NotMeasured)]
-    told = [outcome for outcome in missing if outcome.reason != Reason.NOT_COLLECTED]
-    if told:  # a kind that nobody collected says less than one that could not be had
-        return told[0]
+    tried = [outcome for outcome in missing if outcome.reason != Reason.NOT_COLLECTED]
+    if tried:
+        return tried[0]
     skipped = [skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped]
     if skipped:
         reason = "list_failed" if skipped[0].at in listing.LISTS else "inconclusive"
@@ -128,22 +127,22 @@ def _why_not(component: Component, looks: Iterable[_Look]) -> NotMeasured:
     return missing[0] if missing else NOTHING_TO_CHECK
 
 
-def _lines(look: _Look, *, share: Decimal, cites: str) -> tuple[Line, ...]:
-    found = _findings(look)
+def _lines(result: _CheckResult, *, share: Decimal, cites: str) -> tuple[Line, ...]:
+    found = _findings(result)
     if not found:
         return ()
-    failed = _failed([finding for _, finding in found])
+    failed = _failed_parts([finding for _, finding in found])
     total = sum(failed, Decimal(0))
-    loss = arithmetic.round_to_quantum(weighting.FULL_POINTS * share * total / look.checked)
+    loss = arithmetic.round_to_quantum(weighting.FULL_POINTS * share * total / result.checked)
     parts = arithmetic.apportion_total(loss, failed) if loss else [Decimal(0)] * len(failed)
     lines = (_line(criterion, finding, -part, cites) for (criterion, finding), part in zip(found, parts, strict=True))
     return fold_lines(lines, MAX_LINES)
 
 
-def _failed(findings: Sequence[Finding]) -> list[Decimal]:
-    """How much of its thing each finding costs: the first that fails it as a whole all of it, else each its share.
+def _failed_parts(findings: Sequence[Finding]) -> list[Decimal]:
+    """The part of its thing that each finding costs: the first finding with the whole share costs all of it.
 
-    Shares that are more than the whole together shrink alike, so a thing never costs more than once.
+    Without such a finding each costs its share; shares that sum to more than 1 are scaled down to sum to 1.
     """
     parts = [Decimal(0)] * len(findings)
     whole: set[tuple[int, ...]] = set()
@@ -158,17 +157,17 @@ def _failed(findings: Sequence[Finding]) -> list[Decimal]:
             shares.setdefault(finding.position, []).append(index)
     for position, indices in shares.items():
         if position not in whole:
-            most = max(WHOLE_SHARE, sum((findings[index].share for index in indices), Decimal(0)))
+            total = max(WHOLE_SHARE, sum((findings[index].share for index in indices), Decimal(0)))
             for index in indices:
-                parts[index] = findings[index].share / most
+                parts[index] = findings[index].share / total
     return parts
 
 
-def _findings(look: _Look) -> list[tuple[Criterion, Finding]]:
-    """The findings of a check in the order of the evidence, each with the criterion that it falls under."""
+def _findings(result: _CheckResult) -> list[tuple[Criterion, Finding]]:
+    """The findings of a check with their criteria, in the order of the evidence."""
     found = [
         (criterion, finding)
-        for criterion, outcome in zip(look.check.criteria, look.outcomes, strict=True)
+        for criterion, outcome in zip(result.check.criteria, result.outcomes, strict=True)
         if isinstance(outcome, Measured)
         for finding in outcome.findings
     ]

@@ -220,7 +220,7 @@ def _code_knows_oauth(assessment: Assessment) -> bool:
     walk = assessment.walks[CRITERIA[0].pages]
     if walk.absent("source"):
         return False
-    return any(thing.seen.oauth for thing in walk.of(Code) if isinstance(thing, Code))
+    return any(thing.seen.oauth for thing in walk.list_things(Code) if isinstance(thing, Code))
 
 
 def _demands_oauth(assessment: Assessment) -> bool:
@@ -229,7 +229,7 @@ def _demands_oauth(assessment: Assessment) -> bool:
     absent = walk.absent("listing")
     if absent is not None or walk.absent("access"):
         return absent is not None and absent.reason is Reason.OAUTH_REQUIRED
-    gates = [thing.seen.gate for thing in walk.of(Access) if isinstance(thing, Access)]
+    gates = [thing.seen.gate for thing in walk.list_things(Access) if isinstance(thing, Access)]
     return any(gate is not None and gate.reason == Reason.OAUTH_REQUIRED for gate in gates)
 
 

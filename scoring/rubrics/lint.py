@@ -197,11 +197,11 @@ def _line(criterion: Criterion, finding: Finding) -> Line:
 
 
 def _declared(walk: Walk) -> list[str]:
-    return [name for name in LISTS if walk.declared(name)]
+    return [name for name in LISTS if walk.is_declared(name)]
 
 
 def _unread(walk: Walk) -> list[str]:
-    return [name for name in _declared(walk) if walk.unread(name) and not walk.listing.list_of(name).pages]
+    return [name for name in _declared(walk) if walk.incomplete_end(name) and not walk.listing.list_of(name).pages]
 
 
 def _card(

@@ -139,7 +139,7 @@ def judge_tool_design(assessment: Assessment, rubric: Rubric) -> Scorecard:
     absent = walk.absent(listing.KIND)
     if absent:
         return _card(assessment, rubric, NotMeasured(absent.reason.value, absent.detail))
-    tools, unread = walk.tools, walk.unread("tools")
+    tools, unread = walk.tools, walk.incomplete_end("tools")
     if unread and not tools:
         return _card(assessment, rubric, NotMeasured("list_failed", f"tools: {unread}"))
     found = _found(assessment, rubric, tools)

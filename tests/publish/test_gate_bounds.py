@@ -110,7 +110,7 @@ def card(found: Results, hidden: set[tuple[str, str]]) -> Scorecard:
 
 
 def dimension(name: str, weight: Decimal, made: list[ComponentScore]) -> DimensionScore:
-    components = weighting.with_effective_parts(made)
+    components = weighting.with_effective_weights(made)
     return DimensionScore(
         name=name,
         base_weight=weight,

@@ -97,7 +97,7 @@ def test_what_can_be_looked_at_is_looked_for_nowhere_else() -> None:
 
 
 def test_a_check_beside_others_is_silent_alone() -> None:
-    checks = (check(FIRST), check(SECOND, beside=True))
+    checks = (check(FIRST), check(SECOND, supplementary=True))
     alone = scored(*checks, second=Measured(1, (found(SECOND, 0),)))
     assert alone.result == NotMeasured("not_collected")
     assert (alone.floor, alone.ceiling) == (0, 10)
@@ -105,7 +105,7 @@ def test_a_check_beside_others_is_silent_alone() -> None:
 
 
 def test_a_check_without_weight_is_told_and_costs_nothing() -> None:
-    checks = (check(FIRST), check(SECOND, weight=Decimal(0), beside=True))
+    checks = (check(FIRST), check(SECOND, weight=Decimal(0), supplementary=True))
     told = scored(*checks, first=Measured(1), second=Measured(1, (found(SECOND, 0, tolerated=True),)))
     assert [line.points for line in told.lines] == [0]
     assert (told.result, told.floor, told.checked) == (10, 10, 1)

@@ -102,7 +102,7 @@ def test_another_finding_never_raises_a_score(name: str, question: Any, seed: in
     outcome = assessment.outcome(question)
     if not isinstance(outcome, Measured) or not outcome.checked:
         return
-    things = assessment.walks[question.pages].of(catalogue.get_rule(question.rule).scope)
+    things = assessment.walks[question.pages].list_things(catalogue.get_rule(question.rule).scope)
     thing = things[seed % len(things)]
     finding = Finding(question.rule, thing.at, "made up", "", thing.position)
     worse = replace(outcome, findings=(*outcome.findings, finding))

@@ -226,7 +226,7 @@ def test_another_finding_never_raises_a_score(name: str, question: Question, sha
     outcome = assessment.outcome(question)
     if not isinstance(outcome, Measured) or not outcome.checked:
         return
-    thing = assessment.walks[question.pages].of(catalogue.get_rule(question.rule).scope)[0]
+    thing = assessment.walks[question.pages].list_things(catalogue.get_rule(question.rule).scope)[0]
     finding = Finding(question.rule, thing.at, "made up", "", thing.position, share=share)
     worse = replace(outcome, findings=(*outcome.findings, finding))
     after = replace(assessment, outcomes={**assessment.outcomes, question: worse})

@@ -75,7 +75,7 @@ def _component(part: Component) -> dict[str, Any]:
 def _check(check: Check) -> dict[str, Any]:
     return {
         "weight": str(check.weight),
-        "beside": check.beside,
+        "beside": check.supplementary,
         "criteria": [_criterion(part) for part in check.criteria],
         "otherwise": _check(check.otherwise) if check.otherwise else None,
     }

@@ -102,7 +102,7 @@ def _dimension(row: Row, published: ReceiptRows, mine: ReceiptRows) -> Dimension
     theirs = published.by_part
     names = [part["component"] for part in mine.parts if part["dimension"] == row["dimension"] and part["component"]]
     base = {part["component"]: part["base_weight"] for part in mine.parts if part["dimension"] == row["dimension"]}
-    components = weighting.with_effective_parts(
+    components = weighting.with_effective_weights(
         [replace(_component(theirs[row["dimension"], name]), base_weight=Decimal(base[name])) for name in names]
     )
     return DimensionScore(
